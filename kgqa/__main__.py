@@ -1,0 +1,6 @@
+"""`python -m kgqa` is `kgqa`."""
+
+from kgqa.cli.main import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,111 @@
+"""The tensors of kgqa. Words become these in `models/collate.py`, and these become words in `Head.decode`.
+
+Legend of dimensions, used in every shape comment:
+  Q questions of the batch                 B rows: one per question, or per choice, or per window of a passage
+  T tokens of a row                        H hidden size
+  N nodes of all rows together (ragged)    E edges of all rows together
+  U distinct labels in the batch           K tokens of a label
+  M mention tokens aligned to nodes
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+
+class Movable:
+    """Mixin: `.to(device)` for a dataclass of tensors and further movables; other fields are kept."""
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
+        """The same batch with every tensor on `device`."""
+        moved: dict[str, Any] = {}
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if isinstance(value, Tensor) or isinstance(value, Movable):
+                moved[item.name] = value.to(device, non_blocking=non_blocking)
+        return replace(self, **moved)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class TokenBatch(Movable):
+    """Rows of tokens. `token_type_ids` is 0 for question and choice, 1 for the passage."""
+
+    input_ids: Tensor  # (B, T) int64
+    attention_mask: Tensor  # (B, T) bool
+    token_type_ids: Tensor  # (B, T) int64
+
+
+@dataclass(frozen=True)
+class GraphBatch(Movable):
+    """The subgraphs of all rows as one disconnected graph, in PyG layout; a node is its label.
+
+    Every row has one CONTEXT node (its first), joined to no stored fact. Edges are stored in fact direction;
+    the reverse direction is the reasoner's business.
+    """
+
+    label_ids: Tensor  # (U, K) int64 tokens of each distinct label (nodes and relations share the table)
+    label_mask: Tensor  # (U, K) bool
+    node_label: Tensor  # (N,) int64 row of label_ids
+    role: Tensor  # (N,) int64 NodeRole
+    score: Tensor  # (N,) float32 relevance, 0..1
+    batch: Tensor  # (N,) int64 row 0..B-1, ascending
+    edge_index: Tensor  # (2, E) int64 head node, tail node
+    edge_label: Tensor  # (E,) int64 row of label_ids: the relation's words
+    edge_weight: Tensor  # (E,) float32
+    mention_row: Tensor  # (M,) int64 row 0..B-1
+    mention_token: Tensor  # (M,) int64 token 0..T-1
+    mention_node: Tensor  # (M,) int64 node 0..N-1
+
+
+@dataclass(frozen=True)
+class Gold(Movable):
+    """Gold answers as tensors; -1 where a question has none of that kind."""
+
+    source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 choice
+    choice: Tensor  # (Q,) int64 index of the right choice
+    start: Tensor  # (B,) int64 first token of the gold span in this row, 0 (summary) if not in this window
+    end: Tensor  # (B,) int64 last token, inclusive
+    node: Tensor  # (N,) bool: node is an accepted answer concept
+    weight: Tensor  # (Q,) float32 loss weight
+
+
+@dataclass(frozen=True)
+class QABatch(Movable):
+    """A batch of questions, ready for a reasoner."""
+
+    tokens: TokenBatch
+    graph: GraphBatch
+    question: Tensor  # (B,) int64 question of each row, ascending
+    choice: Tensor  # (B,) int64 choice of each row, -1 for rows without
+    passage_mask: Tensor  # (B, T) bool: tokens an answer span may use
+    num_questions: int
+    gold: Gold | None = None
+
+    @property
+    def num_rows(self) -> int:
+        """B."""
+        return int(self.tokens.input_ids.shape[0])
+
+
+@dataclass(frozen=True)
+class Fused(Movable):
+    """What a reasoner hands to the heads."""
+
+    tokens: Tensor  # (B, T, H) token states
+    summary: Tensor  # (B, H) state of the summary token
+    nodes: Tensor  # (N, H) node states (context nodes included)
+    pooled: Tensor  # (B, H) what the graph says to this row
+    attention: Tensor | None = None  # (E,) weight of each fact in the message passing, for explanation
+
+
+@dataclass(frozen=True)
+class Loss(Movable):
+    """A loss with its parts for the log. `weight` is what the mean was taken over (tokens, questions)."""
+
+    total: Tensor  # ()
+    parts: dict[str, float | Tensor] = field(default_factory=dict)
+    weight: int = 1

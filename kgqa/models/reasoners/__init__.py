@@ -1,0 +1,1 @@
+"""Reasoners of kgqa."""

@@ -1,0 +1,1 @@
+"""Trainer of kgqa."""

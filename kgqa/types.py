@@ -1,0 +1,266 @@
+"""The words of kgqa: what questions, graphs, evidence and answers are. No torch, no files, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float32]
+
+
+class InputError(ValueError):
+    """Something the user gave cannot be used. The message is one line: what, where (file, line), remedy.
+
+    The command line prints it on standard error and exits with 2; the app shows it as a sentence.
+    """
+
+
+class NodeRole(IntEnum):
+    """Why a concept is in a subgraph. The order is the row of the role embedding; never reorder."""
+
+    QUESTION = 0
+    PASSAGE = 1
+    CHOICE = 2
+    OTHER = 3
+    CONTEXT = 4
+
+
+class Source(StrEnum):
+    """Where an answer came from."""
+
+    PASSAGE = "passage"
+    KNOWLEDGE = "knowledge"
+    CHOICE = "choice"
+    NONE = "none"
+
+
+class Span(NamedTuple):
+    """Half-open character range."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact. `head`, `relation` and `tail` are names: IRIs for RDF, plain strings for TSV."""
+
+    head: str
+    relation: str
+    tail: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text a question is asked about."""
+
+    text: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One type for span, choice and open questions: choices may be empty, the passage may be missing."""
+
+    text: str
+    choices: tuple[str, ...] = ()
+    passage: Passage | None = None
+    id: str = ""
+
+    @property
+    def passage_text(self) -> str:
+        """The passage's text, empty where there is none."""
+        return self.passage.text if self.passage else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with its gold answer. A question without any gold is one that cannot be answered.
+
+    `choice` is an index into `question.choices`, `spans` are character ranges of the passage (any one is
+    right), `concepts` are accepted surface forms of the answer concept (any one is right).
+    """
+
+    question: Question
+    choice: int | None = None
+    spans: tuple[Span, ...] = ()
+    concepts: tuple[str, ...] = ()
+    kind: str = ""
+
+    @property
+    def source(self) -> Source:
+        """Where the gold answer stands."""
+        if self.choice is not None:
+            return Source.CHOICE
+        if self.spans:
+            return Source.PASSAGE
+        return Source.KNOWLEDGE if self.concepts else Source.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A stretch of text that may name concepts: `entities` are graph ids, best candidate first."""
+
+    start: int
+    end: int
+    entities: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation of a graph: `name` (IRI or string), readable `label`, and `words` such as "is used for"."""
+
+    name: str
+    label: str
+    words: str = ""
+
+
+class Edges(NamedTuple):
+    """Facts in bulk, one row each, in stored direction. Ids belong to the graph that gave them."""
+
+    head: Ints  # (E,) entity ids
+    relation: Ints  # (E,) indices into KnowledgeGraph.relations
+    tail: Ints  # (E,) entity ids
+    weight: Floats  # (E,)
+
+
+@runtime_checkable
+class KnowledgeGraph(Protocol):
+    """Any graph: three bulk questions (`find`, `neighbours`, `labels`) and what is known without asking.
+
+    Entities are int32 ids that the graph hands out; they mean nothing to another graph. Each question
+    takes many at once, so that two hops over a remote graph cost four round trips however long the text.
+    """
+
+    name: str
+    """Short name for people, e.g. `everyday`."""
+    hash: str
+    """Content hash (hex), names caches. A remote graph hashes its URL."""
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """Relation table; grows for a remote graph as relations are met."""
+        ...
+
+    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+        """Entities that bear each surface form (already normalised by `linking.normalise`), best first."""
+        ...
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        """Facts that have one of `entities` as head or tail, each fact once.
+
+        `limit` caps the facts taken per entity and direction, heaviest first (hubs).
+        """
+        ...
+
+    def labels(self, entities: Ints) -> list[str]:
+        """Preferred label of each entity."""
+        ...
+
+    def names(self, entities: Ints) -> list[str]:
+        """IRI or name of each entity (local, never a round trip)."""
+        ...
+
+    def degrees(self, entities: Ints) -> Ints:
+        """Number of facts each entity takes part in (an estimate for a remote graph)."""
+        ...
+
+
+def _empty(*shape: int) -> Ints:
+    return np.zeros(shape, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A mention that was aligned to a node of the subgraph. `part` is question, passage or choice."""
+
+    part: NodeRole
+    start: int
+    end: int
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """What was retrieved for one question (or one choice of it): ranked concepts and the facts among them."""
+
+    nodes: tuple[str, ...] = ()  # names, (N)
+    labels: tuple[str, ...] = ()  # (N)
+    roles: Ints = field(default_factory=lambda: _empty(0))  # (N,) NodeRole
+    scores: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # (N,) relevance 0..1
+    edges: Ints = field(default_factory=lambda: _empty(0, 3))  # (E, 3) head node, relation, tail node
+    weights: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # (E,)
+    relations: tuple[Relation, ...] = ()  # the table that edges[:, 1] points into
+    links: tuple[Link, ...] = ()  # mentions aligned to nodes
+
+    def triple(self, edge: int) -> Triple:
+        """The fact in row `edge`, by names."""
+        head, relation, tail = (int(v) for v in self.edges[edge])
+        return Triple(
+            self.nodes[head], self.relations[relation].name, self.nodes[tail], float(self.weights[edge])
+        )
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """All facts, by names."""
+        return tuple(self.triple(e) for e in range(len(self.edges)))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePath:
+    """Facts that lead from a concept of the question or passage to the answer.
+
+    `steps` are rows of the subgraph's edges in walking order; `forward` tells for each whether it is
+    walked from head to tail.
+    """
+
+    steps: tuple[int, ...]
+    forward: tuple[bool, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why an answer was given: a span of the passage, or paths of facts in a subgraph."""
+
+    span: Span | None = None
+    paths: tuple[EvidencePath, ...] = ()
+    subgraph: Subgraph = field(default_factory=Subgraph)
+    score: float = 0.0
+
+    def triples(self, path: EvidencePath) -> tuple[Triple, ...]:
+        """The facts of a path, by names."""
+        return tuple(self.subgraph.triple(e) for e in path.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A possible answer. `concept` is its node's name where it is a concept of the graph."""
+
+    text: str
+    source: Source
+    score: float
+    span: Span | None = None
+    concept: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the reader decided, with the runners-up and the evidence. `text` is None for `Source.NONE`."""
+
+    question: Question
+    text: str | None
+    source: Source
+    confidence: float
+    candidates: tuple[Candidate, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
+    timing_ms: dict[str, float] = field(default_factory=dict)
+    model: str = ""
+    graph: str = ""

@@ -1,0 +1,104 @@
+"""The rules of the house: the direction of imports, the two doors, no drawers for the rest."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "kgqa"
+FLOORS = {
+    "types": 0,
+    "batch": 1,
+    "metrics": 2,
+    "text": 2,
+    "graph": 2,
+    "models": 3,
+    "objectives": 4,
+    "trainer": 5,
+    "answerer": 6,
+    "explain": 6,
+    "cli": 7,
+    "__init__": 8,
+    "__main__": 8,
+}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").as_posix()
+
+
+def imports(path: Path) -> set[str]:
+    """Every module that a file imports at run time, also inside functions (not under TYPE_CHECKING)."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            skipped.update(child for statement in node.body for child in ast.walk(statement))
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            if node.module in {"kgqa", *(f"kgqa.{room}" for room in FLOORS)}:
+                found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_down(path: Path) -> None:
+    room = name_of(path).split("/")[0]
+    for module in imports(path):
+        if not module.startswith("kgqa.") or room_of(module) not in FLOORS:
+            continue
+        target = room_of(module)
+        if target == room:
+            continue
+        assert FLOORS[target] < FLOORS[room], f"{name_of(path)} imports {module}, which is not below it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_heavy_libraries_stay_in_their_rooms(path: Path) -> None:
+    name = name_of(path)
+    found = {module.split(".")[0] for module in imports(path)}
+    if FLOORS[name.split("/")[0]] in {0, 2} and not name.endswith("__init__"):
+        assert "torch" not in found, f"{name} must work without torch"
+    if not name.startswith("graph/"):
+        assert not found & {"rdflib", "pyoxigraph"}, f"only graph/ speaks RDF, not {name}"
+    assert "streamlit" not in found, "only apps/ imports streamlit"
+    assert not found & {"pickle", "dill", "joblib"}, f"{name}: no input may run code"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_drawers_and_no_stars(path: Path) -> None:
+    assert path.stem not in {"utils", "common", "helpers", "misc"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert not any(alias.name == "*" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_every_module_has_its_test(path: Path) -> None:
+    if path.stem in {"__init__", "__main__"} or name_of(path) in {"types", "batch"}:
+        return
+    relative = path.relative_to(PACKAGE)
+    assert (ROOT / "tests" / relative.parent / f"test_{relative.name}").exists(), f"no test for {relative}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_public_names_are_documented(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), f"{name_of(path)} has no module docstring"
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{name_of(path)}.{node.name} has no docstring"
