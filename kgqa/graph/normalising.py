@@ -1,0 +1,40 @@
+"""Surface forms to keys: what makes "planting the flowers" and "plant flowers" the same concept."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "its", "our", "their"})
+
+
+def words(text: str) -> list[tuple[str, int, int]]:
+    """Lower-cased words of a text with their character ranges (half-open)."""
+    return [(match.group().lower(), match.start(), match.end()) for match in _WORD.finditer(text)]
+
+
+@lru_cache(maxsize=200_000)
+def lemma(word: str) -> str:
+    """Base form of a lower-cased English word (simplemma); other words are returned as they are."""
+    import simplemma
+
+    return simplemma.lemmatize(word, lang="en").lower()
+
+
+def normalise(surface: str) -> str:
+    """Key of a surface form: lower case, articles and possessives dropped, each word in its base form.
+
+    >>> normalise("Planting the flowers")
+    'plant flower'
+    """
+    tokens = [word for word, _, _ in words(surface)]
+    kept = [word for word in tokens if word not in ARTICLES] or tokens
+    return " ".join(lemma(word) for word in kept)
+
+
+def split_local_name(name: str) -> str:
+    """Words of an IRI's local name: `ex:usedFor_digging` gives `used for digging`."""
+    local = re.split(r"[/#:]", name.rstrip("/#"))[-1]
+    return " ".join(_CAMEL.sub(" ", local.replace("_", " ").replace("-", " ")).lower().split())

@@ -1,0 +1,19 @@
+from kgqa.graph.normalising import normalise, split_local_name, words
+
+
+def test_inflections_and_articles_fall_together() -> None:
+    assert normalise("Planting the flowers") == normalise("plant flowers") == "plant flower"
+    assert normalise("dug a hole") == normalise("dig the hole")
+
+
+def test_only_articles_still_give_a_key() -> None:
+    assert normalise("The") == "the"
+
+
+def test_words_carry_character_ranges() -> None:
+    assert words("It's raining.") == [("it's", 0, 4), ("raining", 5, 12)]
+
+
+def test_local_names_are_split() -> None:
+    assert split_local_name("http://example.org/tools#usedForDigging") == "used for digging"
+    assert split_local_name("/c/en/ice_cream") == "ice cream"
