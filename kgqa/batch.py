@@ -25,7 +25,7 @@ class Movable:
         moved: dict[str, Any] = {}
         for item in fields(self):  # type: ignore[arg-type]
             value = getattr(self, item.name)
-            if isinstance(value, Tensor) or isinstance(value, Movable):
+            if isinstance(value, (Tensor, Movable)):
                 moved[item.name] = value.to(device, non_blocking=non_blocking)
         return replace(self, **moved)  # type: ignore[type-var]
 

@@ -33,5 +33,5 @@ class Batches(Protocol):
     steps_per_epoch: int
 
     def __getitem__(self, step: int) -> Any:
-        """The batch of optimizer micro-step `step` (0-based, unbounded), on the CPU or already on the device."""
+        """The batch of optimizer micro-step `step` (0-based, unbounded), on any device."""
         ...

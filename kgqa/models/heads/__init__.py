@@ -1,1 +1,9 @@
-"""Heads of kgqa."""
+"""Answer heads."""
+
+from kgqa.models.heads.base import Head
+from kgqa.models.heads.choice import ChoiceHead
+from kgqa.models.heads.concept import ConceptHead
+from kgqa.models.heads.gate import GATED, Gate
+from kgqa.models.heads.span import SpanHead
+
+__all__ = ["GATED", "ChoiceHead", "ConceptHead", "Gate", "Head", "SpanHead"]

@@ -1,0 +1,253 @@
+"""The one call: a question in, ranked answers with their evidence out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from kgqa.graph.linking import Linker
+from kgqa.graph.opening import open_graph
+from kgqa.graph.paths import best_paths
+from kgqa.graph.retrieval import retrieve
+from kgqa.models.collate import Collated, Collator, Row
+from kgqa.models.heads import GATED
+from kgqa.models.reader import Reader, Scores, load_reader
+from kgqa.text.tokenizer import load_tokenizer
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    Example,
+    InputError,
+    KnowledgeGraph,
+    NodeRole,
+    Question,
+    Source,
+    Subgraph,
+)
+
+MAX_PASSAGE_CHARACTERS = 200_000
+MAX_QUESTION_CHARACTERS = 2_000
+MAX_CHOICES = 20
+MODELS = Path(__file__).parent.parent / "training" / "models"
+
+
+class Answerer:
+    """A reader over a graph.
+
+    Args:
+        reader: the trained network.
+        tokenizer: the one it was trained with.
+        graph: any `KnowledgeGraph`.
+        max_nodes: concepts retrieved for a question.
+        calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        tokenizer: Tokenizer,
+        graph: KnowledgeGraph,
+        *,
+        name: str = "",
+        max_nodes: int = 100,
+        calibration: dict[str, tuple[float, float]] | None = None,
+    ) -> None:
+        self.reader = reader.eval()
+        self.graph = graph
+        self.linker = Linker(graph)
+        self.collator = Collator(tokenizer, max_tokens=min(384, reader.stepper.max_tokens))
+        self.name = name
+        self.max_nodes = max_nodes
+        self.calibration = calibration or {}
+
+    @classmethod
+    def load(cls, model: str = "kgqa-everyday", graph: str | KnowledgeGraph = "everyday") -> Answerer:
+        """Open a checkpoint folder or shipped reader, over a graph given by path, name, URL or as an object.
+
+        Raises:
+            InputError: the model or the graph cannot be found or used.
+        """
+        folder = find_model(model)
+        reader, card = load_reader(folder)
+        opened = open_graph(graph) if isinstance(graph, str) else graph
+        calibration = {k: (float(v[0]), float(v[1])) for k, v in card.get("calibration", {}).items()}
+        return cls(
+            reader,
+            load_tokenizer(folder),
+            opened,
+            name=card.get("name") or folder.name,
+            max_nodes=int(card.get("max_nodes", 100)),
+            calibration=calibration,
+        )
+
+    def with_graph(self, graph: KnowledgeGraph) -> Answerer:
+        """The same reader over another graph; nothing is trained or copied."""
+        other = object.__new__(Answerer)
+        other.__dict__.update(self.__dict__)
+        other.graph = graph
+        other.linker = Linker(graph)
+        return other
+
+    def answer(self, question: Question) -> Answer:
+        """Answer one question.
+
+        Raises:
+            InputError: the question is empty or far too long.
+        """
+        return self.answer_many([question])[0]
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answer several questions in one batch; the time of each stage is shared out evenly."""
+        if not questions:
+            return []
+        started = time.perf_counter()
+        for question in questions:
+            check_question(question)
+        subgraphs = [retrieve(q, self.graph, self.linker, max_nodes=self.max_nodes) for q in questions]
+        return self.read(questions, subgraphs, started)
+
+    def read(
+        self,
+        questions: Sequence[Question],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        started: float | None = None,
+    ) -> list[Answer]:
+        """Answer from subgraphs that are already at hand (retrieved earlier, or edited)."""
+        begin = time.perf_counter()
+        started = begin if started is None else started
+        collated = self.collator([Example(q) for q in questions], subgraphs)
+        gathered = time.perf_counter()
+        with torch.inference_mode():
+            scores = self.reader(collated.batch)
+        reasoned = time.perf_counter()
+        answers = self._decode(collated, scores)
+        done = time.perf_counter()
+        share = 1000.0 / len(questions)
+        timing = {
+            "retrieve": (begin - started) * share,
+            "encode": (gathered - begin) * share,
+            "reason": (reasoned - gathered) * share,
+            "total": (done - started) * share,
+        }
+        return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
+
+    def _decode(self, collated: Collated, scores: Scores) -> list[Answer]:
+        spans = self.reader.span.decode(scores.span, collated)
+        concepts = self.reader.concept.decode(scores.concept, collated)
+        choices = self.reader.choice.decode(scores.choice, collated)
+        gates = scores.gate.softmax(-1).tolist()
+        attention = scores.fused.attention
+        answers = []
+        for number, example in enumerate(collated.examples):
+            if example.question.choices:
+                ranked = choices[number]
+            else:
+                gate = dict(zip(GATED, gates[number], strict=True))
+                ranked = _merge(gate, spans[number], concepts[number])
+            best = ranked[0]
+            rows = [row for row in collated.rows if row.question == number]
+            evidence = _evidence(best, example.question, rows, attention)
+            text = None if best.source is Source.NONE else best.text
+            answers.append(
+                Answer(
+                    example.question,
+                    text,
+                    best.source,
+                    self.confidence(best),
+                    tuple(c for c in ranked if c.source is not Source.NONE),
+                    evidence,
+                )
+            )
+        return answers
+
+    def confidence(self, candidate: Candidate) -> float:
+        """Calibrated probability that a candidate is right."""
+        a, b = self.calibration.get(candidate.source.value, (1.0, 0.0))
+        p = min(max(candidate.score, 1e-6), 1 - 1e-6)
+        logit = torch.logit(torch.tensor(p))
+        return float(torch.sigmoid(a * logit + b))
+
+
+def find_model(model: str | Path) -> Path:
+    """The folder of a reader given by path or shipped name."""
+    for folder in (Path(model), MODELS / str(model)):
+        if (folder / "reader.json").exists():
+            return folder
+    shipped = sorted(p.parent.name for p in MODELS.glob("*/reader.json"))
+    raise InputError(
+        f"{model}: no reader here (a folder with reader.json); shipped readers: {', '.join(shipped) or 'none'}"
+    )
+
+
+def check_question(question: Question) -> None:
+    """Raise InputError for a question that cannot be answered: empty, or far too long."""
+    if not question.text.strip():
+        raise InputError("the question is empty; write what you want to know")
+    if len(question.text) > MAX_QUESTION_CHARACTERS:
+        raise InputError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters; ask it shorter")
+    if len(question.passage_text) > MAX_PASSAGE_CHARACTERS:
+        raise InputError(
+            f"the passage has {len(question.passage_text):,} characters, "
+            f"at most {MAX_PASSAGE_CHARACTERS:,} are read; pass the part that matters"
+        )
+    if len(question.choices) > MAX_CHOICES:
+        raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
+    if any(not choice.strip() for choice in question.choices):
+        raise InputError("a choice is empty; leave it out or write it")
+
+
+def _merge(
+    gate: dict[Source, float], spans: Sequence[Candidate], concepts: Sequence[Candidate]
+) -> list[Candidate]:
+    """The gate decides the source of the first answer; within a source the head's order holds."""
+    pool = {Source.PASSAGE: spans, Source.KNOWLEDGE: concepts}
+    none = Candidate("", Source.NONE, gate[Source.NONE])
+    open_to = [source for source in pool if pool[source]]
+    source = max([*open_to, Source.NONE], key=lambda s: gate[s])
+    weighed = [replace(c, score=c.score * gate[s]) for s in open_to for c in pool[s]]
+    weighed.sort(key=lambda c: (c.source is not source, -c.score, c.text))
+    return [none, *weighed] if source is Source.NONE else [*weighed, none]
+
+
+def _evidence(best: Candidate, question: Question, rows: Sequence[Row], attention: Any) -> Evidence:
+    """The span, or the paths over which the most attention reached the answer's node."""
+    if best.source is Source.PASSAGE:
+        return Evidence(span=best.span, subgraph=rows[0].subgraph, score=best.score)
+    row = rows[0]
+    if best.source is Source.CHOICE:
+        row = next(r for r in rows if question.choices[r.choice] == best.text)
+    graph = row.subgraph
+    targets = _targets(best, graph)
+    if not targets or not len(graph.edges):
+        return Evidence(subgraph=graph, score=best.score)
+    cost = None
+    if attention is not None:
+        weight = attention[row.first_edge : row.first_edge + len(graph.edges)]
+        cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
+    sources = [
+        n
+        for n, role in enumerate(graph.roles.tolist())
+        if role in (NodeRole.QUESTION, NodeRole.PASSAGE) and n not in targets
+    ]
+    paths = [
+        path
+        for target in targets
+        for path in best_paths(
+            graph.edges, len(graph.nodes), sources, target, edge_cost=cost, k=3, max_hops=3
+        )
+    ]
+    paths.sort(key=lambda p: -p.score)
+    return Evidence(paths=tuple(paths[:3]), subgraph=graph, score=best.score)
+
+
+def _targets(best: Candidate, graph: Subgraph) -> list[int]:
+    if best.concept is not None:
+        return [graph.nodes.index(best.concept)] if best.concept in graph.nodes else []
+    return [n for n, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE][:3]

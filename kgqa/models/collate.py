@@ -1,0 +1,334 @@
+"""Words to tensors: questions with their subgraphs become a `QABatch`. The only place where that happens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from tokenizers import Encoding, Tokenizer
+from torch import Tensor
+
+from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
+from kgqa.types import Example, NodeRole, Source, Span, Subgraph
+
+SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
+"""Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a row of the batch was made from, for decoding: which question, and where its tokens stand.
+
+    `offsets` maps token -> character range of the passage (0, 0 elsewhere); nodes first+1 .. first+N of the
+    batch are the subgraph's nodes in order (`first` is the context node).
+    """
+
+    question: int
+    choice: int
+    offsets: tuple[tuple[int, int], ...]
+    subgraph: Subgraph
+    first_node: int
+    first_edge: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collated:
+    """A batch and the words it was made from."""
+
+    batch: QABatch
+    rows: tuple[Row, ...]
+    examples: tuple[Example, ...]
+
+
+class Collator:
+    """Turns examples and their subgraphs into one batch.
+
+    Args:
+        tokenizer: with [CLS]-like and [SEP]-like tokens; its character offsets are used for spans.
+        max_tokens: tokens of a row; a longer passage is read in windows.
+        stride: tokens that neighbouring windows share.
+        max_label_tokens: tokens of a node or relation label; the rest is cut.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, max_tokens: int = 384, stride: int = 128, max_label_tokens: int = 8
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.max_tokens = max_tokens
+        self.stride = stride
+        self.max_label_tokens = max_label_tokens
+        self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
+        self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")
+        self.pad = tokenizer.token_to_id("[PAD]") or tokenizer.token_to_id("<pad>") or 0
+        self._labels: dict[str, list[int]] = {}
+
+    def __call__(
+        self, examples: Sequence[Example], subgraphs: Sequence[Sequence[Subgraph]], with_gold: bool = False
+    ) -> Collated:
+        """Collate questions; `subgraphs[i]` holds one subgraph per choice of question i, or one.
+
+        With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels by
+        `accepts`.
+        """
+        parts = _Parts()
+        for index, example in enumerate(examples):
+            self._add(parts, index, example, subgraphs[index], with_gold)
+        return self._pack(parts, examples, with_gold)
+
+    def _add(
+        self, parts: _Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
+    ) -> None:
+        question = example.question
+        asked = self._encode(question.text)
+        passage = self._encode(question.passage_text)
+        choices: Sequence[str | None] = question.choices or (None,)
+        for number, choice in enumerate(choices):
+            graph = graphs[number] if len(graphs) > 1 else graphs[0]
+            chosen = self._encode(choice) if choice is not None else None
+            for left, right in self._windows(asked, chosen, passage):
+                ids, segments, question_at, choice_at, passage_at = self._row(
+                    asked, chosen, passage, left, right
+                )
+                row = parts.add_row(
+                    index,
+                    number if choice is not None else -1,
+                    ids,
+                    segments,
+                    passage,
+                    passage_at,
+                    left,
+                    graph,
+                )
+                room = self.max_tokens // 2
+                parts_at = {
+                    NodeRole.QUESTION: (asked, question_at, 0, room),
+                    NodeRole.CHOICE: (chosen, choice_at, 0, room // 2),
+                    NodeRole.PASSAGE: (passage, passage_at - left, left, right),
+                }
+                for link in graph.links:
+                    encoding, at, least, end = parts_at[link.part]
+                    if encoding is None:
+                        continue
+                    for token in _covering(encoding, link.start, link.end):
+                        if least <= token < end:
+                            parts.mentions.append((row, at + token, parts.first_nodes[row] + 1 + link.node))
+                if with_gold:
+                    parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
+
+    def _row(
+        self, asked: Encoding, chosen: Encoding | None, passage: Encoding, left: int, right: int
+    ) -> tuple[list[int], list[int], int, int, int]:
+        room = self.max_tokens // 2
+        ids = [self.start, *asked.ids[:room], self.separator]
+        choice_at = len(ids)
+        if chosen is not None:
+            ids += [*chosen.ids[: room // 2], self.separator]
+        passage_at = len(ids)
+        segments = [0] * passage_at
+        if right > left:
+            ids += [*passage.ids[left:right], self.separator]
+            segments += [1] * (len(ids) - passage_at)
+        return ids, segments, 1, choice_at, passage_at
+
+    def _windows(self, asked: Encoding, chosen: Encoding | None, passage: Encoding) -> list[tuple[int, int]]:
+        room = self.max_tokens // 2
+        used = min(len(asked.ids), room) + 3
+        if chosen is not None:
+            used += min(len(chosen.ids), room // 2) + 1
+        space = max(self.max_tokens - used, 16)
+        total = len(passage.ids)
+        step = max(space - self.stride, 1)
+        windows = [(0, min(space, total))]
+        while windows[-1][1] < total:
+            left = windows[-1][0] + step
+            windows.append((left, min(left + space, total)))
+        return windows
+
+    def _encode(self, text: str) -> Encoding:
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def label_tokens(self, label: str) -> list[int]:
+        """Token ids of a label, at least one, at most `max_label_tokens`."""
+        found = self._labels.get(label)
+        if found is None:
+            found = self._encode(label).ids[: self.max_label_tokens] or [self.separator]
+            if len(self._labels) < 500_000:
+                self._labels[label] = found
+        return found
+
+    def _pack(self, parts: _Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
+        width = max(len(ids) for ids in parts.ids)
+        tokens = TokenBatch(
+            _pad(parts.ids, width, self.pad),
+            _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
+            _pad(parts.segments, width, 0),
+        )
+        passage_mask = _pad([[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0).bool()
+        graph, accepted = self._pack_graphs(parts, examples, with_gold)
+        rows = tuple(
+            Row(
+                parts.question[i],
+                parts.choice[i],
+                tuple(parts.offsets[i]),
+                parts.graphs[i],
+                parts.first_nodes[i],
+                parts.first_edges[i],
+            )
+            for i in range(len(parts.ids))
+        )
+        gold = None
+        if with_gold:
+            spans = torch.tensor(parts.spans, dtype=torch.long)
+            gold = Gold(
+                source=torch.tensor([SOURCES.index(e.source) for e in examples]),
+                choice=torch.tensor([-1 if e.choice is None else e.choice for e in examples]),
+                start=spans[:, 0],
+                end=spans[:, 1],
+                node=accepted,
+                weight=torch.ones(len(examples)),
+            )
+        batch = QABatch(
+            tokens,
+            graph,
+            torch.tensor(parts.question),
+            torch.tensor(parts.choice),
+            passage_mask,
+            len(examples),
+            gold,
+        )
+        return Collated(batch, rows, tuple(examples))
+
+    def _pack_graphs(
+        self, parts: _Parts, examples: Sequence[Example], with_gold: bool
+    ) -> tuple[GraphBatch, Tensor]:
+        table: dict[str, int] = {"": 0}
+        node_label: list[int] = []
+        accepted: list[bool] = []
+        edge_label: list[int] = []
+        edges: list[np.ndarray] = []
+        for row, graph in enumerate(parts.graphs):
+            golds = {_key(c) for c in examples[parts.question[row]].concepts} if with_gold else set()
+            node_label.append(0)
+            accepted.append(False)
+            for label in graph.labels:
+                node_label.append(table.setdefault(label, len(table)))
+                accepted.append(bool(golds) and _key(label) in golds)
+            relation = np.array(
+                [table.setdefault(r.words or r.label, len(table)) for r in graph.relations] or [0]
+            )
+            if len(graph.edges):
+                edge_label.extend(relation[graph.edges[:, 1]].tolist())
+                edges.append(graph.edges[:, [0, 2]].T.astype(np.int64) + parts.first_nodes[row] + 1)
+        label_ids = [self.label_tokens(label) if label else [self.start] for label in table]
+        width = max(len(ids) for ids in label_ids)
+        sizes = torch.tensor([len(g.nodes) + 1 for g in parts.graphs])
+        context = [np.array([int(NodeRole.CONTEXT)])]
+        mentions = torch.tensor(parts.mentions, dtype=torch.long).reshape(-1, 3)
+        graph_batch = GraphBatch(
+            label_ids=_pad(label_ids, width, self.pad),
+            label_mask=_pad([[1] * len(ids) for ids in label_ids], width, 0).bool(),
+            node_label=torch.tensor(node_label),
+            role=torch.from_numpy(
+                np.concatenate([p for g in parts.graphs for p in (*context, g.roles)]).astype(np.int64)
+            ),
+            score=torch.from_numpy(
+                np.concatenate([p for g in parts.graphs for p in (np.ones(1), g.scores)]).astype(np.float32)
+            ),
+            batch=torch.repeat_interleave(torch.arange(len(parts.graphs)), sizes),
+            edge_index=torch.from_numpy(np.concatenate([np.zeros((2, 0), np.int64), *edges], axis=1)),
+            edge_label=torch.tensor(edge_label, dtype=torch.long),
+            edge_weight=torch.from_numpy(
+                np.concatenate([np.zeros(0), *(g.weights for g in parts.graphs)]).astype(np.float32)
+            ),
+            mention_row=mentions[:, 0],
+            mention_token=mentions[:, 1],
+            mention_node=mentions[:, 2],
+        )
+        return graph_batch, torch.tensor(accepted)
+
+
+class _Parts:
+    """Rows while they are being gathered."""
+
+    def __init__(self) -> None:
+        self.ids: list[list[int]] = []
+        self.segments: list[list[int]] = []
+        self.offsets: list[list[tuple[int, int]]] = []
+        self.question: list[int] = []
+        self.choice: list[int] = []
+        self.graphs: list[Subgraph] = []
+        self.first_nodes: list[int] = []
+        self.first_edges: list[int] = []
+        self.mentions: list[tuple[int, int, int]] = []
+        self.spans: list[tuple[int, int]] = []
+        self._nodes = 0
+        self._edges = 0
+
+    def add_row(
+        self,
+        question: int,
+        choice: int,
+        ids: list[int],
+        segments: list[int],
+        passage: Encoding,
+        passage_at: int,
+        left: int,
+        graph: Subgraph,
+    ) -> int:
+        """Append a row with its own copy of the subgraph; returns the row's number."""
+        offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
+        self.ids.append(ids)
+        self.segments.append(segments)
+        self.offsets.append(offsets)
+        self.question.append(question)
+        self.choice.append(choice)
+        self.graphs.append(graph)
+        self.first_nodes.append(self._nodes)
+        self.first_edges.append(self._edges)
+        self._nodes += len(graph.nodes) + 1
+        self._edges += len(graph.edges)
+        return len(self.ids) - 1
+
+
+def accepts(concepts: Sequence[str], label: str) -> bool:
+    """Whether a node's label is an accepted surface form (case, articles and plain plurals apart)."""
+    return _key(label) in {_key(concept) for concept in concepts}
+
+
+def _key(text: str) -> str:
+    words = [w for w in text.lower().replace("_", " ").split() if w not in {"a", "an", "the"}]
+    return " ".join(w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in words)
+
+
+def _special(tokenizer: Tokenizer, *names: str) -> int:
+    for name in names:
+        found = tokenizer.token_to_id(name)
+        if found is not None:
+            return int(found)
+    raise ValueError(f"the tokenizer has none of the tokens {', '.join(names)}")
+
+
+def _pad(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
+    padded = torch.full((len(rows), width), value, dtype=torch.long)
+    for i, row in enumerate(rows):
+        if row:
+            padded[i, : len(row)] = torch.tensor(row)
+    return padded
+
+
+def _covering(encoding: Encoding, start: int, end: int) -> list[int]:
+    """Tokens that overlap the character range, at most four."""
+    return [i for i, (s, e) in enumerate(encoding.offsets) if s < end and e > start and e > s][:4]
+
+
+def _gold_tokens(
+    spans: Sequence[Span], passage: Encoding, left: int, right: int, passage_at: int
+) -> tuple[int, int]:
+    """First and last token of the first gold span that lies whole inside the window, else (0, 0)."""
+    for span in spans:
+        inside = [i for i, (s, e) in enumerate(passage.offsets) if s < span.end and e > span.start and e > s]
+        if inside and left <= inside[0] and inside[-1] < right:
+            return inside[0] - left + passage_at, inside[-1] - left + passage_at
+    return 0, 0

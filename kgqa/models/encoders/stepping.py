@@ -1,0 +1,94 @@
+"""Walk any Hugging Face encoder layer by layer, so that a reasoner can mix the graph in between two layers.
+
+The walk uses forward hooks on the encoder's own layers instead of restating its forward pass: masks, rotary
+or relative positions and final norms stay Hugging Face's, and a new architecture needs no code here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from kgqa.batch import TokenBatch
+
+CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})
+Visit = Callable[[int, Tensor], Tensor]
+
+
+class Stepper(nn.Module):
+    """An encoder that can be walked: `walk`, `summary`, `embedding`, and its sizes.
+
+    Args:
+        encoder: a Hugging Face base model (`AutoModel`), bidirectional or causal.
+    """
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        config: Any = encoder.config
+        self.hidden_size = int(config.hidden_size)
+        self.num_layers = int(config.num_hidden_layers)
+        self.causal = config.model_type in CAUSAL_TYPES
+        self.max_tokens = int(getattr(config, "max_position_embeddings", 512))
+        self._takes_segments = (
+            "token_type_ids" in inspect.signature(encoder.forward).parameters
+            and getattr(config, "type_vocab_size", 0) > 1
+        )
+
+    @property
+    def embedding(self) -> nn.Embedding:
+        """The word embedding table, (V, E); E may be smaller than H (ALBERT, ELECTRA)."""
+        table = self.encoder.get_input_embeddings()  # type: ignore[operator]
+        assert isinstance(table, nn.Embedding)
+        return table
+
+    def walk(self, tokens: TokenBatch, visit: Visit | None = None) -> Tensor:
+        """Token states (B, T, H) of the last layer.
+
+        `visit(i, hidden)` is called with the output of layer i = 0..L-1 and returns what layer i+1 (or the
+        final norm) is to read.
+        """
+        inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
+        if self._takes_segments:
+            inputs["token_type_ids"] = tokens.token_type_ids
+        if visit is None:
+            return self.encoder(**inputs).last_hidden_state
+        calls = iter(range(self.num_layers))
+
+        def hook(_module: nn.Module, _inputs: Any, output: Any) -> Any:
+            if isinstance(output, Tensor):
+                return visit(next(calls), output)
+            return type(output)((visit(next(calls), output[0]), *output[1:]))
+
+        handles = [layer.register_forward_hook(hook) for layer in self._layers()]
+        try:
+            return self.encoder(**inputs).last_hidden_state
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def summary(self, hidden: Tensor, tokens: TokenBatch) -> Tensor:
+        """State (B, H) of the token that has seen all others: the first, or the last of a causal encoder."""
+        return hidden[torch.arange(len(hidden), device=hidden.device), self.summary_position(tokens)]
+
+    def summary_position(self, tokens: TokenBatch) -> Tensor:
+        """Position (B,) of the summary token."""
+        if not self.causal:
+            return torch.zeros(len(tokens.input_ids), dtype=torch.long, device=tokens.input_ids.device)
+        return tokens.attention_mask.long().sum(1) - 1
+
+    def _layers(self) -> list[nn.Module]:
+        """The modules that run as layers; a shared layer (ALBERT) is listed once and runs many times."""
+        lists = [m for m in self.encoder.modules() if isinstance(m, nn.ModuleList)]
+        for modules in lists:
+            if len(modules) == self.num_layers and self.num_layers > 1:
+                return list(modules)
+        for modules in lists:  # ALBERT: groups of layers, applied again and again
+            inner = [m for m in modules.modules() if isinstance(m, nn.ModuleList) and m is not modules]
+            if inner:
+                return [layer for group in inner for layer in group]
+        return list(lists[0])

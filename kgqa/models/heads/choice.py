@@ -1,0 +1,61 @@
+"""Answers that were given: one score per choice."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.utils import softmax
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.collate import Collated
+from kgqa.models.heads.base import Head
+from kgqa.types import Candidate, Source
+
+
+class ChoiceHead(Head):
+    """Scores a choice from the text's summary and from what the graph says; softmax over the question's rows.
+
+    The graph's term is its own network and its output starts at zero: training starts at the text's score.
+    """
+
+    def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.text = nn.Sequential(
+            nn.Linear(hidden_size, hidden_size), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, 1)
+        )
+        self.graph = nn.Sequential(nn.Linear(2 * hidden_size, hidden_size), nn.GELU(), nn.Dropout(dropout))
+        self.graph_out = nn.Linear(hidden_size, 1)
+        nn.init.zeros_(self.graph_out.weight)
+
+    def forward(self, fused: Fused, batch: QABatch) -> Tensor:
+        """Score of each row, (B,)."""
+        joint = torch.cat([fused.summary, fused.pooled], dim=-1)
+        return (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
+
+    def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
+        """Cross-entropy over the choices of each question that has a gold choice."""
+        gold = batch.gold
+        assert gold is not None
+        probability = softmax(scores, batch.question, num_nodes=batch.num_questions)
+        right = (batch.choice == gold.choice[batch.question]) & (batch.choice >= 0)
+        total = scores.new_zeros(batch.num_questions).index_add_(0, batch.question, probability * right)
+        asked = gold.choice >= 0
+        if not asked.any():
+            return scores.sum() * 0.0, 0
+        return -total[asked].clamp(min=1e-9).log().sum(), int(asked.sum())
+
+    def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:
+        """Choices, best first; a choice read in several windows counts with its best one."""
+        best: list[dict[int, float]] = [{} for _ in collated.examples]
+        for row, value in zip(collated.rows, scores.tolist(), strict=True):
+            if row.choice >= 0:
+                seen = best[row.question]
+                seen[row.choice] = max(value, seen.get(row.choice, value))
+        answers = []
+        for example, found in zip(collated.examples, best, strict=True):
+            weights = torch.tensor([found[c] for c in sorted(found)] or [0.0]).softmax(0).tolist()
+            ranked = sorted(range(len(found)), key=lambda c: (-weights[c], c))
+            answers.append(
+                [Candidate(example.question.choices[c], Source.CHOICE, weights[c]) for c in ranked]
+            )
+        return answers

@@ -1,0 +1,85 @@
+"""Answers that the passage leaves unsaid: a pointer at the concepts of the retrieved subgraph."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch_geometric.utils import softmax
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.collate import Collated
+from kgqa.models.heads.base import Head
+from kgqa.types import Candidate, NodeRole, Source
+
+
+class ConceptHead(Head):
+    """Node pointer: softmax over a row's nodes is the answer's distribution (ReaRev's use of node scores).
+
+    Any accepted concept is right, so the loss is minus the log of the accepted nodes' total probability.
+    """
+
+    def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.node = nn.Linear(hidden_size, hidden_size)
+        self.text = nn.Linear(2 * hidden_size, hidden_size)
+        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, 1))
+        self.query = nn.Linear(hidden_size, hidden_size)
+        self.key = nn.Linear(hidden_size, hidden_size)
+
+    def forward(self, fused: Fused, batch: QABatch) -> Tensor:
+        """Score of each node, (N,); the context nodes get -1e4."""
+        row = batch.graph.batch
+        text = self.text(torch.cat([fused.summary, fused.pooled], dim=-1))
+        scores = self.out(self.node(fused.nodes) + text[row]).squeeze(-1)
+        match = (self.query(fused.summary)[row] * self.key(fused.nodes)).sum(-1)
+        scores = (scores + match / math.sqrt(fused.nodes.shape[-1])).float()
+        return scores.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), -1e4)
+
+    def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
+        """Over the rows whose subgraph holds an accepted concept and whose question has no choices."""
+        gold = batch.gold
+        assert gold is not None
+        row = batch.graph.batch
+        probability = softmax(scores, row, num_nodes=batch.num_rows)
+        right = scores.new_zeros(batch.num_rows).index_add_(0, row, probability * gold.node)
+        has = torch.zeros_like(right).index_add_(0, row, gold.node.to(right.dtype)) > 0
+        has &= batch.choice < 0
+        if not has.any():
+            return scores.sum() * 0.0, 0
+        return -right[has].clamp(min=1e-9).log().sum(), int(has.sum())
+
+    def best(self, scores: Tensor, batch: QABatch) -> Tensor:
+        """Best and mean node score of each row's nodes, (Q, 2), for the gate."""
+        low = torch.full((batch.num_questions,), -20.0, device=scores.device)
+        question = batch.question[batch.graph.batch]
+        top = low.scatter_reduce(0, question, scores, "amax")
+        spread = torch.logaddexp(low, _logsumexp(scores, question, batch.num_questions))
+        return torch.stack([top, spread - top], dim=-1)
+
+    def decode(self, scores: Tensor, collated: Collated, k: int = 10) -> list[list[Candidate]]:
+        """The k best concepts of each question, a question's windows taken together."""
+        found: list[dict[tuple[str, str], float]] = [{} for _ in collated.examples]
+        for row in collated.rows:
+            count = len(row.subgraph.nodes)
+            if row.choice >= 0 or not count:
+                continue
+            weights = F.softmax(scores[row.first_node + 1 : row.first_node + 1 + count], dim=0).tolist()
+            seen = found[row.question]
+            for name, label, weight in zip(row.subgraph.nodes, row.subgraph.labels, weights, strict=True):
+                seen[name, label] = max(weight, seen.get((name, label), 0.0))
+        return [
+            [
+                Candidate(label, Source.KNOWLEDGE, weight, concept=name)
+                for (name, label), weight in sorted(seen.items(), key=lambda i: (-i[1], i[0]))[:k]
+            ]
+            for seen in found
+        ]
+
+
+def _logsumexp(scores: Tensor, index: Tensor, size: int) -> Tensor:
+    top = torch.full((size,), -1e4, device=scores.device).scatter_reduce(0, index, scores, "amax")
+    total = torch.zeros(size, device=scores.device).index_add_(0, index, (scores - top[index]).exp())
+    return total.clamp(min=1e-9).log() + top

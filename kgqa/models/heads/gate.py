@@ -1,0 +1,45 @@
+"""The gate: does the answer stand in the passage, in what is commonly known, or nowhere?"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.collate import SOURCES
+from kgqa.models.heads.base import row_mean
+from kgqa.types import Source
+
+GATED = SOURCES[:3]
+
+
+class Gate(nn.Module):
+    """Chooses among passage, knowledge and none, from the text, the graph and the other heads' best scores.
+
+    The heads' scores come in without gradient: the gate learns from them, they do not learn from it.
+    """
+
+    def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(2 * hidden_size + 3, hidden_size)
+        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, len(GATED)))
+
+    def forward(self, fused: Fused, batch: QABatch, span_margin: Tensor, best_concept: Tensor) -> Tensor:
+        """Scores (Q, 3) in the order of `GATED`; without a passage the first cannot be chosen."""
+        text = row_mean(torch.cat([fused.summary, fused.pooled], dim=-1), batch)
+        clues = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
+        scores = self.out(self.hidden(torch.cat([text, clues.to(text.dtype)], dim=-1))).float()
+        has_passage = row_mean(batch.passage_mask.any(1).float(), batch) > 0
+        forbidden = torch.zeros_like(scores, dtype=torch.bool)
+        forbidden[:, 0] = ~has_passage
+        return scores.masked_fill(forbidden, -1e4)
+
+    def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
+        """Cross-entropy over the questions without choices."""
+        gold = batch.gold
+        assert gold is not None
+        rows = gold.source < SOURCES.index(Source.CHOICE)
+        if not rows.any():
+            return scores.sum() * 0.0, 0
+        return F.cross_entropy(scores[rows], gold.source[rows], reduction="sum"), int(rows.sum())

@@ -1,0 +1,181 @@
+"""The reader: encoder, reasoner and heads in one module, and the folder it is saved in."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from kgqa.batch import Fused, Loss, QABatch
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
+from kgqa.models.reasoners import REASONERS, ReasonerSettings
+from kgqa.types import InputError
+
+FORMAT = 1
+"""Version of the checkpoint folder; raised whenever older folders can no longer be read."""
+LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the heads say about a batch."""
+
+    fused: Fused
+    span: Tensor  # (B, T, 2)
+    choice: Tensor  # (B,)
+    concept: Tensor  # (N,)
+    gate: Tensor  # (Q, 3)
+
+
+class Reader(nn.Module):
+    """Reads a `QABatch` and scores every kind of answer.
+
+    Args:
+        encoder: a Hugging Face base model.
+        settings: which reasoner, and its sizes.
+    """
+
+    def __init__(self, encoder: nn.Module, settings: ReasonerSettings) -> None:
+        super().__init__()
+        if settings.name not in REASONERS:
+            raise InputError(f"unknown reasoner {settings.name!r}; known: {', '.join(sorted(REASONERS))}")
+        self.settings = settings
+        self.stepper = Stepper(encoder)
+        size = self.stepper.hidden_size
+        self.reasoner = REASONERS[settings.name](self.stepper, settings)
+        self.span = SpanHead(size)
+        self.choice = ChoiceHead(size, settings.dropout)
+        self.concept = ConceptHead(size, settings.dropout)
+        self.gate = Gate(size, settings.dropout)
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The Hugging Face model inside."""
+        return self.stepper.encoder
+
+    def forward(self, batch: QABatch) -> Scores:
+        """Scores of all heads."""
+        fused = self.reasoner(self.stepper, batch)
+        span = self.span(fused, batch)
+        concept = self.concept(fused, batch)
+        gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
+        return Scores(fused, span, self.choice(fused, batch), concept, gate)
+
+    def loss(self, batch: QABatch) -> Loss:
+        """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""
+        scores = self(batch)
+        pairs = {
+            "span": self.span.loss(scores.span, batch),
+            "choice": self.choice.loss(scores.choice, batch),
+            "concept": self.concept.loss(scores.concept, batch),
+            "gate": self.gate.loss(scores.gate, batch),
+        }
+        total = scores.gate.new_zeros(())
+        parts: dict[str, float | Tensor] = {}
+        for name, (value, count) in pairs.items():
+            total = total + LOSS_WEIGHTS[name] * value / max(batch.num_questions, 1)
+            if count:
+                parts[name] = value.detach() / count
+        return Loss(total, parts, batch.num_questions)
+
+
+def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict[str, Any]) -> None:
+    """Write a reader for `load_reader(folder)` and, for its encoder, `AutoModel.from_pretrained(folder)`.
+
+    Files: config.json and model.safetensors (the Hugging Face encoder), reader.safetensors (reasoner and
+    heads), reader.json (settings, versions, what `card` adds), tokenizer.json, tokenizer_config.json.
+    Weights are written in half precision. Each file is replaced atomically.
+    """
+    from safetensors.torch import save_file
+    from transformers import PreTrainedModel
+
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder = reader.encoder
+    assert isinstance(encoder, PreTrainedModel)
+    state = {n: p.detach().cpu().half().contiguous() for n, p in encoder.state_dict().items()}
+    own = {
+        n: p.detach().cpu().half().contiguous()
+        for n, p in reader.state_dict().items()
+        if not n.startswith("stepper.")
+    }
+    encoder.config.save_pretrained(folder)
+    for name, tensors in (("model.safetensors", state), ("reader.safetensors", own)):
+        save_file(_unshared(tensors), folder / f".{name}", metadata={"format": "pt"})
+        os.replace(folder / f".{name}", folder / name)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        source = tokenizer_folder / name
+        if source.exists() and source.resolve() != (folder / name).resolve():
+            (folder / name).write_bytes(source.read_bytes())
+    about = {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card}
+    (folder / ".reader.json").write_text(
+        json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    os.replace(folder / ".reader.json", folder / "reader.json")
+
+
+def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
+    """The reader of a checkpoint folder, in float32 and evaluation mode, and its card.
+
+    Raises:
+        InputError: a file is missing, or the folder was written by another version.
+    """
+    from safetensors.torch import load_file
+    from transformers import AutoConfig, AutoModel
+
+    card = read_card(folder)
+    config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    encoder = AutoModel.from_config(config)
+    reader = Reader(encoder, ReasonerSettings(**card["reasoner"]))
+    try:
+        encoder_state = load_file(folder / "model.safetensors")
+        own_state = load_file(folder / "reader.safetensors")
+        encoder.load_state_dict(
+            {n: p.float() if p.is_floating_point() else p for n, p in encoder_state.items()}
+        )
+        missing, unexpected = reader.load_state_dict(
+            {n: p.float() for n, p in own_state.items()}, strict=False
+        )
+    except (OSError, RuntimeError) as error:
+        line = str(error).splitlines()[0]
+        raise InputError(
+            f"{folder}: the checkpoint does not fit this version ({line}); train it again"
+        ) from error
+    lost = [name for name in missing if not name.startswith("stepper.")]
+    if lost or unexpected:
+        raise InputError(
+            f"{folder}: the checkpoint was written by another version ({[*lost, *unexpected][0]})"
+        )
+    return reader.eval(), card
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """`reader.json` of a checkpoint folder, checked."""
+    path = folder / "reader.json"
+    if not path.exists():
+        raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+        version = int(card["format"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not a reader's card ({error}); copy the checkpoint again") from error
+    if version != FORMAT:
+        raise InputError(
+            f"{path}: checkpoint format {version}, this kgqa reads format {FORMAT}; "
+            "install the matching kgqa or train the recipe again"
+        )
+    return card
+
+
+def _unshared(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Copies of tensors that share memory: safetensors refuses aliases."""
+    seen: set[int] = set()
+    result = {}
+    for name, tensor in tensors.items():
+        result[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
+        seen.add(tensor.data_ptr())
+    return result

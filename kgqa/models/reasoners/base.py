@@ -1,0 +1,71 @@
+"""What a reasoner is: text and graph in, states of tokens and nodes out. And the simplest one: no graph."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+
+
+class ReasonerSettings(BaseModel):
+    """Sizes shared by the reasoners; each reads what it needs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "fused"
+    graph_size: int = Field(128, ge=8)
+    """Width of node states inside the graph network."""
+    num_layers: int = Field(3, ge=1)
+    """Layers in which text and graph are walked together (k of GreaseLM), or graph layers after the text."""
+    num_heads: int = Field(4, ge=1)
+    dropout: float = Field(0.1, ge=0, lt=1)
+
+
+class Reasoner(nn.Module):
+    """Base of all reasoners. A subclass implements `forward(stepper, batch) -> Fused`.
+
+    The encoder comes in as an argument and is owned by the reader, so that its parameters have one home.
+    """
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.hidden_size = stepper.hidden_size
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """States of tokens, summary and nodes."""
+        raise NotImplementedError
+
+
+class TextOnly(Reasoner):
+    """The baseline that every claim is measured against: text decides, a node is no more than its label."""
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Token states of the encoder; node states are label vectors; nothing is pooled from the graph."""
+        hidden = stepper.walk(batch.tokens)  # (B, T, H)
+        nodes = self.labels(stepper.embedding, batch.graph)[batch.graph.node_label]  # (N, H)
+        summary = stepper.summary(hidden, batch.tokens)
+        return Fused(hidden, summary, nodes, torch.zeros_like(summary))
+
+
+def zero_linear(inputs: int, outputs: int) -> nn.Linear:
+    """A linear layer that starts at zero: training starts at the reader without this branch."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def scatter_mean(values: Tensor, index: Tensor, size: int) -> Tensor:
+    """Mean of the rows of `values` (M, d) that share an index, (size, d); zero where there is none."""
+    total = values.new_zeros(size, values.shape[-1]).index_add_(0, index, values)
+    count = values.new_zeros(size).index_add_(0, index, values.new_ones(len(index)))
+    return total / count.clamp(min=1).unsqueeze(-1)

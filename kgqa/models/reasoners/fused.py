@@ -1,0 +1,120 @@
+"""Our fusion: text and graph walked together in the last k encoder layers."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.batch import Fused, GraphBatch, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean, zero_linear
+from kgqa.models.reasoners.gnn import AttentionPooling, Connections, NodeInput, RelationalAttention
+from kgqa.types import NodeRole
+
+
+class FusionLayer(nn.Module):
+    """After one encoder layer: a message layer on the graph, then both sides exchange what they know.
+
+    1. Summary token and context node exchange through one MLP (GreaseLM, Zhang et al., 2022, section 3.2),
+       in DRAGON's residual form (Yasunaga et al., 2022, section 2.2).
+    2. Mention tokens and their concept nodes are mixed as in ERNIE's aggregator (Zhang et al., 2019,
+       equation 4). A mention's tokens all take part; a node reads their mean.
+
+    What reaches the text starts at zero, so that training starts at the text-only reader.
+    """
+
+    def __init__(self, hidden_size: int, settings: ReasonerSettings) -> None:
+        super().__init__()
+        size = settings.graph_size
+        self.messages = RelationalAttention(size, settings.num_heads, settings.dropout)
+        self.exchange_norm = nn.LayerNorm(hidden_size + size)
+        self.exchange = nn.Linear(hidden_size + size, hidden_size + size)
+        self.exchange_text = zero_linear(hidden_size + size, hidden_size)
+        self.exchange_node = nn.Linear(hidden_size + size, size)
+        self.from_token = nn.Linear(hidden_size, hidden_size)
+        self.from_node = nn.Linear(size, hidden_size)
+        self.to_token = zero_linear(hidden_size, hidden_size)
+        self.to_node = nn.Linear(hidden_size, size)
+        self.instruct = nn.Linear(hidden_size, size)
+        self.dropout = nn.Dropout(settings.dropout)
+
+    def forward(
+        self,
+        hidden: Tensor,
+        nodes: Tensor,
+        edges: tuple[Tensor, Tensor, Tensor, Tensor],
+        graph: GraphBatch,
+        summary_at: Tensor,
+        context: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """New token states (B, T, H), node states (N, size), attention (E',)."""
+        rows = torch.arange(len(hidden), device=hidden.device)
+        instruction = self.instruct(hidden[rows, summary_at])[graph.batch]
+        nodes, attention = self.messages(nodes, edges, instruction)
+
+        mention_tokens = hidden[graph.mention_row, graph.mention_token]  # (M, H)
+        mixed = F.gelu(self.from_token(mention_tokens) + self.from_node(nodes[graph.mention_node]))
+        flat = graph.mention_row * hidden.shape[1] + graph.mention_token
+        update = scatter_mean(self.dropout(self.to_token(mixed)), flat, hidden.shape[0] * hidden.shape[1])
+        both = torch.cat([hidden[rows, summary_at], nodes[context]], dim=-1)
+        both = F.gelu(self.exchange(self.exchange_norm(both)))
+        summary_update = torch.zeros_like(hidden)
+        summary_update[rows, summary_at] = self.dropout(self.exchange_text(both)).to(hidden.dtype)
+        hidden = hidden + update.view_as(hidden).to(hidden.dtype) + summary_update
+
+        node_update = scatter_mean(self.dropout(self.to_node(mixed)), graph.mention_node, len(nodes))
+        nodes = nodes + node_update.to(nodes.dtype)
+        nodes = nodes.index_add(0, context, self.dropout(self.exchange_node(both)).to(nodes.dtype))
+        return hidden, nodes, attention
+
+
+class FusedReasoner(Reasoner):
+    """Walks the encoder; in its last k layers each step is followed by a `FusionLayer`."""
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        size = settings.graph_size
+        self.num_fused = min(settings.num_layers, stepper.num_layers)
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.node_input = NodeInput(size)
+        self.connections = Connections(size)
+        self.start_context = nn.Linear(self.hidden_size, size)
+        self.layers = nn.ModuleList(FusionLayer(self.hidden_size, settings) for _ in range(self.num_fused))
+        self.pool = AttentionPooling(self.hidden_size, size)
+        self.node_out = nn.Linear(size, self.hidden_size)
+        self.pool_out = nn.Linear(size, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Token, summary and node states; attention is the mean of both directions and all layers, (E,)."""
+        graph = batch.graph
+        labels = self.labels(stepper.embedding, graph)
+        nodes = self.node_input(labels, graph)
+        edges = self.connections(labels, graph)
+        context = torch.nonzero(graph.role == int(NodeRole.CONTEXT)).squeeze(-1)
+        summary_at = stepper.summary_position(batch.tokens)
+        rows = torch.arange(batch.num_rows, device=nodes.device)
+        first = stepper.num_layers - self.num_fused
+        weights: list[Tensor] = []
+
+        def visit(layer: int, hidden: Tensor) -> Tensor:
+            nonlocal nodes
+            if layer < first:
+                return hidden
+            if layer == first:
+                nodes = nodes.index_add(
+                    0, context, self.start_context(hidden[rows, summary_at]).to(nodes.dtype)
+                )
+            fusion = self.layers[layer - first]
+            hidden, nodes, attention = fusion(hidden, nodes, edges, graph, summary_at, context)
+            weights.append(attention)
+            return hidden
+
+        hidden = stepper.walk(batch.tokens, visit)
+        summary = stepper.summary(hidden, batch.tokens)
+        pooled = self.pool(summary, nodes, graph)
+        count = graph.edge_index.shape[1]
+        mean = torch.stack(weights).mean(0)
+        attention = torch.maximum(mean[:count], mean[count : 2 * count])
+        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

@@ -1,0 +1,156 @@
+"""The graph network the reasoners share: typed nodes, relations read by their words, one message layer."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+from torch_geometric.utils import softmax
+
+from kgqa.batch import GraphBatch
+from kgqa.types import NodeRole
+
+NUM_ROLES = len(NodeRole)
+LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)
+
+
+class NodeInput(nn.Module):
+    """Initial node states: label vector + role + relevance (QA-GNN, Yasunaga et al., 2021, section 3.2)."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.role = nn.Embedding(NUM_ROLES, size)
+        self.score = nn.Linear(3, size)
+        self.norm = nn.LayerNorm(size)
+
+    def forward(self, labels: Tensor, graph: GraphBatch) -> Tensor:
+        """(N, size) from label vectors (U, size)."""
+        score = graph.score.unsqueeze(-1)
+        powers = torch.cat([score, score.sqrt(), score.square()], dim=-1).to(labels.dtype)
+        return self.norm(labels[graph.node_label] + self.role(graph.role) + self.score(powers))
+
+
+class Connections(nn.Module):
+    """The directed edges a message passes over, with a vector for each kind of edge.
+
+    Every stored fact is walked both ways; the context node of a row is joined both ways to the concepts that
+    question, passage and choice mention. Kinds: one per relation label and direction, and two per role.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.forward_kind = nn.Linear(size, size)
+        self.backward_kind = nn.Linear(size, size)
+        self.context_kind = nn.Embedding(2 * NUM_ROLES, size)
+
+    def forward(self, labels: Tensor, graph: GraphBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Edge index (2, E'), kind of each edge (E',), kind vectors (kinds, size), log weight (E',).
+
+        The first E edges are the facts from head to tail, the next E the same facts from tail to head.
+        """
+        relation, kind = torch.unique(graph.edge_label, return_inverse=True)
+        vectors = labels[relation]
+        context = torch.full_like(graph.role, int(NodeRole.CONTEXT))
+        is_context = graph.role == context
+        first = torch.nonzero(is_context).squeeze(-1)  # (B,) one context node a row
+        linked = torch.zeros_like(is_context)
+        for role in LINKED:
+            linked |= graph.role == int(role)
+        member = torch.nonzero(linked).squeeze(-1)
+        hub = first[graph.batch[member]]
+        base = 2 * len(relation)
+        linked_role = graph.role[member]
+        index = torch.cat(
+            [
+                graph.edge_index,
+                graph.edge_index.flip(0),
+                torch.stack([member, hub]),
+                torch.stack([hub, member]),
+            ],
+            dim=1,
+        )
+        kinds = torch.cat([kind, kind + len(relation), base + linked_role, base + NUM_ROLES + linked_role])
+        table = torch.cat([self.forward_kind(vectors), self.backward_kind(vectors), self.context_kind.weight])
+        weight = torch.cat([graph.edge_weight, graph.edge_weight, graph.score.new_ones(2 * len(member))])
+        return index, kinds, table, weight.clamp(min=1e-3).log()
+
+
+class RelationalAttention(MessagePassing):
+    """One message layer: attention over the incoming edges of each node, steered by the question.
+
+    The attention of an edge is (query of its target) . (key of its source + key of its kind), plus how well
+    the kind answers the row's text (instruction vector, as in NSM, He et al., 2021, section 4.2); softmax
+    over the target's incoming edges (the paper's form of QA-GNN, not its released code's, which normalises
+    by source). Pre-norm residual with a feed-forward layer.
+    """
+
+    def __init__(self, size: int, num_heads: int, dropout: float) -> None:
+        super().__init__(aggr="add", node_dim=0)
+        self.num_heads = num_heads
+        self.head_size = size // num_heads
+        self.norm = nn.LayerNorm(size)
+        self.query = nn.Linear(size, size)
+        self.key_value = nn.Linear(size, 2 * size)
+        self.kind_key_value = nn.Linear(size, 2 * size)
+        self.instruction = nn.Linear(size, size)
+        self.out = nn.Linear(size, size)
+        self.dropout = nn.Dropout(dropout)
+        self.feed_forward = nn.Sequential(
+            nn.LayerNorm(size),
+            nn.Linear(size, 2 * size),
+            nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(2 * size, size),
+        )
+
+    def forward(
+        self, nodes: Tensor, edges: tuple[Tensor, Tensor, Tensor, Tensor], instruction: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """New node states (N, size) and the attention of each edge (E',), mean of the heads.
+
+        `instruction` (N, size) is what each node's row asks for.
+        """
+        index, kinds, table, log_weight = edges
+        shape = (-1, self.num_heads, self.head_size)
+        normed = self.norm(nodes)
+        query = self.query(normed).view(shape)
+        key, value = self.key_value(normed).chunk(2, dim=-1)
+        kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
+        asked = self.instruction(instruction).view(shape)
+        source, target = index
+        kind_key = kind_key.view(shape)[kinds]
+        score = (query[target] * (key.view(shape)[source] + kind_key) + asked[target] * kind_key).sum(-1)
+        score = score / math.sqrt(self.head_size) + log_weight.unsqueeze(-1).to(score.dtype)
+        alpha = softmax(score.float(), target, num_nodes=len(nodes)).to(value.dtype)  # (E', heads)
+        update = self.propagate(
+            index,
+            value=value.view(shape),
+            kind=kind_value.view(shape)[kinds],
+            alpha=alpha,
+            size=(len(nodes), len(nodes)),
+        )
+        nodes = nodes + self.dropout(self.out(update.reshape(len(nodes), -1)))
+        return nodes + self.dropout(self.feed_forward(nodes)), alpha.float().mean(-1)
+
+    def message(self, value_j: Tensor, kind: Tensor, alpha: Tensor) -> Tensor:
+        """Source value plus kind value, weighed, (E', heads, head size)."""
+        return (value_j + kind) * alpha.unsqueeze(-1)
+
+
+class AttentionPooling(nn.Module):
+    """What the graph says to a row: nodes weighed by the row's text, (B, size)."""
+
+    def __init__(self, text_size: int, size: int) -> None:
+        super().__init__()
+        self.query = nn.Linear(text_size, size)
+        self.key = nn.Linear(size, size)
+
+    def forward(self, summary: Tensor, nodes: Tensor, graph: GraphBatch) -> Tensor:
+        """Pooled node states; the context nodes take part, so a row without concepts still has a vector."""
+        score = (self.query(summary)[graph.batch] * self.key(nodes)).sum(-1) / math.sqrt(nodes.shape[-1])
+        weight = softmax(score.float(), graph.batch, num_nodes=len(summary)).to(nodes.dtype)
+        return nodes.new_zeros(len(summary), nodes.shape[-1]).index_add_(
+            0, graph.batch, nodes * weight.unsqueeze(-1)
+        )

@@ -1,0 +1,42 @@
+"""Answering questions: the objective of `kgqa train`. Fine-tuning is one more objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from kgqa.batch import Loss, QABatch
+from kgqa.models.reader import Reader
+from kgqa.objectives.base import Objective
+
+
+class QA(Objective):
+    """Sum of the heads' losses (span, choice, concept, gate), each over the questions it can learn from.
+
+    The batch is a `QABatch` with gold. Siblings: MLM and RTD train the encoder alone.
+
+    Args:
+        reader: the network to be trained.
+        save: writes the reader to a folder; given by the trainer, which knows tokenizer and recipe.
+    """
+
+    def __init__(self, reader: Reader, save: Callable[[Reader, Path], Any]) -> None:
+        super().__init__()
+        self.reader = reader
+        self._save = save
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The pretrained part, trained with its own learning rate."""
+        return self.reader.encoder
+
+    def forward(self, batch: QABatch) -> Loss:
+        """Loss of a batch; the mean is over its questions."""
+        return self.reader.loss(batch)
+
+    def export(self, folder: Path) -> None:
+        """Write the reader's checkpoint folder."""
+        self._save(self.reader, folder)
