@@ -1,0 +1,185 @@
+"""How right answers are: exact match, F1, ranking, calibration and the comparison of two systems. No torch."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kgqa.types import Answer, Example, Source
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+Normalise = Callable[[str], str]
+
+
+def squad_normalise(text: str) -> str:
+    """Lower case, no ASCII punctuation, no articles, single spaces: SQuAD's official evaluation script.
+
+    >>> squad_normalise("The Eiffel  Tower!")
+    'eiffel tower'
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, golds: Sequence[str], normalise: Normalise = squad_normalise) -> float:
+    """1.0 where the answer equals one of the golds after normalisation; no gold means "" is right."""
+    return float(normalise(answer) in {normalise(gold) for gold in golds or ("",)})
+
+
+def f1(answer: str, golds: Sequence[str]) -> float:
+    """Best word-overlap F1 over the golds (SQuAD's); where one side is empty, 1.0 if both are."""
+    return max(_f1(squad_normalise(answer).split(), squad_normalise(gold).split()) for gold in golds or ("",))
+
+
+def _f1(answer: list[str], gold: list[str]) -> float:
+    if not answer or not gold:
+        return float(answer == gold)
+    shared = (Counter(answer) & Counter(gold)).total()
+    return 2 * shared / (len(answer) + len(gold))
+
+
+def golds_of(example: Example) -> tuple[str, ...]:
+    """Accepted answers as text: the choice, else span texts and concept surfaces; empty where none is right."""
+    question = example.question
+    if example.choice is not None:
+        return (question.choices[example.choice],)
+    spans = (question.passage_text[span.start : span.end] for span in example.spans)
+    return tuple(dict.fromkeys((*spans, *example.concepts)))
+
+
+def rank_of_gold(
+    texts: Sequence[str], golds: Sequence[str], normalise: Normalise = squad_normalise
+) -> int | None:
+    """1-based rank of the first right text, counting texts that normalise alike once; None if none is right."""
+    accepted = {normalise(gold) for gold in golds}
+    keys = list(dict.fromkeys(normalise(text) for text in texts))
+    return next((rank for rank, key in enumerate(keys, 1) if key in accepted), None)
+
+
+def score_answers(
+    examples: Sequence[Example], answers: Sequence[Answer], normalise: Normalise | None = None
+) -> dict[str, float]:
+    """All figures of a run, as fractions (0..1); `examples[i]` was answered by `answers[i]`.
+
+    A key is there only where it means something: `choice_accuracy` needs questions with choices;
+    `has_answer_*`, `no_answer_*`, `source_accuracy` (the gate's), `hits@k` and `mrr` those without.
+
+    Args:
+        normalise: makes two surfaces the same for exact match and ranking (for concepts, lemmas say); SQuAD's
+            own by default. F1 is always SQuAD's.
+    """
+    if len(examples) != len(answers):
+        raise ValueError(f"{len(examples)} examples but {len(answers)} answers")
+    same = normalise or squad_normalise
+    seen: defaultdict[str, list[float]] = defaultdict(list)
+    for example, answer in zip(examples, answers, strict=True):
+        golds, text = golds_of(example), answer.text or ""
+        em, overlap = exact_match(text, golds, same), f1(text, golds)
+        seen["exact_match"].append(em)
+        seen["f1"].append(overlap)
+        if example.choice is not None:
+            seen["choice_accuracy"].append(em)
+            continue
+        seen["source_accuracy"].append(float(answer.source == example.source))
+        seen[f"source_accuracy_{example.source}"].append(float(answer.source == example.source))
+        part = "has_answer" if golds else "no_answer"
+        seen[f"{part}_exact_match"].append(em)
+        seen[f"{part}_f1"].append(overlap)
+        if golds:
+            ranked = [candidate.text for candidate in answer.candidates]
+            rank = rank_of_gold(ranked or [text], golds, same)
+            for k in (1, 3, 10):
+                seen[f"hits@{k}"].append(float(rank is not None and rank <= k))
+            seen["mrr"].append(1 / rank if rank else 0.0)
+        if example.source is Source.KNOWLEDGE:
+            seen["knowledge_exact_match"].append(em)
+        elif example.source is Source.PASSAGE:
+            seen["passage_exact_match"].append(em)
+            seen["passage_f1"].append(overlap)
+    figures = {key: float(np.mean(values)) for key, values in seen.items()}
+    confidences = [answer.confidence for answer in answers]
+    if answers:
+        figures["ece"] = expected_calibration_error(confidences, seen["exact_match"])
+        figures["risk_coverage_auc"] = risk_coverage_auc(confidences, seen["exact_match"])
+    return {"count": float(len(answers)), **figures}
+
+
+def pair_accuracy(pairs: Sequence[str], right: Sequence[float]) -> float:
+    """Share of contrast pairs with every member right; `pairs[i]` names the pair, "" belongs to none."""
+    grouped: defaultdict[str, list[float]] = defaultdict(list)
+    for pair, value in zip(pairs, right, strict=True):
+        if pair:
+            grouped[pair].append(value)
+    whole = [min(values) for values in grouped.values() if len(values) > 1]
+    return float(np.mean(whole)) if whole else 0.0
+
+
+def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = 15) -> float:
+    """Mean gap between confidence and accuracy over equal-width bins (Guo et al., 2017, eq. 3)."""
+    confidence, correct = _pair(confidences, right)
+    if not len(confidence):
+        return 0.0
+    # Bins are (low, high]: a confidence of 0 falls into the first.
+    index = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1).astype(int)
+    gaps = np.zeros(bins)
+    np.add.at(gaps, index, correct - confidence)
+    return float(np.abs(gaps).sum() / len(confidence))
+
+
+def risk_coverage_auc(confidences: ArrayLike, right: ArrayLike) -> float:
+    """Mean error of the n most confident answers over all n (El-Yaniv and Wiener, 2010); 0 is best.
+
+    Answers of equal confidence share their mean error, so their order does not matter.
+    """
+    confidence, correct = _pair(confidences, right)
+    if not len(confidence):
+        return 0.0
+    order = np.argsort(-confidence, kind="stable")
+    _, group = np.unique(-confidence[order], return_inverse=True)
+    errors = 1 - correct[order]
+    errors = (np.bincount(group, errors) / np.bincount(group))[group]
+    return float(np.mean(np.cumsum(errors) / np.arange(1, len(errors) + 1)))
+
+
+def paired_bootstrap(
+    first: ArrayLike, second: ArrayLike, samples: int = 10_000, seed: int = 0
+) -> dict[str, float]:
+    """Is `first` better than `second` on the same questions? Paired bootstrap (Koehn, 2004).
+
+    Returns:
+        `difference` of the means, its 95 % interval `low`, `high`, and `p`, the share of resamples in which
+        `first` is not better.
+    """
+    a, b = _pair(first, second)
+    if not len(a):
+        raise ValueError("paired bootstrap of no questions")
+    difference = a - b
+    rng = np.random.default_rng(seed)
+    means = np.array([difference[rng.integers(0, len(a), len(a))].mean() for _ in range(samples)])
+    low, high = np.quantile(means, [0.025, 0.975])
+    return {
+        "difference": float(difference.mean()),
+        "low": float(low),
+        "high": float(high),
+        "p": float((means <= 0).mean()),
+    }
+
+
+def over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, tuple[float, float]]:
+    """Mean and sample standard deviation (0 for one run) of each figure that every run has."""
+    keys = [key for key in (runs[0] if runs else {}) if all(key in run for run in runs)]
+    values = {key: np.array([run[key] for run in runs]) for key in keys}
+    return {k: (float(v.mean()), float(v.std(ddof=1)) if len(v) > 1 else 0.0) for k, v in values.items()}
+
+
+def _pair(first: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"two lists of one length are needed, not shapes {a.shape} and {b.shape}")
+    return a, b

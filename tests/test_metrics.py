@@ -1,0 +1,107 @@
+import pytest
+
+from kgqa import metrics
+from kgqa.types import Answer, Candidate, Example, Passage, Question, Source, Span
+
+
+def answer(text: str | None, source: Source, confidence: float = 1.0, *ranked: str) -> Answer:
+    candidates = tuple(Candidate(t, source, 1.0) for t in ranked)
+    return Answer(Question("?"), text, source, confidence, candidates)
+
+
+def test_squad_normalisation_is_the_official_one() -> None:
+    assert metrics.squad_normalise("The  U.S. of an A") == "us of"
+    assert metrics.squad_normalise("Beyoncé's") == "beyoncés"
+
+
+@pytest.mark.parametrize(
+    ("text", "golds", "em", "overlap"),
+    [
+        ("the trowel", ["trowel"], 1.0, 1.0),
+        ("a garden trowel", ["trowel", "spade"], 0.0, 2 / 3),
+        ("", [], 1.0, 1.0),
+        ("trowel", [], 0.0, 0.0),
+        ("", ["trowel"], 0.0, 0.0),
+        ("the", ["a"], 1.0, 1.0),
+        ("x y", ["z", "x w"], 0.0, 0.5),
+    ],
+)
+def test_exact_match_and_f1(text: str, golds: list[str], em: float, overlap: float) -> None:
+    assert metrics.exact_match(text, golds) == em
+    assert metrics.f1(text, golds) == pytest.approx(overlap)
+
+
+def test_score_answers_separates_sources() -> None:
+    passage = Passage("She used a spoon.")
+    examples = [
+        Example(Question("?", passage=passage), spans=(Span(9, 16),)),
+        Example(Question("?"), concepts=("trowel", "spade")),
+        Example(Question("?")),
+        Example(Question("?", choices=("a shop", "a pond")), choice=1),
+    ]
+    answers = [
+        answer("a spoon", Source.PASSAGE, 0.9, "a spoon"),
+        answer("hoe", Source.KNOWLEDGE, 0.6, "hoe", "the hoe", "spades"),
+        answer("hoe", Source.KNOWLEDGE, 0.2, "hoe"),
+        answer("a pond", Source.CHOICE, 0.8, "a pond"),
+    ]
+    figures = metrics.score_answers(
+        examples, answers, normalise=lambda t: metrics.squad_normalise(t).rstrip("s")
+    )
+    assert figures["count"] == 4
+    assert figures["exact_match"] == 0.5
+    assert figures["choice_accuracy"] == 1.0
+    assert figures["no_answer_f1"] == 0.0
+    assert figures["source_accuracy"] == pytest.approx(2 / 3)
+    assert figures["source_accuracy_none"] == 0.0
+    assert figures["hits@1"] == 0.5
+    assert figures["hits@3"] == 1.0
+    assert figures["mrr"] == 0.75  # "hoe" and "the hoe" are one answer
+    assert figures["knowledge_exact_match"] == 0.0
+    assert figures["passage_exact_match"] == 1.0
+    with pytest.raises(ValueError):
+        metrics.score_answers(examples, answers[:1])
+
+
+def test_score_answers_of_nothing() -> None:
+    assert metrics.score_answers([], []) == {"count": 0.0}
+
+
+def test_no_answer_is_right_without_gold() -> None:
+    figures = metrics.score_answers([Example(Question("?"))], [answer(None, Source.NONE, 0.7)])
+    assert figures["no_answer_exact_match"] == figures["source_accuracy"] == 1.0
+    assert "hits@1" not in figures
+
+
+def test_calibration() -> None:
+    assert metrics.expected_calibration_error([1, 1, 0, 0], [1, 1, 0, 0]) == 0
+    assert metrics.expected_calibration_error([1.0, 1.0], [1, 0]) == 0.5
+    assert metrics.expected_calibration_error([0.75] * 4, [1, 1, 1, 0]) == 0
+    assert metrics.expected_calibration_error([], []) == 0
+
+
+def test_risk_coverage() -> None:
+    assert metrics.risk_coverage_auc([0.9, 0.1], [1, 0]) == 0.25
+    assert metrics.risk_coverage_auc([0.1, 0.9], [1, 0]) == 0.75
+    assert (
+        metrics.risk_coverage_auc([0.5, 0.5], [1, 0]) == metrics.risk_coverage_auc([0.5, 0.5], [0, 1]) == 0.5
+    )
+
+
+def test_paired_bootstrap() -> None:
+    better = metrics.paired_bootstrap([1] * 60 + [0] * 40, [1] * 40 + [0] * 60, samples=500)
+    assert better["difference"] == pytest.approx(0.2)
+    assert better["low"] > 0 and better["p"] == 0
+    same = metrics.paired_bootstrap([1, 0], [1, 0], samples=50)
+    assert same["p"] == 1
+    assert metrics.paired_bootstrap([1, 0, 1], [0, 1, 0], samples=50, seed=3) == metrics.paired_bootstrap(
+        [1, 0, 1], [0, 1, 0], samples=50, seed=3
+    )
+    with pytest.raises(ValueError):
+        metrics.paired_bootstrap([1], [1, 0])
+
+
+def test_pairs_and_seeds() -> None:
+    assert metrics.pair_accuracy(["a", "a", "b", "b", "", "c"], [1, 1, 1, 0, 1, 1]) == 0.5
+    assert metrics.over_seeds([{"f1": 1.0, "x": 0.0}, {"f1": 3.0}]) == {"f1": (2.0, pytest.approx(2**0.5))}
+    assert metrics.over_seeds([{"f1": 1.0}]) == {"f1": (1.0, 0.0)}
