@@ -1,4 +1,4 @@
-"""How right answers are: exact match, F1, ranking, calibration and the comparison of two systems. No torch."""
+"""How right answers are: exact match, F1, ranking, calibration, comparison of two systems. No torch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _f1(answer: list[str], gold: list[str]) -> float:
 
 
 def golds_of(example: Example) -> tuple[str, ...]:
-    """Accepted answers as text: the choice, else span texts and concept surfaces; empty where none is right."""
+    """Accepted answers as text: the choice, else spans and concept surfaces; empty where none is right."""
     question = example.question
     if example.choice is not None:
         return (question.choices[example.choice],)
@@ -56,7 +56,7 @@ def golds_of(example: Example) -> tuple[str, ...]:
 def rank_of_gold(
     texts: Sequence[str], golds: Sequence[str], normalise: Normalise = squad_normalise
 ) -> int | None:
-    """1-based rank of the first right text, counting texts that normalise alike once; None if none is right."""
+    """1-based rank of the first right text, None if none is; texts that normalise alike count once."""
     accepted = {normalise(gold) for gold in golds}
     keys = list(dict.fromkeys(normalise(text) for text in texts))
     return next((rank for rank, key in enumerate(keys, 1) if key in accepted), None)
