@@ -26,13 +26,6 @@ class Head(nn.Module):
         raise NotImplementedError
 
 
-def first_rows(batch: QABatch) -> Tensor:
-    """First row (Q,) of each question."""
-    index = torch.arange(batch.num_rows, device=batch.question.device)
-    first = torch.full((batch.num_questions,), batch.num_rows, device=batch.question.device)
-    return first.scatter_reduce(0, batch.question, index, "amin")
-
-
 def row_mean(values: Tensor, batch: QABatch) -> Tensor:
     """Mean (Q, ...) of a question's rows (B, ...): its windows or choices."""
     total = values.new_zeros(batch.num_questions, *values.shape[1:]).index_add_(0, batch.question, values)

@@ -1,0 +1,127 @@
+"""The `kgqa` command. Thin: commands import what they need when they run, so that --help is instant."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgqa.types import InputError
+
+app = typer.Typer(
+    name="kgqa",
+    help="Reading comprehension that knows what the passage leaves unsaid.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Graph = Annotated[
+    str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
+]
+Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    passage: Annotated[str, typer.Option(help="The text it is asked about, or @FILE.")] = "",
+    choice: Annotated[list[str] | None, typer.Option(help="A possible answer; repeat for each.")] = None,
+    graph: Graph = "everyday",
+    model: Model = "kgqa-everyday",
+    as_json: AsJson = False,
+) -> None:
+    """Answer one question, with the evidence."""
+    from kgqa.cli.answering import ask_one
+
+    ask_one(question, passage, tuple(choice or ()), graph, model, as_json)
+
+
+@app.command()
+def predict(
+    source: Annotated[Path, typer.Argument(metavar="IN.jsonl", help="One question a line.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order.")],
+    graph: Graph = "everyday",
+    model: Model = "kgqa-everyday",
+    batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
+) -> None:
+    """Answer a file of questions; a stopped run goes on where it was."""
+    from kgqa.cli.answering import predict_file
+
+    predict_file(source, target, graph, model, batch)
+
+
+@app.command()
+def evaluate(
+    task: Annotated[str, typer.Argument(help="Data set name, or `own` with --data.")],
+    data: Annotated[Path | None, typer.Option(help="Your own JSONL with answers.")] = None,
+    graph: Graph = "everyday",
+    model: Model = "kgqa-everyday",
+    limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a reader on a data set."""
+    from kgqa.cli.answering import evaluate_task
+
+    evaluate_task(task, data, graph, model, limit, as_json)
+
+
+@app.command()
+def train(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml")],
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
+) -> None:
+    """Train a reader; run the same line again to resume."""
+    from kgqa.cli.training import train_recipe
+
+    train_recipe(recipe, overrides or [], out)
+
+
+@app.command()
+def pretrain(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml")],
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
+) -> None:
+    """Pretrain an encoder; run the same line again to resume."""
+    from kgqa.cli.training import pretrain_recipe
+
+    pretrain_recipe(recipe, overrides or [], out)
+
+
+@app.command(name="app")
+def open_app(
+    port: Annotated[int, typer.Option(help="Port on this machine.")] = 8501,
+    allow_sparql: Annotated[bool, typer.Option(help="Let visitors name SPARQL endpoints.")] = False,
+) -> None:
+    """Open the app in a browser."""
+    import subprocess
+
+    page = Path(__file__).parents[2] / "apps" / "ask.py"
+    if not page.exists():
+        raise InputError(f"{page}: the app is not here; run it from a checkout of the repository")
+    environment = {**os.environ, "KGQA_ALLOW_SPARQL": "1" if allow_sparql else ""}
+    command = [sys.executable, "-m", "streamlit", "run", str(page), "--server.port", str(port)]
+    command += ["--browser.gatherUsageStats", "false"]
+    raise typer.Exit(subprocess.call(command, env=environment))
+
+
+def run() -> None:
+    """Entry point: bad input ends in one line on standard error and exit code 2."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    from kgqa.cli.graph import graph_app
+
+    app.add_typer(graph_app, name="graph", help="Import, look at and export knowledge graphs.")
+    try:
+        app()
+    except InputError as error:
+        print(f"kgqa: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("kgqa: stopped; run the same command again to go on", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,141 @@
+"""Why an answer was given: facts in words, and what changes when a fact is taken away or added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kgqa.answerer import Answerer
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Source, Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """A fact (row of the subgraph's edges) and how much the answer's probability falls without it."""
+
+    edge: int
+    sentence: str
+    change: float
+
+
+def sentence(subgraph: Subgraph, edge: int) -> str:
+    """A fact in words: "trowel is used for: plant flowers"."""
+    head, relation, tail = (int(v) for v in subgraph.edges[edge])
+    words = subgraph.relations[relation].words or subgraph.relations[relation].label
+    return f"{subgraph.labels[head]} {words} {subgraph.labels[tail]}"
+
+
+def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
+    """The facts of a path, each in words, in walking order."""
+    return [sentence(evidence.subgraph, edge) for edge in path.steps]
+
+
+def without_edges(subgraph: Subgraph, edges: Sequence[int]) -> Subgraph:
+    """The subgraph with some facts struck out; its concepts stay."""
+    kept = np.setdiff1d(np.arange(len(subgraph.edges)), np.asarray(edges, dtype=np.int64))
+    return replace(subgraph, edges=subgraph.edges[kept], weights=subgraph.weights[kept])
+
+
+def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Influence]:
+    """How much each fact near the answer carried it: the answer is read again without the fact.
+
+    The facts asked about are those of the shown paths and those that touch the answer's concept, at most
+    `limit`; strongest first. Empty for answers that rest on no fact.
+    """
+    graph = answer.evidence.subgraph
+    if answer.source in (Source.PASSAGE, Source.NONE) or not len(graph.edges):
+        return []
+    shown = [edge for path in answer.evidence.paths for edge in path.steps]
+    touching: list[int] = []
+    best = answer.candidates[0]
+    if best.concept in graph.nodes:
+        node = graph.nodes.index(best.concept)
+        touching = np.flatnonzero((graph.edges[:, 0] == node) | (graph.edges[:, 2] == node)).tolist()
+    edges = list(dict.fromkeys([*shown, *touching]))[:limit]
+    before = probability(answer, best)
+    question = answer.question
+    if question.choices:
+        return [
+            Influence(edge, sentence(graph, edge), before - _choice_without(answerer, answer, edge))
+            for edge in edges
+        ]
+    again = answerer.read([question] * len(edges), [[without_edges(graph, [edge])] for edge in edges])
+    found = [
+        Influence(edge, sentence(graph, edge), before - probability(other, best))
+        for edge, other in zip(edges, again, strict=True)
+    ]
+    return sorted(found, key=lambda item: -item.change)
+
+
+def probability(answer: Answer, candidate: Candidate) -> float:
+    """The uncalibrated probability that an answer gives to a candidate; 0 where it is not among its own."""
+    for other in answer.candidates:
+        if (other.text, other.source, other.concept) == (candidate.text, candidate.source, candidate.concept):
+            return other.score
+    return 0.0
+
+
+def _choice_without(answerer: Answerer, answer: Answer, edge: int) -> float:
+    """Probability of the chosen answer when a fact is struck out of its own subgraph."""
+    from kgqa.graph.retrieval import retrieve
+
+    question = answer.question
+    graphs = retrieve(question, answerer.graph, answerer.linker, max_nodes=answerer.max_nodes)
+    chosen = question.choices.index(answer.candidates[0].text)
+    graphs[chosen] = without_edges(answer.evidence.subgraph, [edge])
+    return probability(answerer.read([question], [graphs])[0], answer.candidates[0])
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer as plain data, in the stable form that the command line prints."""
+    evidence = answer.evidence
+    graph = evidence.subgraph
+    return {
+        "id": answer.question.id,
+        "question": answer.question.text,
+        "answer": answer.text,
+        "source": answer.source.value,
+        "confidence": round(answer.confidence, 4),
+        "candidates": [
+            {
+                "text": c.text,
+                "source": c.source.value,
+                "score": round(c.score, 4),
+                "span": list(c.span) if c.span else None,
+                "concept": c.concept,
+            }
+            for c in answer.candidates
+        ],
+        "evidence": {
+            "span": list(evidence.span) if evidence.span else None,
+            "paths": [
+                {
+                    "score": round(path.score, 4),
+                    "sentences": path_sentences(evidence, path),
+                    "triples": [
+                        {
+                            "head": graph.labels[int(graph.edges[e, 0])],
+                            "relation": graph.relations[int(graph.edges[e, 1])].label,
+                            "tail": graph.labels[int(graph.edges[e, 2])],
+                            "weight": round(float(graph.weights[e]), 3),
+                            "iri": [
+                                graph.nodes[int(graph.edges[e, 0])],
+                                graph.relations[int(graph.edges[e, 1])].name,
+                                graph.nodes[int(graph.edges[e, 2])],
+                            ],
+                            "graph": answer.graph,
+                        }
+                        for e in path.steps
+                    ],
+                }
+                for path in evidence.paths
+            ],
+            "subgraph": {"nodes": len(graph.nodes), "edges": len(graph.edges)},
+        },
+        "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},
+        "model": answer.model,
+        "graph": answer.graph,
+    }

@@ -1,0 +1,256 @@
+"""`kgqa train`: from a recipe to a trained reader. Data sets are mixed by stated weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from tokenizers import Tokenizer
+from torch import nn
+
+from kgqa.batch import QABatch
+from kgqa.graph.linking import Linker
+from kgqa.graph.opening import open_graph
+from kgqa.graph.retrieval import retrieve
+from kgqa.models.collate import Collator
+from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.objectives.base import Batches
+from kgqa.objectives.qa import QA
+from kgqa.text.datasets import load_dataset
+from kgqa.text.synthesis import synthesise
+from kgqa.text.tokenizer import load_tokenizer
+from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
+from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
+
+SCHEDULED_STEPS = 1 << 17
+"""The mixture's schedule repeats after this many steps."""
+
+
+class DataSettings(BaseModel):
+    """One data set of the mixture."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    """A name of `kgqa.text.datasets`, a path to your own JSONL, or `synthesis`."""
+    graph: str = "everyday"
+    """The graph its questions are asked over."""
+    weight: float = Field(1.0, gt=0)
+    """Share of the steps, relative to the other data sets."""
+    batch_questions: int = Field(16, ge=1)
+    """Questions in a step."""
+    limit: int | None = None
+    """Use the first so many examples (questions made, for `synthesis`)."""
+    split: str = "train"
+    """For `synthesis`: train or dev, disjoint in their head concepts."""
+    seed: int = 0
+    """For `synthesis` and for made-up unanswerable questions."""
+
+
+class EncoderSettings(BaseModel):
+    """Where the reading begins."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str = "kgqa-mini"
+    """A Hugging Face folder (ours or any), a shipped name, or a reader's folder to go on from."""
+    from_scratch: bool = False
+    """Take the architecture only, with random weights (for comparison)."""
+
+
+class AnsweringRecipe(BaseModel):
+    """Everything `kgqa train` needs; the resolved recipe is stored in the checkpoint."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "reader"
+    encoder: EncoderSettings = EncoderSettings()
+    reasoner: ReasonerSettings = ReasonerSettings()
+    data: list[DataSettings] = Field(min_length=1)
+    max_nodes: int = Field(100, ge=8)
+    """Concepts retrieved for a question."""
+    max_tokens: int = Field(256, ge=32)
+    """Tokens of a row; longer passages are read in windows."""
+    trainer: TrainerSettings = TrainerSettings()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A data set of the mixture, ready: examples with their subgraphs."""
+
+    settings: DataSettings
+    examples: Sequence[Example]
+    subgraphs: Sequence[Sequence[Subgraph]]
+
+
+class MixedBatches(Batches):
+    """Batches of several data sets as a pure function of the step.
+
+    Which data set a step takes, and the order inside each data set, follow from the seed alone. Inside a pool
+    of batches the examples are sorted by length, so that little is padded; the batches' order is random.
+    """
+
+    def __init__(self, parts: Sequence[Part], collator: Collator, seed: int, pool: int = 32) -> None:
+        self.parts = parts
+        self.collator = collator
+        self.seed = seed
+        self.pool = pool
+        weights = np.array([part.settings.weight for part in parts])
+        draw = np.random.default_rng([seed, 0x6D6978])
+        self._which = draw.choice(len(parts), size=SCHEDULED_STEPS, p=weights / weights.sum()).astype(
+            np.int16
+        )
+        counts = np.zeros(SCHEDULED_STEPS, dtype=np.int32)
+        for number in range(len(parts)):
+            mine = self._which == number
+            counts[mine] = np.arange(int(mine.sum()))
+        self._turn = counts
+        self._orders: dict[tuple[int, int], list[np.ndarray]] = {}
+        self.steps_per_epoch = sum(-(-len(p.examples) // p.settings.batch_questions) for p in parts)
+
+    def __getitem__(self, step: int) -> QABatch:
+        """The batch of a step, with gold."""
+        number = int(self._which[step % SCHEDULED_STEPS])
+        part = self.parts[number]
+        lap = int((self._which == number).sum()) * (step // SCHEDULED_STEPS)
+        turn = int(self._turn[step % SCHEDULED_STEPS]) + lap
+        batches = -(-len(part.examples) // part.settings.batch_questions)
+        chosen = self._order(number, turn // batches)[turn % batches]
+        return self.collator(
+            [part.examples[i] for i in chosen], [part.subgraphs[i] for i in chosen], with_gold=True
+        ).batch
+
+    def _order(self, number: int, epoch: int) -> list[np.ndarray]:
+        if (number, epoch) not in self._orders:
+            part = self.parts[number]
+            size = part.settings.batch_questions
+            draw = np.random.default_rng([self.seed, number, epoch])
+            order = draw.permutation(len(part.examples))
+            lengths = np.array([_length(e) for e in part.examples])
+            pools = [order[i : i + size * self.pool] for i in range(0, len(order), size * self.pool)]
+            batches = [
+                pool[np.argsort(lengths[pool], kind="stable")][i : i + size]
+                for pool in pools
+                for i in range(0, len(pool), size)
+            ]
+            draw.shuffle(batches)  # type: ignore[arg-type]
+            self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
+            self._orders[number, epoch] = batches
+        return self._orders[number, epoch]
+
+
+def _length(example: Example) -> int:
+    question = example.question
+    return (
+        len(question.passage_text) + len(question.text) + max((len(c) for c in question.choices), default=0)
+    )
+
+
+def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example]:
+    """The examples of one data set of the mixture."""
+    if settings.name == "synthesis":
+        count = settings.limit or 20_000
+        found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
+    else:
+        found = load_dataset(settings.name)
+    examples = list(islice(found, settings.limit))
+    if not examples:
+        raise InputError(f"{settings.name}: no examples found over the graph {graph.name!r}")
+    return examples
+
+
+def prepare(settings: DataSettings, max_nodes: int, cache: Path) -> Part:
+    """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
+    from rich.progress import track
+
+    graph = open_graph(settings.graph)
+    examples = load_examples(settings, graph)
+    linker = Linker(graph)
+
+    def shown(items: Iterable[Example]) -> Iterator[Example]:
+        yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
+
+    subgraphs = cached_subgraphs(
+        examples,
+        cache,
+        cache_key(examples, graph.hash, f"max_nodes={max_nodes}"),
+        lambda example: retrieve(example.question, graph, linker, max_nodes=max_nodes),
+        shown,
+    )
+    return Part(settings, examples, subgraphs)
+
+
+def cache_folder() -> Path:
+    """Where retrieved subgraphs are kept."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "kgqa" / "subgraphs"
+
+
+def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
+    """A Hugging Face base model from a folder of ours or anyone's, and the folder (it holds the tokenizer)."""
+    from transformers import AutoConfig, AutoModel
+
+    from kgqa.text.tokenizer import find_tokenizer
+
+    folder = find_encoder(settings.folder)
+    find_tokenizer(folder)
+    if settings.from_scratch:
+        return AutoModel.from_config(AutoConfig.from_pretrained(folder, local_files_only=True)), folder
+    encoder = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+    return encoder, folder
+
+
+def find_encoder(name: str) -> Path:
+    """The folder of an encoder given by path or shipped name."""
+    shipped = Path(__file__).parents[2] / "training" / "models"
+    for folder in (Path(name), shipped / name):
+        if (folder / "config.json").exists():
+            return folder
+    raise InputError(
+        f"{name}: no encoder here (a Hugging Face folder with config.json); run `kgqa pretrain` first"
+    )
+
+
+def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
+    """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
+    encoder_folder = find_encoder(recipe.encoder.folder)
+    if (encoder_folder / "reader.json").exists() and not recipe.encoder.from_scratch:
+        earlier, card = load_reader(encoder_folder)
+        if earlier.settings == recipe.reasoner:
+            return earlier.train(), load_tokenizer(encoder_folder), encoder_folder
+    torch.manual_seed(recipe.trainer.seed)
+    encoder, folder = load_encoder(recipe.encoder)
+    return Reader(encoder, recipe.reasoner), load_tokenizer(folder), folder
+
+
+def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
+    """Train a reader as the recipe says; checkpoints and the final reader go to `folder`.
+
+    The reader in `folder/export` loads with `kgqa.load` or `--model`.
+    """
+    reader, tokenizer, source = build(recipe)
+    parts = [prepare(data, recipe.max_nodes, cache_folder()) for data in recipe.data]
+    collator = Collator(tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
+    card = {
+        "name": recipe.name,
+        "max_nodes": recipe.max_nodes,
+        "recipe": json.loads(recipe.model_dump_json()),
+    }
+
+    def save(trained: Reader, target: Path) -> Any:
+        save_reader(trained, source, target, card)
+
+    objective = QA(reader, save)
+    batches = MixedBatches(parts, collator, recipe.trainer.seed)
+    return train(objective, batches, recipe.trainer, folder, resume=resume)

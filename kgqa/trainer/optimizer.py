@@ -1,0 +1,85 @@
+"""Parameters in groups, AdamW and Muon behind one face, and the learning rate as a function of progress."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from kgqa.trainer.recipe import TrainerSettings
+
+MUON_ADAM_RATIO = 1.0
+"""AdamW's share of the learning rate beside Muon, whose update is scaled to AdamW's size (Liu et al., 2025)."""
+
+
+def is_matrix(name: str, parameter: Tensor) -> bool:
+    """Whether Muon may train a parameter: a matrix of a layer, neither an embedding nor an output row."""
+    return parameter.ndim == 2 and "embed" not in name.lower() and min(parameter.shape) >= 16
+
+
+def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
+    """Groups by part (encoder, rest) and by decay; vectors (norms, biases) are not decayed.
+
+    Each group carries `rate`, the learning rate at the top of the schedule, and `muon`.
+    """
+    encoder = getattr(objective, "encoder", None)
+    inside = {id(p) for p in encoder.parameters()} if isinstance(encoder, nn.Module) else set()
+    embeddings = {
+        id(p) for m in objective.modules() if isinstance(m, nn.Embedding) for p in m.parameters(recurse=False)
+    }
+    groups: dict[tuple[bool, bool, bool], dict[str, Any]] = {}
+    for name, parameter in objective.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        ours = id(parameter) in inside
+        muon = settings.optimizer == "muon" and id(parameter) not in embeddings and is_matrix(name, parameter)
+        decayed = parameter.ndim >= 2
+        rate = settings.encoder_learning_rate if ours and settings.encoder_learning_rate else settings.learning_rate
+        group = groups.setdefault(
+            (ours, muon, decayed),
+            {
+                "params": [],
+                "lr": rate,
+                "rate": rate,
+                "muon": muon,
+                "weight_decay": settings.weight_decay if decayed else 0.0,
+            },
+        )
+        group["params"].append(parameter)
+    return list(groups.values())
+
+
+def build_optimizers(objective: nn.Module, settings: TrainerSettings) -> list[torch.optim.Optimizer]:
+    """AdamW alone, or Muon (Jordan et al., 2024) for the matrices with AdamW for the rest."""
+    groups = parameter_groups(objective, settings)
+    muon = [g for g in groups if g.pop("muon") is True]
+    adam = [g for g in groups if g not in muon] if muon else groups
+    optimizers: list[torch.optim.Optimizer] = []
+    fused = any(p.is_cuda for g in groups for p in g["params"])
+    if adam:
+        optimizers.append(torch.optim.AdamW(adam, betas=settings.betas, eps=1e-8, fused=fused or None))
+    if muon:
+        optimizers.append(
+            torch.optim.Muon(muon, lr=settings.learning_rate, momentum=0.95, adjust_lr_fn="match_rms_adamw")
+        )
+    return optimizers
+
+
+def factor(progress: float, settings: TrainerSettings) -> float:
+    """Share of the top learning rate at `progress` 0..1 of the budget."""
+    progress = min(max(progress, 0.0), 1.0)
+    if settings.warmup and progress < settings.warmup:
+        return max(progress / settings.warmup, 1e-3)
+    if settings.schedule == "linear":
+        return max((1 - progress) / max(1 - settings.warmup, 1e-9), 0.0)
+    if settings.schedule == "wsd" and progress > 1 - settings.decay:
+        return max((1 - progress) / settings.decay, 0.0)
+    return 1.0
+
+
+def set_rate(optimizers: list[torch.optim.Optimizer], share: float) -> None:
+    """Set every group to `share` of its top rate."""
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = group["rate"] * share

@@ -1,0 +1,147 @@
+"""Recipes: TOML plus `key=value`, checked by frozen models, with an error that names the nearest key."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgqa.types import InputError
+
+RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
+
+
+class TrainerSettings(BaseModel):
+    """How a training runs. It ends where the first of the given budgets ends."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_steps: int | None = Field(None, ge=1)
+    """Optimizer steps."""
+    max_minutes: float | None = Field(None, gt=0)
+    """Wall clock of training, summed over resumed parts."""
+    max_tokens: int | None = Field(None, ge=1)
+    """Tokens seen (input_ids of all batches)."""
+    gradient_accumulation: int = Field(1, ge=1)
+    """Batches in one optimizer step, on each device."""
+    optimizer: Literal["adamw", "muon"] = "adamw"
+    """Muon trains the matrices of the layers; AdamW the rest."""
+    learning_rate: float = Field(1e-3, gt=0)
+    encoder_learning_rate: float | None = Field(None, gt=0)
+    """For the parameters under `objective.encoder`, if they are to learn at another rate."""
+    weight_decay: float = Field(0.01, ge=0)
+    betas: tuple[float, float] = (0.9, 0.98)
+    warmup: float = Field(0.02, ge=0, le=1)
+    """Share of the budget in which the rate rises."""
+    schedule: Literal["linear", "wsd", "constant"] = "linear"
+    """After the warm-up: falling to zero; or stable, then falling in the last `decay`; or stable."""
+    decay: float = Field(0.25, gt=0, le=1)
+    """Share of the budget in which `wsd` falls."""
+    clip: float = Field(1.0, ge=0)
+    """Largest gradient norm; 0 leaves gradients alone."""
+    precision: Literal["bf16", "fp32"] = "bf16"
+    compile: bool = False
+    """`torch.compile` the objective; worth its seconds on a GPU, not on a CPU."""
+    seed: int = 0
+    log_every_steps: int = Field(50, ge=1)
+    save_every_minutes: float = Field(5.0, gt=0)
+    evaluate_every_steps: int = Field(500, ge=1)
+    patience: int | None = Field(None, ge=1)
+    """Stop after so many evaluations without a better `best_metric`."""
+    best_metric: str = "loss"
+    """Figure of the evaluation that picks the best checkpoint; one that begins with `loss` is minimised."""
+    threads: int | None = Field(None, ge=1)
+    """CPU threads; None leaves them as they are."""
+
+
+def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) -> RecipeModel:
+    """A recipe from a TOML file, changed by `table.key=value` overrides (values in TOML, bare words allowed).
+
+    Raises:
+        InputError: no such file, not TOML, an unknown key (the nearest is named), or a value out of range.
+    """
+    try:
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    for override in overrides:
+        _override(values, override)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise InputError(f"{path}: {_explain(error, model)}") from None
+
+
+def save_recipe(recipe: BaseModel, path: Path) -> None:
+    """Write the resolved recipe as JSON, which loads again with `load_resolved`."""
+    path.write_text(recipe.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def load_resolved(path: Path, model: type[RecipeModel]) -> RecipeModel:
+    """A resolved recipe from a checkpoint."""
+    return model.model_validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    name, equals, text = override.partition("=")
+    keys = name.strip().split(".")
+    if not equals or not all(keys):
+        raise InputError(f"override {override!r}: expected key=value, such as trainer.max_steps=50")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()
+    place: Any = values
+    for number, key in enumerate(keys):
+        last = number == len(keys) - 1
+        if isinstance(place, list):
+            if not key.isdigit() or int(key) >= len(place):
+                raise InputError(f"override {override!r}: {key!r} is not an index below {len(place)}")
+            index = int(key)
+            if last:
+                place[index] = value
+            place = place[index]
+        elif isinstance(place, dict):
+            if last:
+                place[key] = value
+            place = place.setdefault(key, {})
+        else:
+            raise InputError(f"override {override!r}: {'.'.join(keys[:number])} is a value, not a table")
+
+
+def _explain(error: ValidationError, model: type[BaseModel]) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{place}: {first['msg']} (given {first['input']!r})"
+    *parents, key = first["loc"]
+    known = _fields(model, parents)
+    near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.0) if known else []
+    return f"unknown key {place!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def _fields(model: Any, parents: Sequence[int | str]) -> list[str]:
+    """Keys that a model allows under `parents`."""
+    found = [model]
+    for parent in parents:
+        inner: list[Any] = []
+        for candidate in found:
+            if isinstance(parent, int):
+                inner.append(candidate)
+            elif parent in getattr(candidate, "model_fields", {}):
+                inner.extend(_models(candidate.model_fields[parent].annotation))
+        found = inner or found
+    return [name for candidate in found for name in getattr(candidate, "model_fields", {})]
+
+
+def _models(annotation: Any) -> list[Any]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]

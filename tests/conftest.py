@@ -1,0 +1,78 @@
+"""A tiny world for the tests: a tokenizer, an encoder and a graph of everyday tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgqa.types import Link, NodeRole, Relation, Subgraph
+
+WORDS = (
+    "i want to plant flowers build a house so dug the ground what did with trowel excavator dig is used for "
+    "tool machine foundation has instrument step bee honey hive smoker calm bees who where why . ? , garden "
+    "needs red blue shovel first then he she they house flower hole in at of and it was"
+).split()
+
+
+@pytest.fixture(scope="session")
+def tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A word-level tokenizer in Hugging Face form."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(WORDS)]
+    pieces += [p for c in letters for p in (c, f"##{c}") if p not in pieces]
+    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    folder = tmp_path_factory.mktemp("tokenizer")
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tokenizer(tokenizer_folder: Path):  # noqa: ANN201
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(tokenizer_folder / "tokenizer.json"))
+
+
+@pytest.fixture
+def encoder(tokenizer):  # noqa: ANN001, ANN201
+    """Two ELECTRA layers of width 32, seeded."""
+    import torch
+    from transformers import ElectraConfig, ElectraModel
+
+    torch.manual_seed(0)
+    config = ElectraConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        embedding_size=16,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+    )
+    return ElectraModel(config).eval()
+
+
+USED_FOR = Relation("rel:UsedFor", "used for", "is used for")
+STEP = Relation("rel:HasSubevent", "has step", "has step")
+
+
+@pytest.fixture
+def digging() -> Subgraph:
+    """plant flowers <-used for- trowel; build house -step-> dig foundation <-used for- excavator."""
+    return Subgraph(
+        nodes=("ev:plant", "ev:build", "ev:trowel", "ev:excavator", "ev:foundation"),
+        labels=("plant flowers", "build house", "trowel", "excavator", "dig foundation"),
+        roles=np.array([1, 1, 3, 3, 3], dtype=np.int32),
+        scores=np.array([1.0, 1.0, 0.5, 0.4, 0.3], dtype=np.float32),
+        edges=np.array([[2, 0, 0], [1, 1, 4], [3, 0, 4]], dtype=np.int32),
+        weights=np.array([2.0, 1.0, 1.0], dtype=np.float32),
+        relations=(USED_FOR, STEP),
+        links=(Link(NodeRole.PASSAGE, 10, 23, 0),),
+    )

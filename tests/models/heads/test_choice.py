@@ -1,0 +1,22 @@
+import torch
+
+from kgqa.models.collate import Collator
+from kgqa.models.heads.choice import ChoiceHead
+from kgqa.types import Example, Question, Subgraph
+
+EXAMPLE = Example(Question("what", ("bee", "hive", "honey")), choice=2)
+
+
+def test_the_best_choice_comes_first_and_scores_sum_to_one(tokenizer) -> None:
+    collated = Collator(tokenizer)([EXAMPLE], [[Subgraph()] * 3], with_gold=True)
+    found = ChoiceHead(8).decode(torch.tensor([0.0, 2.0, 1.0]), collated)[0]
+    assert [c.text for c in found] == ["hive", "honey", "bee"]
+    assert abs(sum(c.score for c in found) - 1) < 1e-6
+
+
+def test_the_loss_is_cross_entropy_over_the_rows(tokenizer) -> None:
+    collated = Collator(tokenizer)([EXAMPLE, Example(Question("why"))], [[Subgraph()] * 3, [Subgraph()]], True)
+    scores = torch.tensor([0.0, 2.0, 1.0, 5.0])
+    loss, count = ChoiceHead(8).loss(scores, collated.batch)
+    assert count == 1
+    assert torch.isclose(loss, torch.nn.functional.cross_entropy(scores[:3], torch.tensor(2)))

@@ -1,0 +1,31 @@
+import torch
+
+from kgqa.models.collate import Collator
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners import REASONERS, ReasonerSettings
+from kgqa.models.reasoners.base import TextOnly, scatter_mean
+from kgqa.types import Example, Passage, Question
+
+QUESTION = Question("What did I dig with?", passage=Passage("I want to plant flowers."))
+
+
+def test_text_only_does_not_see_the_facts(tokenizer, encoder, digging) -> None:
+    from kgqa.explain import without_edges
+
+    torch.manual_seed(0)
+    stepper = Stepper(encoder)
+    reasoner = TextOnly(stepper, ReasonerSettings(name="text-only")).eval()
+    collate = Collator(tokenizer)
+    with torch.no_grad():
+        whole = reasoner(stepper, collate([Example(QUESTION)], [[digging]]).batch)
+        less = reasoner(stepper, collate([Example(QUESTION)], [[without_edges(digging, [0, 1, 2])]]).batch)
+    assert torch.equal(whole.summary, less.summary) and torch.equal(whole.nodes, less.nodes)
+
+
+def test_means_by_index() -> None:
+    values = torch.tensor([[1.0], [3.0], [5.0]])
+    assert scatter_mean(values, torch.tensor([1, 1, 2]), 4).squeeze(-1).tolist() == [0.0, 2.0, 5.0, 0.0]
+
+
+def test_every_reasoner_is_in_the_table() -> None:
+    assert {"text-only", "fused"} <= set(REASONERS)

@@ -1,0 +1,59 @@
+import torch
+
+from kgqa.models.collate import Collator, accepts
+from kgqa.types import Example, NodeRole, Passage, Question, Span, Subgraph
+
+PASSAGE = "I want to plant flowers so I dug the ground."
+
+
+def test_rows_nodes_and_mentions(tokenizer, digging) -> None:
+    question = Question("What did I dig with?", passage=Passage(PASSAGE))
+    collated = Collator(tokenizer)([Example(question, concepts=("a trowel",))], [[digging]], with_gold=True)
+    batch = collated.batch
+    assert batch.num_rows == 1 and batch.graph.role[0] == NodeRole.CONTEXT
+    assert batch.graph.node_label.shape == (6,) and batch.graph.edge_index.shape == (2, 3)
+    assert batch.graph.edge_index[:, 0].tolist() == [3, 1]
+    assert batch.gold is not None and batch.gold.node.tolist() == [False, False, False, True, False, False]
+    assert batch.gold.source.tolist() == [1]
+    ids = batch.tokens.input_ids[0, batch.graph.mention_token].tolist()
+    assert [tokenizer.id_to_token(i) for i in ids] == ["plant", "flowers"]
+    assert batch.graph.mention_node.tolist() == [1, 1]
+
+
+def test_choices_become_rows(tokenizer, digging) -> None:
+    example = Example(Question("What?", ("trowel", "excavator", "bee")), choice=1)
+    batch = Collator(tokenizer)([example], [[digging, digging, Subgraph()]], with_gold=True).batch
+    assert batch.question.tolist() == [0, 0, 0] and batch.choice.tolist() == [0, 1, 2]
+    assert batch.gold is not None and batch.gold.choice.tolist() == [1]
+    assert (batch.graph.batch == 2).sum() == 1  # an empty subgraph still has its context node
+
+
+def test_spans_are_token_positions_inside_windows(tokenizer) -> None:
+    long = "the ground and the house . " * 20 + "a red shovel was in the garden ."
+    start = long.index("red shovel")
+    example = Example(Question("What was it?", passage=Passage(long)), spans=(Span(start, start + 10),))
+    collated = Collator(tokenizer, max_tokens=64, stride=16)([example], [[Subgraph()]], with_gold=True)
+    batch = collated.batch
+    assert batch.num_rows > 2 and batch.tokens.input_ids.shape[1] <= 64
+    assert batch.gold is not None
+    held = [row for row in range(batch.num_rows) if batch.gold.start[row] > 0]
+    assert held
+    for row in held:
+        first, last = int(batch.gold.start[row]), int(batch.gold.end[row])
+        offsets = collated.rows[row].offsets
+        assert long[offsets[first][0] : offsets[last][1]] == "red shovel"
+    covered = set()
+    for row in collated.rows:
+        covered.update(range(len(long)) if not row.offsets else [s for s, e in row.offsets if e > s])
+    assert {i for i, c in enumerate(long) if c.isalpha() and (i == 0 or long[i - 1] == " ")} <= covered
+
+
+def test_only_passage_tokens_may_be_answers(tokenizer, digging) -> None:
+    question = Question("What did I dig with?", passage=Passage(PASSAGE))
+    batch = Collator(tokenizer)([Example(question)], [[digging]]).batch
+    assert torch.equal(batch.passage_mask, batch.tokens.token_type_ids.bool() & batch.passage_mask)
+    assert batch.passage_mask.sum() == 11
+
+
+def test_surface_forms() -> None:
+    assert accepts(("a trowel", "spade"), "Trowels") and not accepts(("glass",), "glas")

@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModel
+
+from kgqa.models.collate import Collator
+from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reasoners import REASONERS, ReasonerSettings
+from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
+
+EXAMPLES = [
+    Example(Question("what did i dig with", passage=Passage("i want to plant flowers")), concepts=("trowel",)),
+    Example(Question("what did i dig with", passage=Passage("i want to build a house")), concepts=("excavator",)),
+    Example(Question("what is red", passage=Passage("the shovel is red")), spans=(Span(0, 10),)),
+    Example(Question("who is he", passage=Passage("the house is red"))),
+    Example(Question("what is it", ("bee", "hive")), choice=1),
+]
+
+
+def settings(name: str) -> ReasonerSettings:
+    return ReasonerSettings(name=name, graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
+
+
+def batch(tokenizer, digging):  # noqa: ANN001, ANN201
+    return Collator(tokenizer)(EXAMPLES, [[digging]] * 4 + [[digging, Subgraph()]], with_gold=True).batch
+
+
+@pytest.mark.parametrize("name", sorted(REASONERS))
+def test_every_reasoner_learns_every_kind_of_answer(name: str, tokenizer, encoder, digging) -> None:
+    torch.manual_seed(0)
+    reader = Reader(encoder, settings(name))
+    questions = batch(tokenizer, digging)
+    optimizer = torch.optim.Adam(reader.parameters(), 3e-3)
+    first = float(reader.loss(questions).total.detach())
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = reader.loss(questions)
+        loss.total.backward()
+        optimizer.step()
+    assert set(loss.parts) == {"span", "choice", "concept", "gate"}
+    assert float(loss.total.detach()) < 0.5 * first
+
+
+def test_a_saved_reader_reads_the_same_and_its_encoder_loads_without_kgqa(
+    tokenizer, tokenizer_folder: Path, encoder, digging, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    reader = Reader(encoder.half().float(), settings("fused")).half().float().eval()
+    save_reader(reader, tokenizer_folder, tmp_path, {"name": "toy"})
+    again, card = load_reader(tmp_path)
+    questions = batch(tokenizer, digging)
+    with torch.no_grad():
+        assert torch.allclose(reader(questions).concept, again(questions).concept, atol=1e-4)
+    assert card["name"] == "toy"
+    plain = AutoModel.from_pretrained(tmp_path, dtype=torch.float32).eval()
+    with torch.no_grad():
+        ids = questions.tokens.input_ids[:1]
+        assert torch.allclose(plain(ids).last_hidden_state, reader.encoder(ids).last_hidden_state, atol=1e-4)
+
+
+def test_a_checkpoint_of_another_version_says_so(tokenizer_folder: Path, encoder, tmp_path: Path) -> None:
+    save_reader(Reader(encoder, settings("text-only")), tokenizer_folder, tmp_path, {})
+    card = json.loads((tmp_path / "reader.json").read_text())
+    (tmp_path / "reader.json").write_text(json.dumps({**card, "format": 99}))
+    with pytest.raises(InputError, match="format 99"):
+        load_reader(tmp_path)
+    (tmp_path / "reader.json").write_text("{")
+    with pytest.raises(InputError, match="not a reader's card"):
+        load_reader(tmp_path)

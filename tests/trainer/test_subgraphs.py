@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import numpy as np
+
+from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
+from kgqa.types import Example, Link, NodeRole, Question, Relation, Subgraph
+
+
+def graph(name: str) -> Subgraph:
+    return Subgraph(
+        nodes=(f"ex:{name}", "ex:dig"),
+        labels=(name, "dig"),
+        roles=np.array([1, 0], dtype=np.int32),
+        scores=np.array([0.5, 1.0], dtype=np.float32),
+        edges=np.array([[0, 0, 1]], dtype=np.int32),
+        weights=np.array([2.0], dtype=np.float32),
+        relations=(Relation("ex:UsedFor", "used for", "is used for"),),
+        links=(Link(NodeRole.QUESTION, 0, 3, 1),),
+    )
+
+
+def test_what_is_read_equals_what_was_found(tmp_path: Path) -> None:
+    examples = [Example(Question("dig?")), Example(Question("with?", ("a", "b")))]
+    found = [[graph("trowel")], [graph("spade"), Subgraph()]]
+    key = cache_key(examples, "hash", "n=10")
+    lookup = iter(found)
+    first = cached_subgraphs(examples, tmp_path, key, lambda _: next(lookup))
+    second = cached_subgraphs(examples, tmp_path, key, lambda _: [])
+    assert [len(group) for group in second] == [1, 2]
+    for a, b in zip(sum(first, []), sum(second, []), strict=True):
+        assert a.nodes == b.nodes and a.labels == b.labels and a.links == b.links and a.relations == b.relations
+        assert a.triples == b.triples and np.allclose(a.scores, b.scores) and (a.roles == b.roles).all()
+
+
+def test_the_key_follows_the_content() -> None:
+    one, two = [Example(Question("a"))], [Example(Question("b"))]
+    assert cache_key(one, "g", "s") == cache_key(one, "g", "s")
+    assert len({cache_key(one, "g", "s"), cache_key(two, "g", "s"), cache_key(one, "h", "s")}) == 3
