@@ -2,7 +2,17 @@
 
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, TextOnly
 from kgqa.models.reasoners.fused import FusedReasoner
+from kgqa.models.reasoners.greaselm import Dragon, GreaseLM
+from kgqa.models.reasoners.gsc import GSC
+from kgqa.models.reasoners.qagnn import QAGNN
 
-REASONERS: dict[str, type[Reasoner]] = {"text-only": TextOnly, "fused": FusedReasoner}
+REASONERS: dict[str, type[Reasoner]] = {
+    "text-only": TextOnly,
+    "gsc": GSC,
+    "qagnn": QAGNN,
+    "greaselm": GreaseLM,
+    "dragon": Dragon,
+    "fused": FusedReasoner,
+}
 
 __all__ = ["REASONERS", "Reasoner", "ReasonerSettings"]

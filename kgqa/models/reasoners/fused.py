@@ -10,8 +10,13 @@ from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean, zero_linear
-from kgqa.models.reasoners.gnn import AttentionPooling, Connections, NodeInput, RelationalAttention
-from kgqa.types import NodeRole
+from kgqa.models.reasoners.gnn import (
+    AttentionPooling,
+    Connections,
+    NodeInput,
+    RelationalAttention,
+    context_nodes,
+)
 
 
 class FusionLayer(nn.Module):
@@ -92,7 +97,7 @@ class FusedReasoner(Reasoner):
         labels = self.labels(stepper.embedding, graph)
         nodes = self.node_input(labels, graph)
         edges = self.connections(labels, graph)
-        context = torch.nonzero(graph.role == int(NodeRole.CONTEXT)).squeeze(-1)
+        context = context_nodes(graph)
         summary_at = stepper.summary_position(batch.tokens)
         rows = torch.arange(batch.num_rows, device=nodes.device)
         first = stepper.num_layers - self.num_fused

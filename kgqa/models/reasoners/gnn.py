@@ -16,6 +16,11 @@ NUM_ROLES = len(NodeRole)
 LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)
 
 
+def context_nodes(graph: GraphBatch) -> Tensor:
+    """The context node of each row, (B,)."""
+    return torch.nonzero(graph.role == int(NodeRole.CONTEXT)).squeeze(-1)
+
+
 class NodeInput(nn.Module):
     """Initial node states: label vector + role + relevance (QA-GNN, Yasunaga et al., 2021, section 3.2)."""
 
@@ -52,14 +57,9 @@ class Connections(nn.Module):
         """
         relation, kind = torch.unique(graph.edge_label, return_inverse=True)
         vectors = labels[relation]
-        context = torch.full_like(graph.role, int(NodeRole.CONTEXT))
-        is_context = graph.role == context
-        first = torch.nonzero(is_context).squeeze(-1)  # (B,) one context node a row
-        linked = torch.zeros_like(is_context)
-        for role in LINKED:
-            linked |= graph.role == int(role)
+        linked = torch.stack([graph.role == int(role) for role in LINKED]).any(0)
         member = torch.nonzero(linked).squeeze(-1)
-        hub = first[graph.batch[member]]
+        hub = context_nodes(graph)[graph.batch[member]]
         base = 2 * len(relation)
         linked_role = graph.role[member]
         index = torch.cat(
@@ -86,7 +86,7 @@ class RelationalAttention(MessagePassing):
     by source). Pre-norm residual with a feed-forward layer.
     """
 
-    def __init__(self, size: int, num_heads: int, dropout: float) -> None:
+    def __init__(self, size: int, num_heads: int, dropout: float, instructed: bool = True) -> None:
         super().__init__(aggr="add", node_dim=0)
         self.num_heads = num_heads
         self.head_size = size // num_heads
@@ -94,7 +94,7 @@ class RelationalAttention(MessagePassing):
         self.query = nn.Linear(size, size)
         self.key_value = nn.Linear(size, 2 * size)
         self.kind_key_value = nn.Linear(size, 2 * size)
-        self.instruction = nn.Linear(size, size)
+        self.instruction = nn.Linear(size, size) if instructed else None
         self.out = nn.Linear(size, size)
         self.dropout = nn.Dropout(dropout)
         self.feed_forward = nn.Sequential(
@@ -106,11 +106,14 @@ class RelationalAttention(MessagePassing):
         )
 
     def forward(
-        self, nodes: Tensor, edges: tuple[Tensor, Tensor, Tensor, Tensor], instruction: Tensor
+        self,
+        nodes: Tensor,
+        edges: tuple[Tensor, Tensor, Tensor, Tensor],
+        instruction: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), mean of the heads.
 
-        `instruction` (N, size) is what each node's row asks for.
+        `instruction` (N, size) is what each node's row asks for; without it the text steers nothing here.
         """
         index, kinds, table, log_weight = edges
         shape = (-1, self.num_heads, self.head_size)
@@ -118,10 +121,11 @@ class RelationalAttention(MessagePassing):
         query = self.query(normed).view(shape)
         key, value = self.key_value(normed).chunk(2, dim=-1)
         kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
-        asked = self.instruction(instruction).view(shape)
         source, target = index
         kind_key = kind_key.view(shape)[kinds]
-        score = (query[target] * (key.view(shape)[source] + kind_key) + asked[target] * kind_key).sum(-1)
+        score = (query[target] * (key.view(shape)[source] + kind_key)).sum(-1)
+        if self.instruction is not None and instruction is not None:
+            score = score + (self.instruction(instruction).view(shape)[target] * kind_key).sum(-1)
         score = score / math.sqrt(self.head_size) + log_weight.unsqueeze(-1).to(score.dtype)
         alpha = softmax(score.float(), target, num_nodes=len(nodes)).to(value.dtype)  # (E', heads)
         update = self.propagate(

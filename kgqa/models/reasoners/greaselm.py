@@ -1,0 +1,93 @@
+"""GreaseLM (Zhang et al., 2022) and DRAGON's residual form of it (Yasunaga et al., 2022)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.reasoners.gnn import (
+    AttentionPooling,
+    Connections,
+    NodeInput,
+    RelationalAttention,
+    context_nodes,
+)
+
+
+class GreaseLM(Reasoner):
+    """After each of the last k encoder layers: one message layer, then interaction token and node exchange.
+
+    The two sides meet only there (section 3.2): one MLP, shared by the k layers, maps their joint state to
+    two new ones. The interaction token is the summary token; the interaction node starts from its type alone.
+    """
+
+    residual = False
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        size = settings.graph_size
+        joint = self.hidden_size + size
+        self.num_fused = min(settings.num_layers, stepper.num_layers)
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.node_input = NodeInput(size)
+        self.connections = Connections(size)
+        self.layers = nn.ModuleList(
+            RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
+            for _ in range(self.num_fused)
+        )
+        self.exchange = nn.Sequential(
+            nn.Linear(joint, joint), nn.GELU(), nn.Dropout(settings.dropout), nn.Linear(joint, joint)
+        )
+        self.exchange_norm = nn.LayerNorm(joint)
+        self.pool = AttentionPooling(self.hidden_size, size)
+        self.pool_out = nn.Linear(2 * size, self.hidden_size)
+        self.node_out = nn.Linear(size, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Token states that read the graph through the summary token; node states that read the text."""
+        graph = batch.graph
+        labels = self.labels(stepper.embedding, graph)
+        nodes = self.node_input(labels, graph)
+        edges = self.connections(labels, graph)
+        context = context_nodes(graph)
+        at = stepper.summary_position(batch.tokens)
+        rows = torch.arange(batch.num_rows, device=nodes.device)
+        weights: list[Tensor] = []
+
+        def visit(number: int, hidden: Tensor) -> Tensor:
+            nonlocal nodes
+            turn = number - (stepper.num_layers - self.num_fused)
+            if turn < 0:
+                return hidden
+            nodes, attention = self.layers[turn](nodes, edges)
+            weights.append(attention)
+            joint = torch.cat([hidden[rows, at], nodes[context].to(hidden.dtype)], dim=-1)
+            changed = self.exchange(joint)
+            if self.residual:
+                changed = self.exchange_norm(joint + changed)
+            text, node = changed.split([self.hidden_size, nodes.shape[-1]], dim=-1)
+            hidden = hidden.clone()
+            hidden[rows, at] = text.to(hidden.dtype)
+            nodes = nodes.index_copy(0, context, node.to(nodes.dtype))
+            return hidden
+
+        hidden = stepper.walk(batch.tokens, visit)
+        summary = stepper.summary(hidden, batch.tokens)
+        pooled = torch.cat([self.pool(summary, nodes, graph), nodes[context]], dim=-1)
+        count = graph.edge_index.shape[1]
+        mean = torch.stack(weights).mean(0)
+        both = torch.maximum(mean[:count], mean[count : 2 * count])
+        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)
+
+
+class Dragon(GreaseLM):
+    """The same walk with a residual and layer norm around the exchange (section 2.2).
+
+    Its joint pretraining (masked words + link prediction) is a matter of objectives, not of this network.
+    """
+
+    residual = True

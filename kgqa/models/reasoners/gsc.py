@@ -1,0 +1,73 @@
+"""GSC: is a counter enough? (Wang et al., 2022). The smallest graph reader, and a serious baseline."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes
+
+
+class GSC(Reasoner):
+    """Every node and edge carries one number; two rounds of adding up (section 4.1).
+
+    An edge's number comes from its relation and the roles of its ends; a relation is read by its words in a
+    few dimensions, so that any graph's relations can be counted. Nodes have no vectors here: a node's state
+    is its label (as for text only) plus its count in one direction.
+    """
+
+    relation_size = 8
+    rounds = 2
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)
+        self.relation = nn.Linear(self.hidden_size, self.relation_size)
+        self.edge = nn.Sequential(
+            nn.Linear(self.relation_size + 2 * NUM_ROLES + 1, 32), nn.GELU(), nn.Linear(32, 1), nn.Sigmoid()
+        )
+        self.direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
+        self.row_direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Node states with their counts; pooled is the context's count. Attention is the edges' numbers."""
+        graph = batch.graph
+        hidden = stepper.walk(batch.tokens)
+        summary = stepper.summary(hidden, batch.tokens)
+        labels = self.labels(stepper.embedding, graph)
+        roles = nn.functional.one_hot(graph.role, NUM_ROLES).to(labels.dtype)
+        head, tail = graph.edge_index
+        relation = self.relation(labels)[graph.edge_label]
+        ahead = self.edge(
+            torch.cat([relation, roles[head], roles[tail], torch.ones_like(relation[:, :1])], dim=-1)
+        )
+        back = self.edge(
+            torch.cat([relation, roles[tail], roles[head], torch.zeros_like(relation[:, :1])], dim=-1)
+        )
+        count = (graph.role < 3).to(labels.dtype)  # the concepts that the text mentions start with one
+        for _ in range(self.rounds):
+            count = (
+                count
+                + torch.zeros_like(count).index_add(0, tail, count[head] * ahead.squeeze(-1))
+                + torch.zeros_like(count).index_add(0, head, count[tail] * back.squeeze(-1))
+            )
+        level = torch.log1p(count).unsqueeze(-1)
+        total = self._row_total(level, batch)
+        nodes = labels[graph.node_label] + level * self.direction
+        return Fused(
+            hidden, summary, nodes, total * self.row_direction, torch.maximum(ahead, back).squeeze(-1)
+        )
+
+    @staticmethod
+    def _row_total(level: Tensor, batch: QABatch) -> Tensor:
+        """Mean count (B, 1) of a row's chosen concepts, or of all where it has no choice."""
+        graph = batch.graph
+        chosen = (graph.role == 2).to(level.dtype).unsqueeze(-1)
+        size = len(context_nodes(graph))
+        total = level.new_zeros(size, 1).index_add_(0, graph.batch, level * chosen)
+        number = level.new_zeros(size, 1).index_add_(0, graph.batch, chosen)
+        return total / number.clamp(min=1)

@@ -1,0 +1,62 @@
+"""QA-GNN: the question is a node of the graph (Yasunaga et al., 2021)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.reasoners.gnn import (
+    AttentionPooling,
+    Connections,
+    NodeInput,
+    RelationalAttention,
+    context_nodes,
+)
+
+
+class QAGNN(Reasoner):
+    """Text first, then the graph: the context node starts as the text's summary and takes part in the messages.
+
+    Differences from the released code: attention is normalised over a target's incoming edges, as the paper
+    writes it (section 3.3), and layer norm stands for batch norm, which would see other questions'
+    nodes. The graph never changes the text states.
+    """
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        size = settings.graph_size
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.node_input = NodeInput(size)
+        self.connections = Connections(size)
+        self.start_context = nn.Linear(self.hidden_size, size)
+        self.layers = nn.ModuleList(
+            RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
+            for _ in range(settings.num_layers)
+        )
+        self.pool = AttentionPooling(self.hidden_size, size)
+        self.pool_out = nn.Linear(2 * size, self.hidden_size)
+        self.node_out = nn.Linear(size, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Node states see the question through the context node; pooled holds nodes and context node."""
+        graph = batch.graph
+        hidden = stepper.walk(batch.tokens)
+        summary = stepper.summary(hidden, batch.tokens)
+        labels = self.labels(stepper.embedding, graph)
+        nodes = self.node_input(labels, graph)
+        context = context_nodes(graph)
+        nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))
+        edges = self.connections(labels, graph)
+        weights: list[Tensor] = []
+        for layer in self.layers:
+            nodes, attention = layer(nodes, edges)
+            weights.append(attention)
+        pooled = torch.cat([self.pool(summary, nodes, graph), nodes[context]], dim=-1)
+        count = graph.edge_index.shape[1]
+        mean = torch.stack(weights).mean(0)
+        both = torch.maximum(mean[:count], mean[count : 2 * count])
+        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)

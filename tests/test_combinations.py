@@ -1,0 +1,81 @@
+"""Every reasoner works with every encoder family and every kind of question."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import transformers
+
+from kgqa.models.collate import Collator
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import REASONERS, ReasonerSettings
+from kgqa.types import Example, Passage, Question, Span, Subgraph
+
+FAMILIES = ["bert", "electra", "albert", "deberta-v2", "modernbert", "gpt2"]
+EXAMPLES = [
+    Example(Question("what did i dig with", passage=Passage("i want to plant flowers")), concepts=("trowel",)),
+    Example(Question("what is red", passage=Passage("the shovel is red")), spans=(Span(0, 10),)),
+    Example(Question("where")),
+    Example(Question("what is it", ("bee", "hive")), choice=1),
+]
+
+
+def build(family: str, reasoner: str, vocab_size: int) -> Reader:
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model(
+        family,
+        vocab_size=vocab_size,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+    )
+    encoder = transformers.AutoModel.from_config(config)
+    settings = ReasonerSettings(name=reasoner, graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
+    return Reader(encoder, settings)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("reasoner", sorted(REASONERS))
+def test_trains_and_answers(family: str, reasoner: str, tokenizer, digging) -> None:
+    reader = build(family, reasoner, tokenizer.get_vocab_size())
+    graphs = [[digging], [digging], [Subgraph()], [digging, Subgraph()]]
+    collated = Collator(tokenizer)(EXAMPLES, graphs, with_gold=True)
+    loss = reader.loss(collated.batch)
+    loss.total.backward()
+    assert torch.isfinite(loss.total)
+    with torch.no_grad():
+        scores = reader.eval()(collated.batch)
+    assert len(reader.concept.decode(scores.concept, collated)[0]) == 5
+    assert reader.span.decode(scores.span, collated)[1]
+    assert len(reader.choice.decode(scores.choice, collated)[3]) == 2
+
+
+@pytest.mark.parametrize("reasoner", sorted(REASONERS))
+def test_a_row_does_not_depend_on_its_neighbours(reasoner: str, tokenizer, digging) -> None:
+    reader = build("electra", reasoner, tokenizer.get_vocab_size()).eval()
+    collate = Collator(tokenizer)
+    with torch.no_grad():
+        one = reader(collate(EXAMPLES[:1], [[digging]]).batch)
+        many = reader(collate([EXAMPLES[1], EXAMPLES[0]], [[Subgraph()], [digging]]).batch)
+    assert torch.allclose(one.concept, many.concept[-6:], atol=1e-4)
+    assert torch.allclose(one.gate[0], many.gate[1], atol=1e-4)
+
+
+FOLLOWERS = sorted(set(REASONERS) - {"text-only"})
+
+
+@pytest.mark.parametrize("reasoner", FOLLOWERS)
+def test_facts_change_what_a_graph_reasoner_says(reasoner: str, tokenizer, digging) -> None:
+    reader = build("electra", reasoner, tokenizer.get_vocab_size()).eval()
+    from dataclasses import replace
+
+    cut = replace(digging, edges=digging.edges[:0], weights=digging.weights[:0])
+    collate = Collator(tokenizer)
+    with torch.no_grad():
+        whole = reader(collate(EXAMPLES[:1], [[digging]]).batch)
+        less = reader(collate(EXAMPLES[:1], [[cut]]).batch)
+    assert not torch.equal(whole.concept, less.concept)
