@@ -198,13 +198,10 @@ def cache_folder() -> Path:
 
 
 def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
-    """A Hugging Face base model from a folder of ours or anyone's, and the folder (it holds the tokenizer)."""
+    """A Hugging Face base model from a folder of ours or anyone's, and its folder (the tokenizer's too)."""
     from transformers import AutoConfig, AutoModel
 
-    from kgqa.text.tokenizer import find_tokenizer
-
     folder = find_encoder(settings.folder)
-    find_tokenizer(folder)
     if settings.from_scratch:
         return AutoModel.from_config(AutoConfig.from_pretrained(folder, local_files_only=True)), folder
     encoder = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)

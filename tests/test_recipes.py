@@ -1,0 +1,32 @@
+"""Every shipped recipe loads, and the one a newcomer runs first needs nothing that is not shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgqa.models.reasoners import REASONERS
+from kgqa.trainer.answering import AnsweringRecipe
+from kgqa.trainer.recipe import load_recipe
+from kgqa.types import InputError
+
+ANSWER = Path(__file__).parent.parent / "training" / "recipes" / "answer"
+
+
+@pytest.mark.parametrize("path", sorted(ANSWER.glob("*.toml")), ids=lambda p: p.stem)
+def test_answering_recipes_load(path: Path) -> None:
+    recipe = load_recipe(path, ["trainer.max_steps=3"], AnsweringRecipe)
+    assert recipe.name == path.stem and recipe.reasoner.name in REASONERS
+    assert recipe.trainer.max_steps == 3
+
+
+def test_the_first_recipe_needs_no_downloads() -> None:
+    recipe = load_recipe(ANSWER / "fused.toml", [], AnsweringRecipe)
+    assert {data.name for data in recipe.data} == {"synthesis"}
+    assert {data.graph for data in recipe.data} == {"everyday"}
+
+
+def test_an_unknown_key_names_its_neighbour() -> None:
+    with pytest.raises(InputError, match="max_steps"):
+        load_recipe(ANSWER / "fused.toml", ["trainer.max_stepz=3"], AnsweringRecipe)
