@@ -1,0 +1,254 @@
+"""Statements to a store folder, in a stream and within bounded memory.
+
+Names become ids as they come; facts go to scratch files and are sorted part by part, so that the memory
+needed grows with the number of entities (about 30 bytes each), not of facts. The folder appears whole, by
+one rename, or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.naming import name_relations
+from kgqa.graph.scratch import Names, Scratch
+from kgqa.graph.sorting import sort_by_head, sort_by_tail
+from kgqa.graph.statements import Statement, batches
+from kgqa.graph.surfaces import base_key, default_label, hash_keys, plain_key
+from kgqa.types import InputError, Relation
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+ARRAYS = {
+    "edge_head": "<i4",  # (E,) facts in the order of heads, heaviest first within one
+    "edge_relation": "<i4",  # (E,)
+    "edge_tail": "<i4",  # (E,)
+    "edge_weight": "<f4",  # (E,)
+    "edge_graph": "<i4",  # (E,), or empty where no fact has a named graph
+    "out_pointer": "<i8",  # (V + 1,) rows of edge_* by head
+    "in_pointer": "<i8",  # (V + 1,) rows of in_edge by tail
+    "in_edge": "<i4",  # (E,) rows of edge_* in the order of tails, heaviest first within one
+    "name_offsets": "<i8",  # (V + 1,)
+    "name_text": "u1",
+    "label_pointer": "<i8",  # (V + 1,) rows of label_* by entity, preferred first
+    "label_offsets": "<i8",  # (L + 1,)
+    "label_text": "u1",
+    "label_language": "<i4",  # (L,)
+    "label_preferred": "u1",  # (L,)
+    "key_hash": "<u8",  # (K,) sorted
+    "key_entity": "<i4",  # (K,)
+}
+_CHUNK = 200_000
+
+Progress = Callable[[str, int], None]
+
+
+def write_store(
+    statements: Iterable[Statement],
+    folder: str | Path,
+    relations: Iterable[Relation] = (),
+    name: str = "",
+    language: str = "en",
+    about: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
+
+    `language` is preferred for labels, `relations` name relations (before the labels of the source do),
+    `about` is added to the manifest (licence, sources), and may still be filled while statements are read;
+    `progress` hears (stage, count). A store that stands at `folder` is replaced; any other non-empty folder
+    is an `InputError`.
+    """
+    folder = Path(folder)
+    if (
+        folder.exists()
+        and not (folder / MANIFEST).is_file()
+        and (not folder.is_dir() or any(folder.iterdir()))
+    ):
+        raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write here ({error.strerror}); choose another --out") from None
+    try:
+        manifest = _write(statements, temporary, tuple(relations), name or folder.name, language, progress)
+        manifest |= about or {}
+        (temporary / MANIFEST).write_text(
+            json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8"
+        )
+        temporary.chmod(0o755)
+        _put_in_place(temporary, folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return manifest
+
+
+def _put_in_place(temporary: Path, folder: Path) -> None:
+    """Rename; a store that stands there is moved aside first. Of two that race, the later one stays."""
+    for _ in range(100):
+        aside = temporary.with_name(temporary.name + ".old")
+        with suppress(FileNotFoundError):
+            os.rename(folder, aside)
+        try:
+            os.rename(temporary, folder)
+        except OSError as error:
+            last = error
+            continue
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return
+    raise InputError(f"{folder}: cannot be replaced ({last.strerror}); choose another --out")
+
+
+def _write(
+    statements: Iterable[Statement],
+    folder: Path,
+    given: tuple[Relation, ...],
+    name: str,
+    language: str,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    report = progress or (lambda stage, count: None)
+    scratch = Scratch(folder / "scratch")
+    read = 0
+    for batch in batches(statements):
+        scratch.add(batch)
+        read += len(batch)
+        report("reading", read)
+    scratch.close()
+    keep = scratch.used_entities()
+    ids = np.cumsum(keep, dtype=np.int64) - 1  # old id -> new id, where kept
+    report("sorting", scratch.edge_count)
+    counts = sort_by_head(scratch, ids, int(keep.sum()), folder)
+    sort_by_tail(folder, len(counts))
+    report("labels", len(counts))
+    relation_labels = scratch.write_labels(keep, folder, language)
+    _copy_names(scratch.names, keep, folder)
+    _index(folder, counts, report)
+    shutil.rmtree(folder / "scratch")
+
+    sizes = {
+        key: (folder / f"{key}.bin").stat().st_size // np.dtype(dtype).itemsize
+        for key, dtype in ARRAYS.items()
+    }
+    used = np.bincount(_read(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
+    table = name_relations(list(scratch.relations), given, relation_labels)
+    return {
+        "format": FORMAT,
+        "name": name,
+        "hash": _content_hash(folder, table),
+        "entities": len(counts),
+        "edges": sizes["edge_tail"],
+        "labels": sizes["label_language"],
+        "self_loops_dropped": scratch.self_loops,
+        "largest_degree": int(counts.max()) if len(counts) else 0,
+        "languages": list(scratch.languages),
+        "graphs": list(scratch.graphs),
+        "relations": [
+            {"name": relation.name, "label": relation.label, "words": relation.words, "count": count}
+            for relation, count in zip(table, used, strict=True)
+        ],
+        "sizes": sizes,
+    }
+
+
+def _read(folder: Path, name: str) -> NDArray[Any]:
+    path = folder / f"{name}.bin"
+    if not path.stat().st_size:
+        return np.zeros(0, dtype=ARRAYS[name])
+    return np.asarray(np.memmap(path, dtype=ARRAYS[name], mode="r"))
+
+
+def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
+    lengths = names.lengths()
+    np.concatenate([[0], np.cumsum(lengths[keep])]).astype("<i8").tofile(folder / "name_offsets.bin")
+    if keep.all():
+        os.replace(names.path, folder / "name_text.bin")
+        return
+    with (folder / "name_text.bin").open("wb") as file, names.path.open("rb") as old:
+        for start in range(0, len(keep), _CHUNK):
+            part = lengths[start : start + _CHUNK]
+            text = np.frombuffer(old.read(int(part.sum())), dtype=np.uint8)
+            file.write(text[np.repeat(keep[start : start + _CHUNK], part)].tobytes())
+
+
+def _texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+    """Strings of one stretch of a text column."""
+    base = int(offsets[0])
+    raw = text[base : int(offsets[-1])].tobytes()
+    cuts = (offsets - base).tolist()
+    return [raw[a:b].decode("utf-8") for a, b in zip(cuts, cuts[1:], strict=False)]
+
+
+def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]]:
+    """Texts to be found, in chunks: names themselves, names as labels where there is no label, labels."""
+    offsets, text = _read(folder, "name_offsets"), _read(folder, "name_text")
+    pointer = _read(folder, "label_pointer")
+    for start in range(0, len(offsets) - 1, _CHUNK):
+        names = _texts(text, offsets[start : start + _CHUNK + 1])
+        ids = np.arange(start, start + len(names))
+        yield ["\0" + name for name in names], ids, np.ones(len(names), dtype=bool)
+        bare = np.diff(pointer[start : start + len(names) + 1]) == 0
+        texts = [default_label(name) for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare]
+        yield texts, ids[bare], np.ones(len(texts), dtype=bool)
+    offsets, text = _read(folder, "label_offsets"), _read(folder, "label_text")
+    owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
+    preferred = _read(folder, "label_preferred").astype(bool)
+    for start in range(0, len(owner), _CHUNK):
+        stop = start + _CHUNK
+        texts = _texts(text, offsets[start : stop + 1])
+        yield texts, owner[start:stop], preferred[start:stop]
+
+
+def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
+    """Sorted hashes of every key: of a name, of a label's plain words, of a label's words in base form."""
+    hashes, entities, ranks = [], [], []
+    for texts, ids, preferred in _surfaces(folder):
+        is_name = bool(texts) and texts[0].startswith("\0")
+        keys = texts if is_name else [plain_key(text) for text in texts]
+        if "" in keys:
+            filled = np.array([bool(key) for key in keys])
+            keys, ids, preferred = [key for key in keys if key], ids[filled], preferred[filled]
+        hashes.append(hash_keys(keys))
+        entities.append(ids.astype(np.int32))
+        ranks.append((~preferred).astype(np.uint8))
+        if is_name:
+            continue
+        bases = [base_key(key) for key in keys]
+        other = [i for i, (key, base) in enumerate(zip(keys, bases, strict=True)) if key != base]
+        hashes.append(hash_keys([bases[i] for i in other]))
+        entities.append(ids[other].astype(np.int32))
+        ranks.append(np.ones(len(other), dtype=np.uint8))
+        report("indexing", len(texts))
+    key, entity, rank = (
+        np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
+        for parts, dtype in ((hashes, "<u8"), (entities, "<i4"), (ranks, "u1"))
+    )
+    order = np.lexsort((entity, -degrees[entity], rank, key))
+    key, entity = key[order], entity[order]
+    # The same entity may bear one key twice (two languages, plain and base): keep its best place.
+    pairs = np.lexsort((np.arange(len(key)), entity, key))
+    again = np.zeros(len(key), dtype=bool)
+    again[pairs[1:]] = (key[pairs[1:]] == key[pairs[:-1]]) & (entity[pairs[1:]] == entity[pairs[:-1]])
+    key[~again].tofile(folder / "key_hash.bin")
+    entity[~again].tofile(folder / "key_entity.bin")
+
+
+def _content_hash(folder: Path, relations: list[Relation]) -> str:
+    digest = blake2b(repr((FORMAT, relations)).encode(), digest_size=16)
+    for name in ARRAYS:
+        with (folder / f"{name}.bin").open("rb") as file:
+            while chunk := file.read(1 << 22):
+                digest.update(chunk)
+    return digest.hexdigest()

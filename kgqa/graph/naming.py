@@ -1,0 +1,42 @@
+"""Readable names of relations: given, from the shipped table, from the source's labels, or from the IRI."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgqa.graph.normalising import split_local_name
+from kgqa.types import Relation
+
+TABLE = Path(__file__).resolve().parents[2] / "graph_data" / "relations.toml"
+
+
+def known_relations(path: Path = TABLE) -> dict[str, Relation]:
+    """Relations of the shipped table by their lower-cased name, empty where the table is not installed."""
+    if not path.is_file():
+        return {}
+    with path.open("rb") as file:
+        rows = tomllib.load(file)
+    return {
+        name.lower(): Relation(name, row.get("label", split_local_name(name)), row.get("words", ""))
+        for name, row in rows.items()
+        if isinstance(row, dict)
+    }
+
+
+def name_relations(
+    names: Sequence[str], given: Sequence[Relation] = (), labels: dict[str, str] | None = None
+) -> list[Relation]:
+    """A `Relation` for each name. The source's label goes before the table's; words come from the table."""
+    table = known_relations()
+    stated = {relation.name: relation for relation in given}
+    found = []
+    for name in names:
+        local = name.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
+        known = table.get(local.replace("_", "").lower())
+        label = (labels or {}).get(name) or (known.label if known else split_local_name(name))
+        relation = stated.get(name, Relation(name, label))
+        words = relation.words or (known.words if known else "")
+        found.append(Relation(name, relation.label or label, words))
+    return found

@@ -1,0 +1,55 @@
+"""Keys of labels: a label is found by its plain words, and by its words in base form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.normalising import ARTICLES, lemma, split_local_name, words
+
+_DIGIT = re.compile(r"\d")
+
+Hashes = NDArray[np.uint64]
+
+
+def default_label(name: str) -> str:
+    """Label of an entity that has none: literal text, ConceptNet term, words of an IRI, or the name itself.
+
+    A blank node has the empty label, and so is never a surface form nor an answer.
+
+    >>> default_label("http://example.org/digBed"), default_label("/c/en/ice_cream"), default_label("x-ray")
+    ('dig bed', 'ice cream', 'x-ray')
+    """
+    if name.startswith("_:"):
+        return ""
+    if name.startswith('"'):
+        return name[1 : name.rindex('"')] if name.count('"') > 1 else name[1:]
+    if name.startswith("/c/"):
+        parts = name.split("/")
+        return parts[3].replace("_", " ") if len(parts) > 3 else name
+    if "://" in name or name.startswith(("urn:", "/r/")):
+        return split_local_name(name)
+    return name.replace("_", " ")
+
+
+def plain_key(text: str) -> str:
+    """Lower-cased words of a surface form, joined by a space."""
+    return " ".join(word for word, _, _ in words(text))
+
+
+def base_key(plain: str) -> str:
+    """The key `normalise` gives, computed from a plain key."""
+    tokens = plain.split()
+    kept = [word for word in tokens if word not in ARTICLES] or tokens
+    # A word with a digit is its own base form; asking would cost microseconds for each of millions of ids.
+    return " ".join([word if _DIGIT.search(word) else lemma(word) for word in kept])
+
+
+def hash_keys(keys: Iterable[str]) -> Hashes:
+    """64-bit hash of each key, the same on every machine (blake2b)."""
+    joined = b"".join([blake2b(key.encode("utf-8", "replace"), digest_size=8).digest() for key in keys])
+    return np.frombuffer(joined, dtype="<u8")
