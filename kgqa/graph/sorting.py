@@ -98,13 +98,13 @@ def sort_by_head(
 
 def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
     """Write `in_edge`: rows of the facts by tail, heaviest first within one."""
-    path = folder / "edge_tail.bin"
-    empty = not path.stat().st_size
-    tails = np.zeros(0, dtype="<i4") if empty else np.memmap(path, dtype="<i4", mode="r")
-    weights = (
-        np.zeros(0, dtype="<f4") if empty else np.memmap(folder / "edge_weight.bin", dtype="<f4", mode="r")
+    tails, weights = (
+        np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+        if (path := folder / f"{name}.bin").stat().st_size
+        else np.zeros(0, dtype=dtype)
+        for name, dtype in (("edge_tail", "<i4"), ("edge_weight", "<f4"))
     )
     with (folder / "in_edge.bin").open("wb") as file:
-        for low, rows in _parts(np.asarray(tails), size, part):
-            key = ((tails[rows].astype(np.int64) - low) << 32) | _descending(np.asarray(weights[rows]))
+        for low, rows in _parts(tails, size, part):
+            key = ((tails[rows].astype(np.int64) - low) << 32) | _descending(weights[rows])
             file.write(rows[np.argsort(key, kind="stable")].astype("<i4").tobytes())

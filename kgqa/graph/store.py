@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.building import ARRAYS, FORMAT, MANIFEST, write_store
+from kgqa.graph.writing import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.graph.statements import Label
 from kgqa.graph.surfaces import default_label, hash_keys, plain_key
 from kgqa.types import Edges, InputError, Ints, Relation, Triple
@@ -114,7 +114,10 @@ class GraphStore:
         return len(self._a["edge_tail"])
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities that bear each surface form, plain or normalised; exact preferred labels first, then by degree."""
+        """Entities that bear each surface form, plain or normalised.
+
+        Those whose preferred label it is, letter for letter, come first; then those of high degree.
+        """
         return self._look_up([plain_key(surface) for surface in surfaces])
 
     def ids(self, names: Sequence[str]) -> Ints:

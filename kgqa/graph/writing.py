@@ -7,6 +7,8 @@ one rename, or not at all.
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
 import os
 import shutil
@@ -70,28 +72,43 @@ def write_store(
     is an `InputError`.
     """
     folder = Path(folder)
-    if (
-        folder.exists()
-        and not (folder / MANIFEST).is_file()
-        and (not folder.is_dir() or any(folder.iterdir()))
-    ):
+    if folder.exists() and not (folder / MANIFEST).is_file() and _holds_something(folder):
         raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        _clear_abandoned(folder)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
+        lock = os.open(temporary, os.O_RDONLY)
     except OSError as error:
         raise InputError(f"{folder}: cannot write here ({error.strerror}); choose another --out") from None
+    fcntl.flock(lock, fcntl.LOCK_EX)
     try:
         manifest = _write(statements, temporary, tuple(relations), name or folder.name, language, progress)
         manifest |= about or {}
-        (temporary / MANIFEST).write_text(
-            json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8"
-        )
+        text = json.dumps(manifest, ensure_ascii=False, indent=1)
+        (temporary / MANIFEST).write_text(text, encoding="utf-8")
         temporary.chmod(0o755)
         _put_in_place(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        os.close(lock)
     return manifest
+
+
+def _holds_something(folder: Path) -> bool:
+    return not folder.is_dir() or any(folder.iterdir())
+
+
+def _clear_abandoned(folder: Path) -> None:
+    """Remove what a killed import left: a scratch folder that nobody holds locked."""
+    for path in folder.parent.glob(f".{glob.escape(folder.name)}-*.part*"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(handle)
 
 
 def _put_in_place(temporary: Path, folder: Path) -> None:
