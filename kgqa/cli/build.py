@@ -1,0 +1,36 @@
+"""`kgqa graph build`: source files of blocks -> Turtle, and a report on their quality."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def build(
+    folder: Annotated[Path, typer.Argument(help="Folder of .txt files, such as graph_data/everyday.")],
+    out: Annotated[Path | None, typer.Option(help="Turtle file to write; default: FOLDER.ttl.")] = None,
+    relations: Annotated[
+        Path | None, typer.Option(help="Table of relations; default: relations.toml in or beside FOLDER.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Report on quality instead of writing.")] = False,
+) -> None:
+    """Compile a folder of source files to Turtle, or report on their quality (--check)."""
+    from kgqa.graph.compiling import read_folder
+    from kgqa.graph.turtle import write_turtle
+
+    graph = read_folder(folder, relations)
+    if check:
+        from kgqa.graph.quality import examine
+
+        report = examine(graph)
+        typer.echo(report.text())
+        if report.faults:
+            raise typer.Exit(1)
+        return
+    target = out or folder.with_name(f"{folder.name}.ttl")
+    write_turtle(graph, target)
+    typer.echo(f"{target}: {len(graph.concepts)} concepts, {len(graph.facts)} facts")
+    for line in graph.dropped:
+        typer.echo(f"left out: {line}", err=True)
