@@ -12,8 +12,8 @@ from kgqa.types import Link, NodeRole, Relation, Subgraph
 WORDS = (
     "i want to plant flowers build a house so dug the ground what did with trowel excavator dig is used for "
     "tool machine foundation has instrument step bee honey hive smoker calm bees who where why . ? , garden "
-    "needs red blue shovel first then he she they house flower hole in at of and it was"
-).split()
+    "needs red blue shovel first then he she they flower hole in at of and it was"
+)
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
     letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(WORDS)]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(WORDS.split())]
     pieces += [p for c in letters for p in (c, f"##{c}") if p not in pieces]
     tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -34,14 +34,14 @@ def tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tokenizer(tokenizer_folder: Path):  # noqa: ANN201
+def tokenizer(tokenizer_folder: Path):
     from tokenizers import Tokenizer
 
     return Tokenizer.from_file(str(tokenizer_folder / "tokenizer.json"))
 
 
 @pytest.fixture
-def encoder(tokenizer):  # noqa: ANN001, ANN201
+def encoder(tokenizer):
     """Two ELECTRA layers of width 32, seeded."""
     import torch
     from transformers import ElectraConfig, ElectraModel

@@ -13,7 +13,7 @@ from kgqa.types import Example, Passage, Question, Span, Subgraph
 
 FAMILIES = ["bert", "electra", "albert", "deberta-v2", "modernbert", "gpt2"]
 EXAMPLES = [
-    Example(Question("what did i dig with", passage=Passage("i want to plant flowers")), concepts=("trowel",)),
+    Example(Question("what did i dig with", passage=Passage("plant flowers")), concepts=("trowel",)),
     Example(Question("what is red", passage=Passage("the shovel is red")), spans=(Span(0, 10),)),
     Example(Question("where")),
     Example(Question("what is it", ("bee", "hive")), choice=1),
@@ -65,7 +65,7 @@ def test_a_row_does_not_depend_on_its_neighbours(reasoner: str, tokenizer, diggi
     assert torch.allclose(one.gate[0], many.gate[1], atol=1e-4)
 
 
-FOLLOWERS = sorted(set(REASONERS) - {"text-only"})
+FOLLOWERS = sorted(set(REASONERS) - {"text-only", "ernie"})  # ERNIE reads entities, not facts
 
 
 @pytest.mark.parametrize("reasoner", FOLLOWERS)

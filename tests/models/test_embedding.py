@@ -15,6 +15,8 @@ def test_equal_labels_have_equal_vectors(tokenizer, encoder, digging) -> None:
 
 def test_nearest_labels_by_cosine() -> None:
     table = {"trowel": [1.0, 0.0], "hand trowel": [0.9, 0.1], "bee": [0.0, 1.0], "trowels": [1.0, 0.01]}
-    index = LabelIndex(["trowel", "hand trowel", "bee"], lambda s: np.array([table[x] for x in s], dtype=np.float32))
+    index = LabelIndex(
+        ["trowel", "hand trowel", "bee"], lambda s: np.array([table[x] for x in s], dtype=np.float32)
+    )
     assert [row for row, _ in index.nearest(["trowels"], k=3, least=0.9)[0]] == [0, 1]
     assert index.nearest([], k=3) == []

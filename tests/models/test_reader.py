@@ -11,8 +11,12 @@ from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
 EXAMPLES = [
-    Example(Question("what did i dig with", passage=Passage("i want to plant flowers")), concepts=("trowel",)),
-    Example(Question("what did i dig with", passage=Passage("i want to build a house")), concepts=("excavator",)),
+    Example(
+        Question("what did i dig with", passage=Passage("i want to plant flowers")), concepts=("trowel",)
+    ),
+    Example(
+        Question("what did i dig with", passage=Passage("i want to build a house")), concepts=("excavator",)
+    ),
     Example(Question("what is red", passage=Passage("the shovel is red")), spans=(Span(0, 10),)),
     Example(Question("who is he", passage=Passage("the house is red"))),
     Example(Question("what is it", ("bee", "hive")), choice=1),
@@ -23,7 +27,7 @@ def settings(name: str) -> ReasonerSettings:
     return ReasonerSettings(name=name, graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
 
 
-def batch(tokenizer, digging):  # noqa: ANN001, ANN201
+def batch(tokenizer, digging):
     return Collator(tokenizer)(EXAMPLES, [[digging]] * 4 + [[digging, Subgraph()]], with_gold=True).batch
 
 

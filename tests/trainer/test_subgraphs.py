@@ -28,7 +28,7 @@ def test_what_is_read_equals_what_was_found(tmp_path: Path) -> None:
     second = cached_subgraphs(examples, tmp_path, key, lambda _: [])
     assert [len(group) for group in second] == [1, 2]
     for a, b in zip(sum(first, []), sum(second, []), strict=True):
-        assert a.nodes == b.nodes and a.labels == b.labels and a.links == b.links and a.relations == b.relations
+        assert (a.nodes, a.labels, a.links, a.relations) == (b.nodes, b.labels, b.links, b.relations)
         assert a.triples == b.triples and np.allclose(a.scores, b.scores) and (a.roles == b.roles).all()
 
 

@@ -19,7 +19,7 @@ from kgqa.models.reasoners.gnn import (
 
 
 class QAGNN(Reasoner):
-    """Text first, then the graph: the context node starts as the text's summary and takes part in the messages.
+    """Text first, then the graph: the context node starts as the text's summary and takes part.
 
     Differences from the released code: attention is normalised over a target's incoming edges, as the paper
     writes it (section 3.3), and layer norm stands for batch norm, which would see other questions'

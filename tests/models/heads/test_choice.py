@@ -15,7 +15,9 @@ def test_the_best_choice_comes_first_and_scores_sum_to_one(tokenizer) -> None:
 
 
 def test_the_loss_is_cross_entropy_over_the_rows(tokenizer) -> None:
-    collated = Collator(tokenizer)([EXAMPLE, Example(Question("why"))], [[Subgraph()] * 3, [Subgraph()]], True)
+    collated = Collator(tokenizer)(
+        [EXAMPLE, Example(Question("why"))], [[Subgraph()] * 3, [Subgraph()]], True
+    )
     scores = torch.tensor([0.0, 2.0, 1.0, 5.0])
     loss, count = ChoiceHead(8).loss(scores, collated.batch)
     assert count == 1

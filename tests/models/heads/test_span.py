@@ -7,7 +7,7 @@ from kgqa.types import Example, Passage, Question, Span, Subgraph
 TEXT = "a red shovel was in the garden and he was in the house"
 
 
-def scored(tokenizer, at: dict[int, tuple[float, float]], text: str = TEXT):  # noqa: ANN001, ANN201
+def scored(tokenizer, at: dict[int, tuple[float, float]], text: str = TEXT):
     question = Question("what was it", passage=Passage(text))
     collated = Collator(tokenizer)([Example(question)], [[Subgraph()]])
     width = collated.batch.tokens.input_ids.shape[1]

@@ -10,7 +10,7 @@ QUESTION = Question("What did I dig with?", passage=Passage("I want to plant flo
 SETTINGS = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)
 
 
-def fused(encoder):  # noqa: ANN001, ANN201
+def fused(encoder):
     torch.manual_seed(1)
     stepper = Stepper(encoder)
     return stepper, FusedReasoner(stepper, SETTINGS).eval()

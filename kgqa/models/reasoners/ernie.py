@@ -1,0 +1,100 @@
+"""ERNIE: entities read beside the tokens that name them (Zhang et al., 2019)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.batch import Fused, GraphBatch, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean, zero_linear
+
+
+class Aggregator(nn.Module):
+    """One K-encoder layer: entities attend to entities, then tokens and entities are mixed (equations 3-5).
+
+    The token side keeps the encoder's own feed-forward layer and starts as if there were no entity (its
+    output is zero at first), since the encoder was pretrained without the mixing.
+    """
+
+    def __init__(self, hidden_size: int, settings: ReasonerSettings) -> None:
+        super().__init__()
+        size = settings.graph_size
+        self.attention = nn.MultiheadAttention(size, settings.num_heads, settings.dropout, batch_first=True)
+        self.attention_norm = nn.LayerNorm(size)
+        self.from_token = nn.Linear(hidden_size, 2 * hidden_size)
+        self.from_entity = nn.Linear(size, 2 * hidden_size, bias=False)
+        self.to_token = zero_linear(2 * hidden_size, hidden_size)
+        self.to_entity = nn.Linear(2 * hidden_size, size)
+        self.entity_norm = nn.LayerNorm(size)
+        self.dropout = nn.Dropout(settings.dropout)
+
+    def forward(self, tokens: Tensor, entities: Tensor, named: Tensor) -> tuple[Tensor, Tensor]:
+        """New tokens (B, T, H) and entities (B, T, size); `named` (B, T) marks tokens that have an entity."""
+        hidden_from = ~named
+        hidden_from = hidden_from & ~hidden_from.all(1, keepdim=True)  # a row without entities masks nothing
+        attended, _ = self.attention(
+            entities, entities, entities, key_padding_mask=hidden_from, need_weights=False
+        )
+        mask = named.unsqueeze(-1).to(entities.dtype)
+        entities = self.attention_norm(entities + self.dropout(attended)) * mask
+        mixed = F.gelu(self.from_token(tokens) + self.from_entity(entities))
+        tokens = tokens + self.dropout(self.to_token(mixed)).to(tokens.dtype)
+        entities = self.entity_norm(entities + self.dropout(self.to_entity(mixed))) * mask
+        return tokens, entities
+
+
+class Ernie(Reasoner):
+    """T-encoder below, K-encoder (the last k layers) above. Facts are not followed: entities are vectors.
+
+    The paper's entity vectors are TransE's; here they are label vectors, so that a new graph needs no
+    training. An entity stands at the first token of its mention, as in the paper.
+    """
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        size = settings.graph_size
+        self.num_fused = min(settings.num_layers, stepper.num_layers)
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.layers = nn.ModuleList(Aggregator(self.hidden_size, settings) for _ in range(self.num_fused))
+        self.node_out = nn.Linear(size, self.hidden_size)
+        self.pool_out = nn.Linear(size, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Tokens that know their entities; node states of mentioned concepts carry what was read."""
+        graph = batch.graph
+        nodes = self.labels(stepper.embedding, graph)[graph.node_label]  # (N, size)
+        row, token, node = first_tokens(graph, batch.tokens.input_ids.shape[1])
+        shape = (*batch.tokens.input_ids.shape, nodes.shape[-1])
+        entities = nodes.new_zeros(shape).index_put((row, token), nodes[node])
+        named = torch.zeros(shape[:2], dtype=torch.bool, device=nodes.device)
+        named[row, token] = True
+
+        def visit(number: int, hidden: Tensor) -> Tensor:
+            nonlocal entities
+            turn = number - (stepper.num_layers - self.num_fused)
+            if turn >= 0:
+                hidden, entities = self.layers[turn](hidden, entities, named)
+            return hidden
+
+        hidden = stepper.walk(batch.tokens, visit)
+        read = entities[row, token]
+        nodes = nodes + scatter_mean(read, node, len(nodes)).to(nodes.dtype)
+        pooled = scatter_mean(read, row, batch.num_rows)
+        summary = stepper.summary(hidden, batch.tokens)
+        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
+
+
+def first_tokens(graph: GraphBatch, num_tokens: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Row, token and node of each mention's first token; one entity a token."""
+    key = graph.mention_node * (num_tokens + 1) + graph.mention_token
+    first = ~torch.isin(key - 1, key)
+    row, token, node = graph.mention_row[first], graph.mention_token[first], graph.mention_node[first]
+    place = row * num_tokens + token
+    _, inverse = torch.unique(place, return_inverse=True)
+    order = torch.arange(len(place), device=place.device)
+    chosen = torch.full((int(inverse.max()) + 1 if len(place) else 0,), len(place), device=place.device)
+    chosen = chosen.scatter_reduce(0, inverse, order, "amin")
+    return row[chosen], token[chosen], node[chosen]

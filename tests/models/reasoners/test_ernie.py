@@ -1,0 +1,28 @@
+import torch
+
+from kgqa.models.collate import Collator
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.models.reasoners.ernie import Ernie, first_tokens
+from kgqa.types import Example, Passage, Question
+
+QUESTION = Question("what did i dig with", passage=Passage("I want to plant flowers"))
+
+
+def test_an_entity_stands_at_the_first_token_of_its_mention(tokenizer, digging) -> None:
+    batch = Collator(tokenizer)([Example(QUESTION)], [[digging]]).batch
+    row, token, node = first_tokens(batch.graph, batch.tokens.input_ids.shape[1])
+    assert row.tolist() == [0] and node.tolist() == [1]
+    assert tokenizer.id_to_token(int(batch.tokens.input_ids[0, token[0]])) == "plant"
+
+
+def test_training_starts_at_the_encoder_and_entities_reach_tokens(tokenizer, encoder, digging) -> None:
+    torch.manual_seed(0)
+    stepper = Stepper(encoder)
+    reasoner = Ernie(stepper, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)).eval()
+    batch = Collator(tokenizer)([Example(QUESTION)], [[digging]]).batch
+    with torch.no_grad():
+        plain = stepper.walk(batch.tokens)
+        assert torch.equal(reasoner(stepper, batch).tokens, plain)
+        torch.nn.init.normal_(reasoner.layers[0].to_token.weight)
+        assert not torch.allclose(reasoner(stepper, batch).tokens, plain)

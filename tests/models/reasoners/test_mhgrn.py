@@ -1,0 +1,30 @@
+import itertools
+
+import torch
+
+from kgqa.models.collate import Collator
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.models.reasoners.mhgrn import MHGRN
+from kgqa.types import Example, Question
+
+
+def test_the_recurrence_equals_the_sum_over_all_paths(tokenizer, encoder, digging) -> None:
+    """The normaliser after two hops, against brute force over pairs of edges."""
+    torch.manual_seed(0)
+    stepper = Stepper(encoder)
+    reasoner = MHGRN(stepper, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)).eval()
+    batch = Collator(tokenizer)([Example(Question("what"))], [[digging]]).batch
+    with torch.no_grad():
+        labels = reasoner.labels(stepper.embedding, batch.graph)
+        summary = stepper.summary(stepper.walk(batch.tokens), batch.tokens)
+        source, target, _, unary = reasoner._edges(labels, batch, summary)
+        leave, enter = reasoner._transitions(labels, batch)
+        number = len(batch.graph.role)
+        first = torch.zeros(number, reasoner.ranks).index_add(0, target, leave * unary.unsqueeze(-1))
+        second = torch.zeros(number).index_add(0, target, (first[source] * enter).sum(-1) * unary)
+        brute = torch.zeros(number)
+        for a, b in itertools.product(range(len(source)), repeat=2):
+            if target[a] == source[b]:
+                brute[target[b]] += unary[a] * (leave[a] @ enter[b]) * unary[b]
+    assert torch.allclose(second, brute, rtol=1e-4) and brute.sum() > 0
