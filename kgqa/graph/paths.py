@@ -1,0 +1,180 @@
+"""Best paths between concepts: within a subgraph for evidence, over a graph by meeting in the middle."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.ranking import take
+from kgqa.types import Edges, EvidencePath, InputError, Ints, KnowledgeGraph, Triple
+
+_HUB_COST = 0.05
+
+
+def best_paths(
+    edges: Ints,
+    num_nodes: int,
+    sources: Sequence[int],
+    target: int,
+    *,
+    edge_cost: NDArray[np.floating] | None = None,
+    k: int = 3,
+    max_hops: int = 3,
+) -> list[EvidencePath]:
+    """The `k` cheapest simple paths from any of `sources` to `target`, cheapest first, walked both ways.
+
+    `edges` is (E, 3) head, relation, tail as in `Subgraph.edges`; `edge_cost` (E,) is positive, 1 by default.
+    Of parallel facts the cheapest stands for all, so every path visits other nodes; no path goes through a
+    second source, since the shorter path from there says the same. A path's score is exp(-cost). Best-first
+    search with the exact remaining cost as its bound, so only prefixes of good paths are ever extended.
+    Raises ValueError for costs that are not positive.
+    """
+    if k < 1 or max_hops < 1 or not len(edges):
+        return []
+    cost = np.ones(len(edges)) if edge_cost is None else np.asarray(edge_cost, dtype=np.float64)
+    if not np.all(cost > 0):
+        raise ValueError("edge_cost must be positive")
+    starts = sorted({int(s) for s in sources} - {target})
+    begin, end, price, row = _both_ways(np.asarray(edges), cost)
+    bound = _remaining(begin, end, price, num_nodes, target, max_hops)
+    offsets = np.searchsorted(begin, np.arange(num_nodes + 1))
+    blocked = frozenset(starts)
+    heap: list[tuple[float, int, float, tuple[int, ...], tuple[int, ...]]] = [
+        (float(bound[max_hops, s]), 0, 0.0, (s,), ()) for s in starts if bound[max_hops, s] < math.inf
+    ]
+    heapq.heapify(heap)
+    found: list[EvidencePath] = []
+    while heap and len(found) < k:
+        _, hops, spent, nodes, steps = heapq.heappop(heap)
+        here = nodes[-1]
+        if here == target:
+            forward = tuple(int(edges[e][0]) == n for e, n in zip(steps, nodes[:-1], strict=True))
+            found.append(EvidencePath(steps, forward, math.exp(-spent)))
+            continue
+        left = bound[max_hops - hops - 1]
+        for place in range(offsets[here], offsets[here + 1]):
+            there = int(end[place])
+            if left[there] == math.inf or there in nodes or there in blocked:
+                continue
+            total = spent + float(price[place])
+            heapq.heappush(
+                heap,
+                (total + float(left[there]), hops + 1, total, (*nodes, there), (*steps, int(row[place]))),
+            )
+    return found
+
+
+def _both_ways(edges: Ints, cost: NDArray[np.float64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Begin, end, price and row of each fact in both directions, by begin; the cheapest of parallel ones."""
+    begin = np.concatenate([edges[:, 0], edges[:, 2]])
+    end = np.concatenate([edges[:, 2], edges[:, 0]])
+    price = np.concatenate([cost, cost])
+    row = np.tile(np.arange(len(edges)), 2)
+    order = np.lexsort((row, price, end, begin))
+    begin, end = begin[order], end[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (begin[1:] != begin[:-1]) | (end[1:] != end[:-1])
+    return begin[first], end[first], price[order][first], row[order][first]
+
+
+def _remaining(
+    begin: NDArray, end: NDArray, price: NDArray, num_nodes: int, target: int, max_hops: int
+) -> NDArray[np.float64]:
+    """(max_hops + 1, N): cheapest way from each node to the target within so many facts, inf where none."""
+    bound = np.full((max_hops + 1, num_nodes), math.inf)
+    bound[:, target] = 0.0
+    for hops in range(1, max_hops + 1):
+        bound[hops] = bound[hops - 1]
+        np.minimum.at(bound[hops], begin, price + bound[hops - 1][end])
+    return bound
+
+
+def find_paths(
+    graph: KnowledgeGraph, start: int, end: int, *, k: int = 5, max_hops: int = 3
+) -> list[list[tuple[Triple, bool]]]:
+    """The `k` best simple paths between two entities of a graph; each step is a fact and whether it is
+    walked from head to tail.
+
+    Short paths come first, then those through rare concepts rather than hubs. One `neighbours` call a hop
+    less one: both ends are asked about together, then always the side that has fewer concepts.
+    Raises InputError for `k` or `max_hops` below 1.
+    """
+    if k < 1 or max_hops < 1:
+        raise InputError(f"k={k}, max_hops={max_hops}: both must be 1 or more")
+    if start == end:
+        return []
+    edges = _meet(graph, start, end, max_hops)
+    ids = np.unique(np.concatenate([edges.head, edges.tail, [start, end]]))
+    head, tail = np.searchsorted(ids, edges.head), np.searchsorted(ids, edges.tail)
+    first, last = int(np.searchsorted(ids, start)), int(np.searchsorted(ids, end))
+    near = _hops_from(head, tail, len(ids), first, max_hops)
+    far = _hops_from(head, tail, len(ids), last, max_hops)
+    on_path = np.minimum(near[head] + far[tail], near[tail] + far[head]) + 1 <= max_hops
+    kept = np.flatnonzero(on_path & (head != tail))
+    nodes = np.unique(np.concatenate([head[kept], tail[kept], [first, last]]))
+    hub = np.log2(1.0 + graph.degrees(ids[nodes].astype(np.int32)))
+    local_head, local_tail = np.searchsorted(nodes, head[kept]), np.searchsorted(nodes, tail[kept])
+    weight = np.maximum(edges.weight[kept].astype(np.float64), 0.0)
+    cost = 1.0 + _HUB_COST * (hub[local_head] + hub[local_tail]) / 2 + _HUB_COST / (1.0 + weight)
+    local = np.stack([local_head, edges.relation[kept], local_tail], axis=1).astype(np.int32)
+    source, target = int(np.searchsorted(nodes, first)), int(np.searchsorted(nodes, last))
+    found = best_paths(local, len(nodes), [source], target, edge_cost=cost, k=k, max_hops=max_hops)
+    used = sorted({kept[e] for path in found for e in path.steps})
+    triples = dict(zip(used, _triples(graph, edges, np.array(used, dtype=np.int64)), strict=True))
+    return [
+        [(triples[kept[e]], forward) for e, forward in zip(path.steps, path.forward, strict=True)]
+        for path in found
+    ]
+
+
+def _meet(graph: KnowledgeGraph, start: int, end: int, max_hops: int) -> Edges:
+    """All facts that a path of at most `max_hops` facts can use (and some more)."""
+    known = [np.array([start], dtype=np.int32), np.array([end], dtype=np.int32)]
+    border = list(known)
+    gathered = [graph.neighbours(np.array([start, end] if max_hops > 1 else [start], dtype=np.int32))]
+    for side in (0, 1):
+        border[side] = _beyond(gathered[0], border[side], known[side])
+        known[side] = np.union1d(known[side], border[side])
+    for _ in range(max_hops - 2):
+        side = 0 if len(border[0]) <= len(border[1]) else 1
+        if not len(border[side]):
+            break
+        gathered.append(graph.neighbours(border[side].astype(np.int32)))
+        border[side] = _beyond(gathered[-1], border[side], known[side])
+        known[side] = np.union1d(known[side], border[side])
+    columns = [np.concatenate(column) for column in zip(*gathered, strict=True)]
+    merged = Edges(*columns)
+    order = np.lexsort((merged.relation, merged.tail, merged.head))
+    same = np.zeros(len(order), dtype=bool)
+    same[1:] = np.all([np.diff(column[order]) == 0 for column in merged[:3]], axis=0)
+    return take(merged, order[~same])
+
+
+def _beyond(edges: Edges, border: NDArray, known: NDArray) -> NDArray:
+    """The other ends of the facts that touch the border."""
+    ends = np.concatenate([edges.tail[np.isin(edges.head, border)], edges.head[np.isin(edges.tail, border)]])
+    return np.setdiff1d(ends, known)
+
+
+def _hops_from(head: NDArray, tail: NDArray, size: int, origin: int, max_hops: int) -> NDArray[np.int64]:
+    hops = np.full(size, max_hops + 1, dtype=np.int64)
+    hops[origin] = 0
+    for step in range(1, max_hops):
+        reached = hops == step - 1
+        for a, b in ((head, tail), (tail, head)):
+            ends = b[reached[a]]
+            hops[ends] = np.minimum(hops[ends], step)
+    return hops
+
+
+def _triples(graph: KnowledgeGraph, edges: Edges, rows: NDArray[np.int64]) -> list[Triple]:
+    heads, tails = graph.names(edges.head[rows]), graph.names(edges.tail[rows])
+    relations = graph.relations
+    return [
+        Triple(head, relations[int(r)].name, tail, float(w))
+        for head, tail, r, w in zip(heads, tails, edges.relation[rows], edges.weight[rows], strict=True)
+    ]

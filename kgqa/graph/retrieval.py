@@ -1,0 +1,200 @@
+"""Question and graph to ranked subgraphs: link, expand, rank, cut, and only then take the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.linking import Linker
+from kgqa.graph.ranking import RankingSettings, Walk, score_bridges, score_context, take, walk
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Link, Mention, NodeRole, Question, Subgraph
+
+Relevance = Callable[[str, Sequence[str]], NDArray[np.floating]]
+
+_PART_WEIGHT = {NodeRole.QUESTION: 1.0, NodeRole.PASSAGE: 0.7, NodeRole.CHOICE: 1.0}
+_SHARE = {NodeRole.CHOICE: 0.15, NodeRole.QUESTION: 0.2, NodeRole.PASSAGE: 0.25}
+_FACT_CAP = 5000
+_DEFAULT = RankingSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeds:
+    """Linked concepts of one text. `weight` says how much each tells: long and rare mentions most."""
+
+    part: NodeRole
+    mentions: Sequence[Mention]
+    ids: Ints  # (S,) best first
+    weight: NDArray[np.float64]  # (S,)
+
+
+def retrieve(
+    question: Question,
+    graph: KnowledgeGraph,
+    linker: Linker,
+    *,
+    max_nodes: int = 200,
+    hops: int = 2,
+    relevance: Relevance | None = None,
+    settings: RankingSettings = _DEFAULT,
+) -> list[Subgraph]:
+    """One subgraph for each choice, or exactly one for a question without choices.
+
+    The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
+    question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
+    passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
+    (N,)); it is asked about the best few hundred only. A graph is asked at most six times: `find`, `degrees`
+    twice, `neighbours` for each hop and for the facts, `labels`.
+    Raises InputError for max_nodes or hops below 1.
+    """
+    if max_nodes < 1 or hops < 1:
+        raise InputError(f"max_nodes={max_nodes}, hops={hops}: both must be 1 or more")
+    texts = [question.text, question.passage_text, *question.choices]
+    parts = [NodeRole.QUESTION, NodeRole.PASSAGE, *(NodeRole.CHOICE for _ in question.choices)]
+    mentions = linker.link_many(texts)
+    seeds = _weigh(graph, parts, mentions, texts)
+    everyone = np.unique(np.concatenate([s.ids for s in seeds]))
+    columns = np.zeros((len(everyone), 1 + len(question.choices)))
+    for i, seed in enumerate(seeds):
+        columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
+    reached = walk(graph, everyone, columns, hops, settings)
+    context = score_context(reached, settings)
+    if relevance is not None:
+        context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
+    picks = []
+    for choice in range(max(1, len(question.choices))):
+        score = context
+        if question.choices:
+            score = 0.5 * context + 0.5 * score_bridges(reached, choice, settings)
+        own = [*seeds[:2], *seeds[2 + choice : 3 + choice]]
+        picks.append((own, *_cut(reached, score, own, max_nodes)))
+    return _assemble(graph, picks)
+
+
+def _weigh(
+    graph: KnowledgeGraph, parts: Sequence[NodeRole], mentions: Sequence[list[Mention]], texts: Sequence[str]
+) -> list[_Seeds]:
+    flat = np.array([e for list_ in mentions for m in list_ for e in m.entities], dtype=np.int32)
+    degree = dict(zip(flat.tolist(), graph.degrees(flat).tolist(), strict=True)) if len(flat) else {}
+    seeds = []
+    for part, list_, text in zip(parts, mentions, texts, strict=True):
+        weight: dict[int, float] = {}
+        for mention in list_:
+            size = text.count(" ", mention.start, mention.end) + 1
+            for rank, entity in enumerate(mention.entities):
+                worth = _PART_WEIGHT[part] * size**0.5 / (1 + rank) / np.log2(4 + degree[entity])
+                weight[entity] = max(weight.get(entity, 0.0), worth)
+        order = sorted(weight, key=lambda e: (-weight[e], e))
+        values = np.array([weight[e] for e in order], dtype=np.float64)
+        seeds.append(_Seeds(part, list_, np.array(order, dtype=np.int32), values))
+    return seeds
+
+
+def _with_relevance(
+    context: NDArray[np.float64],
+    question: Question,
+    graph: KnowledgeGraph,
+    reached: Walk,
+    relevance: Relevance,
+    count: int,
+) -> NDArray[np.float64]:
+    best = np.argsort(-context, kind="stable")[:count]
+    text = f"{question.passage_text} {question.text}".strip()
+    told = np.asarray(relevance(text, graph.labels(reached.ids[best])), dtype=np.float64)
+    spread = told.max() - told.min() if len(told) else 0.0
+    mixed = np.zeros_like(context)
+    if spread > 0:
+        mixed[best] = 0.5 * context[best] + 0.5 * (told - told.min()) / spread
+    else:
+        mixed[best] = context[best]
+    return mixed
+
+
+def _cut(
+    reached: Walk, score: NDArray[np.float64], seeds: Sequence[_Seeds], max_nodes: int
+) -> tuple[Ints, NDArray[np.int8], NDArray[np.float64]]:
+    """Ids, roles and scores of the kept nodes, ranked."""
+    role: dict[int, NodeRole] = {}
+    weight: dict[int, float] = {}
+    for seed in sorted(seeds, key=lambda s: s.part):  # choice speaks last: it is the strongest
+        for entity, value in zip(seed.ids.tolist(), seed.weight.tolist(), strict=True):
+            role[entity] = seed.part
+            weight[entity] = max(weight.get(entity, 0.0), value)
+    top = max(weight.values(), default=1.0)
+    linked = sorted(role, key=lambda e: (-weight[e], e))
+    kept: list[int] = []
+    spare: list[int] = []
+    for part, share in _SHARE.items():
+        own = [e for e in linked if role[e] == part]
+        quota = max(1, int(share * max_nodes))
+        kept += own[:quota]
+        spare += own[quota:]
+    kept = sorted(kept[:max_nodes], key=lambda e: (role[e], -weight[e], e))
+    order = np.argsort(-score, kind="stable")
+    others = order[(score[order] > 0) & ~np.isin(reached.ids[order], np.array(list(role), dtype=np.int32))]
+    room = max_nodes - len(kept)
+    others = others[:room]
+    kept += sorted(spare[: room - len(others)], key=lambda e: (role[e], -weight[e], e))
+    kept.sort(key=lambda e: role[e])
+    ids = np.concatenate([np.array(kept, dtype=np.int32), reached.ids[others]])
+    roles = np.array([*(role[e] for e in kept), *([NodeRole.OTHER] * len(others))], dtype=np.int8)
+    scores = np.concatenate([[0.5 + 0.5 * weight[e] / top for e in kept], score[others]])
+    return ids, roles, scores
+
+
+def _assemble(
+    graph: KnowledgeGraph,
+    picks: Sequence[tuple[Sequence[_Seeds], Ints, NDArray[np.int8], NDArray[np.float64]]],
+) -> list[Subgraph]:
+    """Facts, labels and links of the kept nodes, asked for once for all subgraphs."""
+    union = np.unique(np.concatenate([ids for _, ids, _, _ in picks]))
+    facts = _facts_among(graph, union)
+    names = dict(zip(union.tolist(), graph.names(union), strict=True))
+    labels = dict(zip(union.tolist(), graph.labels(union), strict=True))
+    table = graph.relations
+    subgraphs = []
+    for seeds, ids, roles, scores in picks:
+        place = np.full(len(union), -1, dtype=np.int32)
+        place[np.searchsorted(union, ids)] = np.arange(len(ids), dtype=np.int32)
+        head, tail = place[facts.head], place[facts.tail]
+        inside = (head >= 0) & (tail >= 0)
+        used, relation = np.unique(facts.relation[inside], return_inverse=True)
+        kept = ids.tolist()
+        index = {entity: i for i, entity in enumerate(kept)}
+        links = tuple(
+            Link(seed.part, mention.start, mention.end, index[entity])
+            for seed in seeds
+            for mention in seed.mentions
+            for entity in mention.entities
+            if entity in index
+        )
+        subgraphs.append(
+            Subgraph(
+                nodes=tuple(names[e] for e in kept),
+                labels=tuple(labels[e] for e in kept),
+                roles=roles.astype(np.int32),
+                scores=np.clip(scores, 0.0, 1.0).astype(np.float32),
+                edges=np.stack([head[inside], relation, tail[inside]], axis=1).astype(np.int32),
+                weights=facts.weight[inside].astype(np.float32),
+                relations=tuple(table[int(r)] for r in used),
+                links=links,
+            )
+        )
+    return subgraphs
+
+
+def _facts_among(graph: KnowledgeGraph, ids: Ints) -> Edges:
+    """Facts with both ends in `ids` (ascending), each once, ends given as places in `ids`."""
+    if not len(ids):
+        none = np.zeros(0, dtype=np.int32)
+        return Edges(none, none, none, none.astype(np.float32))
+    edges = graph.neighbours(ids, _FACT_CAP)
+    head = np.minimum(np.searchsorted(ids, edges.head), len(ids) - 1)
+    tail = np.minimum(np.searchsorted(ids, edges.tail), len(ids) - 1)
+    inside = np.flatnonzero((ids[head] == edges.head) & (ids[tail] == edges.tail))
+    key = (head[inside] * len(ids) + tail[inside]) * (len(graph.relations) + 1) + edges.relation[inside]
+    once = inside[np.unique(key, return_index=True)[1]]
+    kept = take(edges, once)
+    return kept._replace(head=head[once].astype(np.int32), tail=tail[once].astype(np.int32))
