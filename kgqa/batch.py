@@ -40,6 +40,16 @@ class TokenBatch(Movable):
 
 
 @dataclass(frozen=True)
+class TextBatch(Movable):
+    """Rows of text to pretrain on. Packed rows are full: they need no mask, which is the fast way."""
+
+    input_ids: Tensor  # (B, T) int64
+    attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
+    token_type_ids: Tensor | None = None  # (B, T) int64, 1 for the second segment
+    label: Tensor | None = None  # (B,) int64 of NSP or SOP: 1 where the second segment is not the next
+
+
+@dataclass(frozen=True)
 class GraphBatch(Movable):
     """The subgraphs of all rows as one disconnected graph, in PyG layout; a node is its label.
 

@@ -9,10 +9,6 @@ from torch import Tensor, nn
 
 from kgqa.trainer.recipe import TrainerSettings
 
-MUON_ADAM_RATIO = 1.0
-"""AdamW's share of the learning rate beside Muon, whose update is scaled to AdamW's size (Liu et al., 2025)."""
-
-
 def is_matrix(name: str, parameter: Tensor) -> bool:
     """Whether Muon may train a parameter: a matrix of a layer, neither an embedding nor an output row."""
     return parameter.ndim == 2 and "embed" not in name.lower() and min(parameter.shape) >= 16
@@ -53,8 +49,8 @@ def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[di
 def build_optimizers(objective: nn.Module, settings: TrainerSettings) -> list[torch.optim.Optimizer]:
     """AdamW alone, or Muon (Jordan et al., 2024) for the matrices with AdamW for the rest."""
     groups = parameter_groups(objective, settings)
-    muon = [g for g in groups if g.pop("muon") is True]
-    adam = [g for g in groups if g not in muon] if muon else groups
+    muon = [group for group in groups if group["muon"]]
+    adam = [group for group in groups if not group["muon"]]
     optimizers: list[torch.optim.Optimizer] = []
     fused = any(p.is_cuda for g in groups for p in g["params"])
     if adam:

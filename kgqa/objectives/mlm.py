@@ -1,0 +1,119 @@
+"""Masked language modelling: hide tokens of a row, guess them from the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from kgqa.batch import Loss, TextBatch
+from kgqa.objectives.base import Objective
+
+SPECIAL_TOKENS = 5
+"""Ids below this are never hidden and never drawn ([PAD] [UNK] [CLS] [SEP] [MASK])."""
+MASK_ID = 4
+
+
+class Masked(NamedTuple):
+    """A batch with K hidden places a row."""
+
+    input_ids: Tensor  # (B, T) with the hidden places replaced
+    positions: Tensor  # (B, K) hidden places
+    labels: Tensor  # (B, K) tokens that stood there; -100 where a row has fewer than K
+
+
+def hide(
+    input_ids: Tensor,
+    vocab_size: int,
+    share: float = 0.15,
+    mask_share: float = 0.8,
+    random_share: float = 0.1,
+    noise: Tensor | None = None,
+) -> Masked:
+    """Hide the same number K of tokens in each row, so that shapes stay fixed on the device.
+
+    Of the hidden tokens `mask_share` become [MASK], `random_share` a random token, the rest stay (Devlin et
+    al., 2019, section 3.1: 80/10/10). `noise` (B, T) in [0, 1) decides which; None draws it.
+    """
+    count = max(1, round(share * input_ids.shape[1]))
+    score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise
+    score = score.masked_fill(input_ids < SPECIAL_TOKENS, -1.0)
+    best, positions = score.topk(count, dim=1)  # (B, K)
+    originals = input_ids.gather(1, positions)
+    fate = torch.rand(positions.shape, device=input_ids.device)
+    drawn = torch.randint(SPECIAL_TOKENS, vocab_size, positions.shape, device=input_ids.device)
+    filled = torch.where(fate < mask_share + random_share, drawn, originals)
+    filled = torch.where(fate < mask_share, torch.full_like(filled, MASK_ID), filled)
+    filled = torch.where(best < 0, originals, filled)
+    return Masked(
+        input_ids.scatter(1, positions, filled), positions, originals.masked_fill(best < 0, -100)
+    )
+
+
+def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:
+    """Token states (B, T, H) of a Hugging Face base model for a (corrupted) batch."""
+    inputs: dict[str, Tensor] = {"input_ids": input_ids}
+    if batch.attention_mask is not None:
+        inputs["attention_mask"] = batch.attention_mask.long()
+    if batch.token_type_ids is not None:
+        inputs["token_type_ids"] = batch.token_type_ids
+    return encoder(**inputs).last_hidden_state
+
+
+def gather(hidden: Tensor, positions: Tensor) -> Tensor:
+    """States (B, K, H) at chosen places."""
+    return hidden.gather(1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
+
+
+class MLM(Objective):
+    """Cross-entropy at hidden tokens (Devlin et al., 2019).
+
+    The batch is a `TextBatch`. RTD puts a discriminator behind this; CLM hides nothing but the future.
+
+    Args:
+        model: a Hugging Face masked language model.
+        predict: its head, states -> logits (`Variant.predict`).
+        share: share of tokens hidden.
+        mask_share, random_share: what becomes of them; the rest is left as it is.
+        save: writes what belongs beside the weights (tokenizer); called with the folder.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        predict: Callable[[Any, Tensor], Tensor],
+        *,
+        share: float = 0.15,
+        mask_share: float = 0.8,
+        random_share: float = 0.1,
+        save: Callable[[Path], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self._predict = predict
+        self.share, self.mask_share, self.random_share = share, mask_share, random_share
+        self._save = save
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The part that is kept: the model without its head."""
+        return self.model.base_model  # type: ignore[return-value]
+
+    def forward(self, batch: TextBatch) -> Loss:
+        """Mean loss of the hidden tokens."""
+        vocab_size = self.model.config.vocab_size  # type: ignore[union-attr]
+        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share)
+        hidden = gather(states(self.encoder, masked.input_ids, batch), masked.positions)
+        logits = self._predict(self.model, hidden)
+        loss = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
+        return Loss(loss, {"mlm": loss.detach()}, masked.labels.numel())
+
+    def export(self, folder: Path) -> None:
+        """Write a Hugging Face folder: `AutoModel` and `AutoModelForMaskedLM` load it."""
+        self.model.save_pretrained(folder)  # type: ignore[operator]
+        if self._save:
+            self._save(folder)

@@ -1,0 +1,124 @@
+"""Tokenizers: trained here, saved so that Hugging Face's AutoTokenizer loads them too. Character offsets are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from kgqa.types import InputError
+
+PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
+SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
+"""In the order of their ids, 0 to 4, whatever the kind of the tokenizer."""
+
+Kind = Literal["wordpiece", "bpe"]
+
+
+def train_tokenizer(
+    lines: Iterable[str], *, vocab_size: int = 8192, kind: Kind = "wordpiece", lowercase: bool = True
+) -> Tokenizer:
+    """A tokenizer learnt from text, with exactly `vocab_size` rows so that the embedding is a round size.
+
+    `wordpiece` is BERT's (Devlin et al., 2019); `bpe` is byte-level BPE, RoBERTa's and GPT-2's (Radford et
+    al., 2019, section 2.2), which knows every character. A text too small for the vocabulary is filled up
+    with unused tokens.
+
+    Raises:
+        InputError: the vocabulary is not a multiple of 64 (slow on every device), or too small for bytes.
+    """
+    if vocab_size % 64 or vocab_size < 320:
+        raise InputError(f"vocab_size={vocab_size}: take a multiple of 64 from 320 on, such as 8192")
+    tokenizer = Tokenizer(
+        models.WordPiece(unk_token=UNK) if kind == "wordpiece" else models.BPE(unk_token=UNK)
+    )
+    steps: list[normalizers.Normalizer] = [normalizers.NFC()]
+    if kind == "wordpiece":
+        steps = [normalizers.BertNormalizer(lowercase=lowercase)]
+    elif lowercase:
+        steps.append(normalizers.Lowercase())
+    tokenizer.normalizer = normalizers.Sequence(steps)
+    if kind == "wordpiece":
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.decoder = decoders.WordPiece()
+        trainer: trainers.Trainer = trainers.WordPieceTrainer(
+            vocab_size=vocab_size,
+            special_tokens=list(SPECIAL_TOKENS),
+            limit_alphabet=min(400, vocab_size // 4),
+            show_progress=False,
+        )
+    else:
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size,
+            special_tokens=list(SPECIAL_TOKENS),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+    tokenizer.train_from_iterator(lines, trainer)
+    missing = vocab_size - tokenizer.get_vocab_size()
+    tokenizer.add_tokens([f"[unused{number}]" for number in range(missing)])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{CLS} $A {SEP}",
+        pair=f"{CLS} $A {SEP} $B:1 {SEP}:1",
+        special_tokens=[(CLS, tokenizer.token_to_id(CLS)), (SEP, tokenizer.token_to_id(SEP))],
+    )
+    return tokenizer
+
+
+def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) -> None:
+    """Write `tokenizer.json` and `tokenizer_config.json`; `AutoTokenizer.from_pretrained(folder)` reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": max_tokens,
+        "pad_token": PAD,
+        "unk_token": UNK,
+        "cls_token": CLS,
+        "sep_token": SEP,
+        "mask_token": MASK,
+        "bos_token": CLS,
+        "eos_token": SEP,
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+    }
+    _write(folder / "tokenizer.json", tokenizer.to_str(pretty=False))
+    _write(folder / "tokenizer_config.json", json.dumps(config, indent=2) + "\n")
+
+
+def find_tokenizer(folder: Path) -> Path:
+    """The `tokenizer.json` of a Hugging Face folder.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+    path = Path(folder) / "tokenizer.json"
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no tokenizer.json; save a fast tokenizer there")
+    return path
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a Hugging Face folder, ours or anyone's, without padding or truncation.
+
+    Raises:
+        InputError: there is no `tokenizer.json`, or it is damaged.
+    """
+    path = find_tokenizer(folder)
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare Exception
+        raise InputError(f"{path}: not a tokenizer ({error}); save it again") from None
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)

@@ -1,0 +1,110 @@
+"""Checkpoints that survive `kill -9`: written beside, then named in one atomic step. No pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, load_model, save_file, save_model
+from torch import nn
+
+from kgqa.types import InputError
+
+WEIGHTS, OPTIMIZER, STATE = "weights.safetensors", "optimizer.safetensors", "state.json"
+
+
+def save_checkpoint(
+    folder: Path,
+    name: str,
+    model: nn.Module,
+    optimizers: Sequence[torch.optim.Optimizer],
+    state: dict[str, Any],
+) -> None:
+    """Write the checkpoint `name` (latest, best, stable) of a run.
+
+    The files go to a fresh folder; then the pointer `<name>.json` is replaced, so that at every moment it names
+    a whole checkpoint. Older folders are removed last.
+    """
+    target = folder / f"{name}-{state['step']:08d}"
+    part = folder / f"{target.name}.part"
+    for leftover in (part, target):
+        shutil.rmtree(leftover, ignore_errors=True)
+    part.mkdir(parents=True)
+    save_model(model, str(part / WEIGHTS))
+    tensors, values = _flatten(optimizers)
+    save_file(tensors, part / OPTIMIZER)
+    (part / STATE).write_text(json.dumps({**state, "optimizer": values}), encoding="utf-8")
+    os.replace(part, target)
+    pointer = folder / f"{name}.json"
+    beside = pointer.with_suffix(".part")
+    beside.write_text(json.dumps({"folder": target.name}), encoding="utf-8")
+    os.replace(beside, pointer)
+    for old in folder.glob(f"{name}-*"):
+        if old != target:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
+    """The folder of the checkpoint `name`, None where a run has none yet."""
+    pointer = folder / f"{name}.json"
+    if not pointer.is_file():
+        return None
+    found = folder / json.loads(pointer.read_text(encoding="utf-8"))["folder"]
+    return found if found.is_dir() else None
+
+
+def load_checkpoint(
+    folder: Path, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
+) -> dict[str, Any]:
+    """Restore model and optimizers in place from a checkpoint's folder; returns the state of the run.
+
+    Raises:
+        InputError: the checkpoint was written for another model or optimizer.
+    """
+    state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    try:
+        load_model(model, str(folder / WEIGHTS))
+        _restore(optimizers, load_file(folder / OPTIMIZER), state.pop("optimizer"))
+    except (RuntimeError, KeyError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(
+            f"{folder}: made by another recipe ({reason}); take a new folder or resume=false"
+        ) from None
+    return state
+
+
+def load_weights(folder: Path, model: nn.Module) -> None:
+    """Only the weights of a checkpoint: the start of a new run with a warm-up of its own."""
+    load_model(model, str(folder / WEIGHTS))
+
+
+def _flatten(optimizers: Sequence[torch.optim.Optimizer]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    tensors: dict[str, torch.Tensor] = {}
+    values: dict[str, Any] = {}
+    for number, optimizer in enumerate(optimizers):
+        for index, entries in optimizer.state_dict()["state"].items():
+            for key, value in entries.items():
+                name = f"{number}.{index}.{key}"
+                if isinstance(value, torch.Tensor):
+                    tensors[name] = value.detach().contiguous()
+                else:
+                    values[name] = value
+    return tensors, values
+
+
+def _restore(
+    optimizers: Sequence[torch.optim.Optimizer], tensors: dict[str, torch.Tensor], values: dict[str, Any]
+) -> None:
+    for number, optimizer in enumerate(optimizers):
+        saved = optimizer.state_dict()
+        state: dict[int, dict[str, Any]] = {}
+        for name, value in [*tensors.items(), *values.items()]:
+            owner, index, key = name.split(".", 2)
+            if int(owner) == number:
+                state.setdefault(int(index), {})[key] = value
+        optimizer.load_state_dict({"state": state, "param_groups": saved["param_groups"]})

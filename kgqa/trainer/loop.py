@@ -1,0 +1,315 @@
+"""The training loop. It knows an objective, batches and a budget; never a model's name."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgqa.objectives.base import Batches, Objective
+from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint
+from kgqa.trainer.optimizer import build_optimizers, factor, set_rate
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.types import InputError
+
+Evaluate = Callable[[Objective], dict[str, float]]
+
+
+@dataclass
+class TrainResult:
+    """What a training came to. `interrupted` tells that a signal ended it before its budget."""
+
+    folder: Path
+    steps: int
+    tokens: int
+    minutes: float
+    loss: float
+    metrics: dict[str, float] = field(default_factory=dict)
+    best: float | None = None
+    interrupted: bool = False
+
+
+@dataclass
+class Progress:
+    """Where a run stands; saved in each checkpoint."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    loss: float = math.nan
+    best: float | None = None
+    stale: int = 0
+    stable_saved: bool = False
+    finished: bool = False
+    metrics: dict[str, float] = field(default_factory=dict)
+
+    def share(self, settings: TrainerSettings) -> float:
+        """Share 0..1 of the budget that is spent, by whichever limit is nearest."""
+        spent = [
+            self.step / settings.max_steps if settings.max_steps else 0.0,
+            self.tokens / settings.max_tokens if settings.max_tokens else 0.0,
+            self.seconds / (60 * settings.max_minutes) if settings.max_minutes else 0.0,
+        ]
+        return max(spent)
+
+
+def train(
+    objective: Objective,
+    batches: Batches,
+    settings: TrainerSettings,
+    folder: Path,
+    *,
+    evaluate: Evaluate | None = None,
+    resume: bool = True,
+) -> TrainResult:
+    """Train an objective until its budget is spent; checkpoints, log and `export/` go to `folder`.
+
+    Every step is a function of (weights, seed, step): an interrupted run goes on from its latest checkpoint
+    in the same order with the same masks, on a CPU to the same bits. SIGTERM and SIGINT save first.
+
+    Raises:
+        InputError: no budget is set, the loss is not finite, or the checkpoint is another recipe's.
+    """
+    if settings.max_steps is None and settings.max_minutes is None and settings.max_tokens is None:
+        raise InputError("trainer: no budget; set max_steps, max_minutes or max_tokens")
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    return _Run(objective, batches, settings, Path(folder), evaluate).train(resume)
+
+
+def seed_everything(seed: int, step: int, rank: int = 0) -> None:
+    """Seed torch's global generators for one micro-step, so that masks and dropout can be repeated."""
+    torch.manual_seed(int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0] >> 1))
+
+
+def count_tokens(batch: Any) -> int:
+    """Tokens of a batch, padding included."""
+    if isinstance(batch, Tensor):
+        return batch.numel()
+    rows = getattr(batch, "tokens", batch)
+    return int(rows.input_ids.numel())
+
+
+class _Run:
+    """One training: what the steps share."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        batches: Batches,
+        settings: TrainerSettings,
+        folder: Path,
+        evaluate: Evaluate | None,
+    ) -> None:
+        self.batches, self.settings, self.folder, self.evaluate = batches, settings, folder, evaluate
+        self.accelerator = _accelerator(settings)
+        self.main = self.accelerator.is_main_process
+        objective.to(self.accelerator.device)
+        self.objective = objective
+        self.optimizers = build_optimizers(objective, settings)
+        self.prepared, *self.wrapped = self.accelerator.prepare(objective, *self.optimizers)
+        if settings.compile:
+            self.prepared = torch.compile(self.prepared, dynamic=False)
+        self.progress = Progress()
+        self.stopping = False
+
+    def train(self, resume: bool) -> TrainResult:
+        found = find_checkpoint(self.folder) if resume else None
+        if found:
+            self.progress = Progress(**load_checkpoint(found, self.objective, self.optimizers))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self.progress.finished:
+            with self._signals(), self._display() as show, self._tensorboard() as board:
+                self._steps(show, board)
+        return TrainResult(
+            self.folder,
+            self.progress.step,
+            self.progress.tokens,
+            self.progress.seconds / 60,
+            self.progress.loss,
+            self.progress.metrics,
+            self.progress.best,
+            self.stopping,
+        )
+
+    def _steps(self, show: Callable[[str, float], None], board: Any) -> None:
+        progress, settings = self.progress, self.settings
+        began = saved = time.monotonic() - progress.seconds
+        saved = time.monotonic()
+        logged, logged_tokens = time.monotonic(), progress.tokens
+        sums: dict[str, Tensor | float] = {}
+        summed = 0
+        while progress.share(settings) < 1 and not self.stopping:
+            share = progress.share(settings)
+            if settings.schedule == "wsd" and share > 1 - settings.decay and not progress.stable_saved:
+                progress.stable_saved = True
+                self._save("stable")
+            rate = factor(share, settings)
+            parts, norm = self._step(rate)
+            for key, value in parts.items():
+                sums[key] = sums.get(key, 0.0) + value
+            summed += 1
+            progress.step += 1
+            progress.seconds = time.monotonic() - began
+            if progress.step % settings.log_every_steps == 0 or progress.share(settings) >= 1:
+                figures = {key: float(value) / summed for key, value in sums.items()}
+                now = time.monotonic()
+                speed = (progress.tokens - logged_tokens) / max(now - logged, 1e-9)
+                progress.loss = figures["loss"]
+                self._log({**figures, "grad_norm": float(norm), "rate": rate, "tokens_per_s": round(speed)}, board)
+                show(f"loss {figures['loss']:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
+                sums, summed, logged, logged_tokens = {}, 0, now, progress.tokens
+                if not math.isfinite(progress.loss):
+                    raise InputError(
+                        f"loss is not finite at step {progress.step}; lower trainer.learning_rate"
+                    )
+            if self.evaluate and progress.step % settings.evaluate_every_steps == 0:
+                self._evaluate(board)
+                if settings.patience and progress.stale >= settings.patience:
+                    break
+            if time.monotonic() - saved > 60 * settings.save_every_minutes:
+                self._save("latest", export=True)
+                saved = time.monotonic()
+        if not self.stopping:
+            if self.evaluate and progress.step % settings.evaluate_every_steps:
+                self._evaluate(board)
+            progress.finished = True
+        self._save("latest", export=True)
+
+    def _step(self, rate: float) -> tuple[dict[str, Tensor], Tensor]:
+        settings, accumulate = self.settings, self.settings.gradient_accumulation
+        ranks, rank = self.accelerator.num_processes, self.accelerator.process_index
+        self.prepared.train()
+        set_rate(self.optimizers, rate)
+        parts: dict[str, Tensor] = {}
+        for micro in range(accumulate):
+            number = (self.progress.step * accumulate + micro) * ranks + rank
+            batch = self.batches[number].to(self.accelerator.device, non_blocking=True)
+            seed_everything(settings.seed, number)
+            last = micro == accumulate - 1
+            with self.accelerator.no_sync(self.prepared) if not last else _nothing(), self.accelerator.autocast():
+                loss = self.prepared(batch)
+                self.accelerator.backward(loss.total / accumulate)
+            for key, value in {"loss": loss.total.detach(), **loss.parts}.items():
+                parts[key] = parts.get(key, 0.0) + torch.as_tensor(value).detach() / accumulate
+            self.progress.tokens += count_tokens(batch) * ranks
+        norm = self.accelerator.clip_grad_norm_(self.objective.parameters(), settings.clip or math.inf)
+        for optimizer in self.wrapped:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        return parts, norm
+
+    def _evaluate(self, board: Any) -> None:
+        assert self.evaluate
+        self.objective.eval()
+        with torch.no_grad(), self.accelerator.autocast():
+            figures = self.evaluate(self.objective)
+        self.objective.train()
+        progress, name = self.progress, self.settings.best_metric
+        progress.metrics = figures
+        if name not in figures:
+            raise InputError(f"trainer.best_metric={name!r} is not measured; take one of {sorted(figures)}")
+        value = figures[name]
+        better = progress.best is None or (
+            value < progress.best if name.startswith("loss") else value > progress.best
+        )
+        progress.stale = 0 if better else progress.stale + 1
+        self._log({f"held_out_{key}": value for key, value in figures.items()}, board)
+        if better:
+            progress.best = value
+            self._save("best")
+
+    def _save(self, name: str, export: bool = False) -> None:
+        if not self.main:
+            return
+        save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
+        if export:
+            swap_folder(self.folder / "export", self.objective.export)
+
+    def _log(self, figures: dict[str, float], board: Any) -> None:
+        if not self.main:
+            return
+        progress = self.progress
+        head = {"step": progress.step, "tokens": progress.tokens, "minutes": round(progress.seconds / 60, 3)}
+        line = {**head, **{key: round(float(value), 6) for key, value in figures.items()}}
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        if board:
+            for key, value in figures.items():
+                board.add_scalar(key, value, progress.step)
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        def stop(_number: int, _frame: Any) -> None:
+            self.stopping = True
+
+        kinds = (signal.SIGTERM, signal.SIGINT)
+        try:
+            before = {kind: signal.signal(kind, stop) for kind in kinds}
+        except ValueError:  # not in the main thread: the caller handles signals
+            before = {}
+        try:
+            yield
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)
+
+    @contextmanager
+    def _display(self) -> Iterator[Callable[[str, float], None]]:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
+        with Progress(*columns, TimeElapsedColumn(), disable=not self.main) as bar:
+            task = bar.add_task("training", total=1.0)
+            yield lambda text, share: bar.update(task, description=text, completed=share)
+
+    @contextmanager
+    def _tensorboard(self) -> Iterator[Any]:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            yield None
+            return
+        with SummaryWriter(str(self.folder)) as board:
+            yield board
+
+
+def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
+    """Write a folder beside `target` and put it in its place."""
+    part, old = target.with_name(target.name + ".part"), target.with_name(target.name + ".old")
+    for leftover in (part, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    part.mkdir(parents=True)
+    write(part)
+    if target.exists():
+        os.replace(target, old)
+    os.replace(part, target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _accelerator(settings: TrainerSettings) -> Any:
+    """Accelerate's view of the machine; a second training in one process begins afresh."""
+    from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
+
+    if AcceleratorState._shared_state:
+        AcceleratorState._reset_state(reset_partial_state=False)
+    precision = "bf16" if settings.precision == "bf16" else "no"
+    return Accelerator(cpu=not torch.cuda.is_available(), mixed_precision=precision)
