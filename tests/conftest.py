@@ -76,3 +76,35 @@ def digging() -> Subgraph:
         relations=(USED_FOR, STEP),
         links=(Link(NodeRole.PASSAGE, 10, 23, 0),),
     )
+
+
+@pytest.fixture
+def tools_file(tmp_path: Path) -> Path:
+    """A small graph of one's own, as a Turtle file."""
+    path = tmp_path / "tools.ttl"
+    path.write_text(
+        """
+        @prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        ex:plant rdfs:label "plant flowers" . ex:build rdfs:label "build a house" .
+        ex:trowel rdfs:label "trowel" ; ex:usedFor ex:plant .
+        ex:excavator rdfs:label "excavator" ; ex:usedFor ex:foundation .
+        ex:foundation rdfs:label "dig the foundation" .
+        ex:build ex:hasStep ex:foundation . ex:usedFor rdfs:label "is used for" .
+        """,
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture
+def model_folder(tmp_path: Path, encoder, tokenizer_folder: Path) -> Path:
+    """A reader with random weights, saved."""
+    import torch
+
+    from kgqa.models.reader import Reader, save_reader
+    from kgqa.models.reasoners import ReasonerSettings
+
+    torch.manual_seed(0)
+    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2))
+    save_reader(reader, tokenizer_folder, tmp_path / "model", {"name": "toy", "max_nodes": 20})
+    return tmp_path / "model"

@@ -24,7 +24,7 @@ class EncoderSettings(BaseModel):
     num_attention_heads: int = Field(4, ge=1)
     intermediate_size: int = Field(1024, ge=8)
     embedding_size: int | None = None
-    """Width of the word vectors where the architecture factorises them; None: as wide as it is in the paper."""
+    """Width of the word vectors where the architecture factorises them; None: 128, as in the papers."""
     max_position_embeddings: int = Field(512, ge=16)
     dropout: float = Field(0.0, ge=0, lt=1)
     """The papers take 0.1; nothing is seen twice here, so 0 learns more (ALBERT v2, Cramming)."""
@@ -32,35 +32,152 @@ class EncoderSettings(BaseModel):
     """Which weights the layers of ALBERT share (Lan et al., 2020, table 4)."""
 
 
+def _nothing_more(_settings: EncoderSettings) -> dict[str, Any]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Variant:
-    """A row: how settings become a Hugging Face configuration, and where its heads are.
+    """A row: how settings become a Hugging Face configuration, and where the architecture's own head is.
 
-    `predict` maps token states of any shape (..., H) to logits (..., V) by the architecture's own head, so
-    that the loss is taken at masked positions alone.
+    `predict` maps token states of any shape (..., H) to logits (..., V), so that the loss is taken at hidden
+    positions alone. `derive` computes what the paper ties to the size.
     """
 
     model_type: str
     paper: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
+    derive: Callable[[EncoderSettings], dict[str, Any]] = _nothing_more
     predict: Callable[[Any, Tensor], Tensor] = lambda model, hidden: model.cls(hidden)
     causal: bool = False
-    embedding_size: bool = False
 
+
+def _bert_dropout(settings: EncoderSettings) -> dict[str, Any]:
+    return {"hidden_dropout_prob": settings.dropout, "attention_probs_dropout_prob": settings.dropout}
+
+
+def _factorised(settings: EncoderSettings) -> dict[str, Any]:
+    return {**_bert_dropout(settings), "embedding_size": settings.embedding_size or 128}
+
+
+def _roberta(settings: EncoderSettings) -> dict[str, Any]:
+    # its positions begin behind the padding id
+    return {**_bert_dropout(settings), "max_position_embeddings": settings.max_position_embeddings + 1}
+
+
+def _albert(settings: EncoderSettings) -> dict[str, Any]:
+    groups = 1 if settings.sharing == "all" else settings.num_hidden_layers
+    return {**_factorised(settings), "num_hidden_groups": groups}
+
+
+def _gpt(settings: EncoderSettings) -> dict[str, Any]:
+    drop = settings.dropout
+    return {
+        "n_positions": settings.max_position_embeddings,
+        "n_inner": settings.intermediate_size,
+        "attn_pdrop": drop,
+        "embd_pdrop": drop,
+        "resid_pdrop": drop,
+    }
+
+
+def _distilbert(settings: EncoderSettings) -> dict[str, Any]:
+    return {
+        "hidden_dim": settings.intermediate_size,
+        "dropout": settings.dropout,
+        "attention_dropout": settings.dropout,
+    }
+
+
+def _bottleneck(numerator: int, denominator: int) -> Callable[[EncoderSettings], dict[str, Any]]:
+    def derive(settings: EncoderSettings) -> dict[str, Any]:
+        inner = settings.hidden_size * numerator // denominator
+        return {**_factorised(settings), "intra_bottleneck_size": inner}
+
+    return derive
+
+
+def _distilbert_head(model: Any, hidden: Tensor) -> Tensor:
+    return model.vocab_projector(model.vocab_layer_norm(model.activation(model.vocab_transform(hidden))))
+
+
+DISENTANGLED = {
+    "relative_attention": True,
+    "pos_att_type": ["c2p", "p2c"],
+    "position_biased_input": False,
+    "max_relative_positions": -1,
+    "type_vocab_size": 0,
+}
 
 ENCODERS: dict[str, Variant] = {
-    "bert": Variant(
-        "bert",
-        "Devlin et al., 2019",
-        names={"dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"},
+    "bert": Variant("bert", "Devlin et al., 2019", derive=_bert_dropout),
+    "roberta": Variant(
+        "roberta",
+        "Liu et al., 2019: no segments; dynamic masks and full sentences are the objective's",
+        fixed={"type_vocab_size": 1},
+        derive=_roberta,
+        predict=lambda model, hidden: model.lm_head(hidden),
+    ),
+    "albert": Variant(
+        "albert",
+        "Lan et al., 2020: factorised embeddings, shared layers",
+        derive=_albert,
+        predict=lambda model, hidden: model.predictions(hidden),
     ),
     "electra": Variant(
         "electra",
-        "Clark et al., 2020",
-        names={"dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"},
+        "Clark et al., 2020: factorised embeddings; the generator is the objective's",
+        derive=_factorised,
         predict=lambda model, hidden: model.generator_lm_head(model.generator_predictions(hidden)),
-        embedding_size=True,
+    ),
+    "deberta": Variant(
+        "deberta",
+        "He et al., 2021: content and relative position apart in the attention",
+        fixed=DISENTANGLED,
+        derive=_bert_dropout,
+    ),
+    "deberta-v3": Variant(
+        "deberta-v2",
+        "He et al., 2023: shared position projections, log buckets; trained by RTD with GDES",
+        fixed={
+            **DISENTANGLED,
+            "share_att_key": True,
+            "norm_rel_ebd": "layer_norm",
+            "position_buckets": 256,
+        },
+        derive=_bert_dropout,
+    ),
+    "distilbert": Variant(
+        "distilbert",
+        "Sanh et al., 2019: half of the teacher's layers, no segments, no pooler",
+        derive=_distilbert,
+        predict=_distilbert_head,
+    ),
+    "tinybert": Variant("bert", "Jiao et al., 2020: BERT, narrower and shallower", derive=_bert_dropout),
+    "mobilebert": Variant(
+        "mobilebert",
+        "Sun et al., 2020: bottlenecks, stacked feed-forwards, no layer norm",
+        derive=_bottleneck(1, 4),
+    ),
+    "ib-bert": Variant(
+        "mobilebert",
+        "Sun et al., 2020, section 3.3: MobileBERT's teacher with inverted bottlenecks",
+        fixed={"normalization_type": "layer_norm", "num_feedforward_networks": 1, "hidden_act": "gelu"},
+        derive=_bottleneck(2, 1),
+    ),
+    "gpt1": Variant(
+        "openai-gpt",
+        "Radford et al., 2018: normalised after each block",
+        derive=_gpt,
+        predict=lambda model, hidden: model.lm_head(hidden),
+        causal=True,
+    ),
+    "gpt2": Variant(
+        "gpt2",
+        "Radford et al., 2019: normalised before each block, residual weights scaled by depth",
+        derive=_gpt,
+        predict=lambda model, hidden: model.lm_head(hidden),
+        causal=True,
     ),
     "modernbert": Variant(
         "modernbert",
@@ -73,9 +190,8 @@ ENCODERS: dict[str, Variant] = {
             "embedding_dropout": 0.0,
             "mlp_dropout": 0.0,
             "classifier_dropout": 0.0,
-            "sparse_prediction": False,
         },
-        names={"attention_dropout": "attention_dropout"},
+        derive=lambda settings: {"attention_dropout": settings.dropout},
         predict=lambda model, hidden: model.decoder(model.head(hidden)),
     ),
 }
@@ -109,11 +225,7 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
         "eos_token_id": 3,
         **variant.fixed,
     }
-    for name in ("dropout", "attention_dropout"):
-        if name in variant.names:
-            values[variant.names[name]] = settings.dropout
-    if variant.embedding_size:
-        values["embedding_size"] = settings.embedding_size or 128
+    values.update(variant.derive(settings))
     return AutoConfig.for_model(variant.model_type, **values)
 
 
@@ -128,16 +240,50 @@ def find_variant(name: str) -> Variant:
     return ENCODERS[name]
 
 
-def build_encoder(settings: EncoderSettings, vocab_size: int) -> nn.Module:
+def build_encoder(settings: EncoderSettings, vocab_size: int, attention: str | None = None) -> nn.Module:
     """A new encoder (Hugging Face base model) with random weights."""
     from transformers import AutoModel
 
-    return AutoModel.from_config(configure(settings, vocab_size))
+    return _built(AutoModel, settings, vocab_size, attention)
 
 
-def build_language_model(settings: EncoderSettings, vocab_size: int) -> nn.Module:
-    """A new encoder with its own prediction head (Hugging Face's masked, or causal, language model)."""
+def build_language_model(
+    settings: EncoderSettings, vocab_size: int, attention: str | None = None
+) -> nn.Module:
+    """A new encoder with its own prediction head (Hugging Face's masked, or causal, language model).
+
+    `attention` names Hugging Face's implementation; "eager" gives the attention maps that some teachers need.
+    """
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     kind = AutoModelForCausalLM if find_variant(settings.variant).causal else AutoModelForMaskedLM
-    return kind.from_config(configure(settings, vocab_size))
+    return _built(kind, settings, vocab_size, attention)
+
+
+def _built(kind: Any, settings: EncoderSettings, vocab_size: int, attention: str | None) -> nn.Module:
+    choice = {"attn_implementation": attention} if attention else {}
+    model: nn.Module = kind.from_config(configure(settings, vocab_size), **choice)
+    if settings.variant == "albert" and settings.sharing in {"attention", "feed_forward"}:
+        share_layers(model, settings.sharing)
+    return model
+
+
+FEED_FORWARD = ("ffn", "ffn_output", "full_layer_layer_norm")
+
+
+def share_layers(model: nn.Module, part: str) -> None:
+    """Let all layers of an ALBERT use the attention, or the feed-forward network, of the first."""
+    groups = model.base_model.encoder.albert_layer_groups  # type: ignore[union-attr]
+    first = groups[0].albert_layers[0]  # type: ignore[index,union-attr]
+    for group in groups[1:]:  # type: ignore[index,union-attr]
+        for name in ("attention",) if part == "attention" else FEED_FORWARD:
+            setattr(group.albert_layers[0], name, getattr(first, name))
+
+
+def save_model(model: Any, folder: Any, replace: Mapping[str, Tensor] | None = None) -> None:
+    """Write a Hugging Face folder; weights shared by us are written for each of their owners.
+
+    `replace` gives other values for some weights (the sum of two embeddings that the model uses apart).
+    """
+    weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    model.save_pretrained(folder, state_dict={**weights, **(replace or {})})

@@ -5,6 +5,7 @@ from kgqa.models.reasoners.ernie import Ernie
 from kgqa.models.reasoners.fused import FusedReasoner
 from kgqa.models.reasoners.greaselm import Dragon, GreaseLM
 from kgqa.models.reasoners.gsc import GSC
+from kgqa.models.reasoners.kagnet import KagNet
 from kgqa.models.reasoners.mhgrn import MHGRN
 from kgqa.models.reasoners.qagnn import QAGNN
 
@@ -12,6 +13,7 @@ REASONERS: dict[str, type[Reasoner]] = {
     "text-only": TextOnly,
     "gsc": GSC,
     "ernie": Ernie,
+    "kagnet": KagNet,
     "mhgrn": MHGRN,
     "qagnn": QAGNN,
     "greaselm": GreaseLM,

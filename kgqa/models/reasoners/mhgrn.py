@@ -17,9 +17,9 @@ class MHGRN(Reasoner):
     """A node reads every path of up to k hops that ends in it, weighed by a factorised score (section 4.2).
 
     The weight of a path (j, r1 .. rK, i) is f(role j) * prod d(r) * prod t(r, r') * g(role i), with d, f and
-    g read from the text. Where the paper has a table of relation pairs for t, relations here are words, so t is
-    of low rank: t(r, r') = u(r) . v(r'), both positive; the recurrence stays exact and costs O(edges) a hop.
-    Transforms are diagonal (the paper's `diag_decompose`).
+    g read from the text. Where the paper has a table of relation pairs for t, relations here are words, so t
+    is of low rank: t(r, r') = u(r) . v(r'), both positive; the recurrence stays exact and costs O(edges) a
+    hop. Transforms are diagonal (the paper's `diag_decompose`).
     """
 
     ranks = 4

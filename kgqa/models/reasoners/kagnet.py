@@ -1,0 +1,155 @@
+"""KagNet: paths between what is asked and what might answer it, read one by one (Lin et al., 2019)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence
+from torch_geometric.utils import softmax
+
+from kgqa.batch import Fused, GraphBatch, QABatch
+from kgqa.graph.paths import best_paths
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean
+from kgqa.types import NodeRole
+
+MAX_ANSWERS = 12
+MAX_SOURCES = 6
+PATHS_PER_PAIR = 4
+MAX_HOPS = 3
+
+
+Path = tuple[int, tuple[int, ...], tuple[bool, ...], int]
+"""Number of its pair, its edges, whether each is walked ahead, its first node."""
+
+
+class KagNet(Reasoner):
+    """GCN on the schema graph, LSTM over each path, and attention over paths and pairs (sections 4.1-4.3).
+
+    A pair is (concept of question or passage, concept of the choice); without choices the best-ranked other
+    concepts stand as possible answers. Differences: a path's steps are packed, so that no padded step is read
+    (the released code reads the last padded one); paths are the cheapest few, not all simple ones.
+    """
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        size = settings.graph_size
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.gcn = nn.ModuleList(nn.Linear(size, size) for _ in range(2))
+        self.direction = nn.Embedding(2, size)
+        self.lstm = nn.LSTM(3 * size, size, batch_first=True)
+        self.pair = nn.Sequential(
+            nn.Linear(self.hidden_size + 2 * size, size), nn.ReLU(), nn.Linear(size, size)
+        )
+        self.path_query = nn.Linear(size, size)
+        self.pair_query = nn.Linear(self.hidden_size, 2 * size)
+        self.node_out = nn.Linear(3 * size, self.hidden_size)
+        self.pool_out = nn.Linear(2 * size, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Pooled is the attended pairs; answer nodes carry theirs; a fact's attention is beta * alpha."""
+        graph = batch.graph
+        hidden = stepper.walk(batch.tokens)
+        summary = stepper.summary(hidden, batch.tokens)
+        labels = self.labels(stepper.embedding, graph)
+        own = labels[graph.node_label]
+        nodes = own
+        for layer in self.gcn:
+            head, tail = graph.edge_index
+            index, values = torch.cat([tail, head]), torch.cat([nodes[head], nodes[tail]])
+            nodes = F.relu(layer(nodes + scatter_mean(values, index, len(nodes)).to(nodes.dtype)))
+
+        pairs, paths = find_pairs(graph)
+        attention = own.new_zeros(graph.edge_index.shape[1])
+        if not paths:
+            nothing = torch.zeros_like(torch.cat([own, own], -1))
+            pooled = self.pool_out(own.new_zeros(batch.num_rows, 2 * own.shape[-1]))
+            return Fused(hidden, summary, self.node_out(torch.cat([own, nothing], -1)), pooled, attention)
+        row, asked, answer = torch.tensor(pairs, device=own.device).T
+        context = self.pair(torch.cat([summary[row], nodes[asked], nodes[answer]], -1))  # (P, size)
+        owner = torch.tensor([number for number, *_ in paths], device=own.device)
+        read = self._read_paths(paths, nodes, own, labels, graph)  # (paths, size)
+        alpha = softmax((self.path_query(context)[owner] * read).sum(-1).float(), owner, num_nodes=len(pairs))
+        weighed = torch.zeros_like(context).index_add(
+            0, owner, (read * alpha.unsqueeze(-1)).to(context.dtype)
+        )
+        both = torch.cat([context, weighed], -1)  # [T ; P]
+        logit = (self.pair_query(summary)[row] * both).sum(-1).float() / both.shape[-1] ** 0.5
+        beta = softmax(logit, row, num_nodes=batch.num_rows)
+        pooled = both.new_zeros(batch.num_rows, both.shape[-1]).index_add(
+            0, row, (both * beta.unsqueeze(-1)).to(both.dtype)
+        )
+        carried = scatter_mean(both, answer, len(own))
+        weight = (alpha * beta[owner]).detach()
+        edges = torch.tensor([e for _, steps, _, _ in paths for e in steps], device=own.device)
+        lengths = torch.tensor([len(steps) for _, steps, _, _ in paths], device=own.device)
+        attention = attention.scatter_reduce(
+            0, edges, weight.repeat_interleave(lengths).to(attention.dtype), "amax"
+        )
+        states = self.node_out(torch.cat([own, carried.to(own.dtype)], -1))
+        return Fused(hidden, summary, states, self.pool_out(pooled), attention)
+
+    def _read_paths(
+        self,
+        paths: list[Path],
+        nodes: Tensor,
+        own: Tensor,
+        labels: Tensor,
+        graph: GraphBatch,
+    ) -> Tensor:
+        """Last LSTM state of each path, (paths, size); a step is a node, its label, the relation into it."""
+        rows = []
+        for _, steps, forward, start in paths:
+            device = own.device
+            edges = torch.tensor(steps, device=device)
+            ahead = torch.tensor(forward, device=device)
+            into = torch.where(ahead, graph.edge_index[1, edges], graph.edge_index[0, edges])
+            at = torch.cat([torch.tensor([start], device=device), into])
+            relation = labels[graph.edge_label[edges]] + self.direction(ahead.long())
+            relation = torch.cat([torch.zeros_like(relation[:1]), relation])
+            rows.append(torch.cat([nodes[at], own[at], relation], -1))
+        lengths = torch.tensor([len(r) for r in rows])
+        padded = nn.utils.rnn.pad_sequence(rows, batch_first=True).float()
+        packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
+        _, (last, _) = self.lstm(packed)
+        return last[-1].to(own.dtype)
+
+
+def find_pairs(
+    graph: GraphBatch,
+) -> tuple[list[tuple[int, int, int]], list[Path]]:
+    """Pairs (row, asked node, answer node) that some path joins, and paths (pair, edges, directions, start).
+
+    Node and edge numbers are the batch's. Runs on the CPU, over each row's own small graph.
+    """
+    role, row = graph.role.cpu(), graph.batch.cpu()
+    edge_index, score = graph.edge_index.cpu(), graph.score.cpu()
+    pairs: list[tuple[int, int, int]] = []
+    paths: list[Path] = []
+    edge_row = row[edge_index[0]]
+    for number in range(int(row[-1]) + 1):
+        members = (row == number).nonzero().squeeze(-1)
+        edges = (edge_row == number).nonzero().squeeze(-1)
+        if not len(edges):
+            continue
+        first, roles = int(members[0]), role[members]
+        local = torch.stack([edge_index[0, edges], torch.zeros_like(edges), edge_index[1, edges]], 1)
+        local[:, [0, 2]] -= first
+        asked = [i for i, r in enumerate(roles.tolist()) if r in (NodeRole.QUESTION, NodeRole.PASSAGE)]
+        answers = (roles == int(NodeRole.CHOICE)).nonzero().squeeze(-1)
+        if not len(answers):
+            others = (roles == int(NodeRole.OTHER)).nonzero().squeeze(-1)
+            answers = others[score[members][others].argsort(descending=True, stable=True)]
+        for answer in answers[:MAX_ANSWERS].tolist():
+            for start in [a for a in asked if a != answer][:MAX_SOURCES]:
+                found = best_paths(
+                    local.numpy(), len(members), [start], answer, k=PATHS_PER_PAIR, max_hops=MAX_HOPS
+                )
+                if found:
+                    pairs.append((number, first + start, first + answer))
+                for path in found:
+                    steps = tuple(int(edges[e]) for e in path.steps)
+                    paths.append((len(pairs) - 1, steps, path.forward, first + start))
+    return pairs, paths

@@ -1,0 +1,72 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kgqa.cli.answering import ask_one, evaluate_task, predict_file, read_questions
+from kgqa.types import InputError
+
+
+def write(path: Path, rows: list[object]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_ask_prints_the_json_contract(
+    model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask_one("What did I dig with?", "I plant flowers.", (), str(tools_file), str(model_folder), True)
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["source"] in {"passage", "knowledge", "none"} and set(answer["timing_ms"]) >= {"total"}
+    ask_one("What did I dig with?", "", ("trowel", "bee"), str(tools_file), str(model_folder), False)
+    assert "chosen" in capsys.readouterr().out
+
+
+def test_predict_keeps_the_order_and_goes_on_where_it_was(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    rows = [{"id": f"q{i}", "question": f"What is it {i}?", "passage": "a red house"} for i in range(9)]
+    rows[4] = {"id": "q4", "question": "What?", "choices": ["bee", "hive"]}  # type: ignore[dict-item]
+    source, target = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    predict_file(source, target, str(tools_file), str(model_folder), 4)
+    whole = target.read_text()
+    assert [json.loads(line)["id"] for line in whole.splitlines()] == [row["id"] for row in rows]
+    target.write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
+    predict_file(source, target, str(tools_file), str(model_folder), 4)
+    for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
+        assert json.loads(line)["answer"] == json.loads(original)["answer"]
+
+
+def test_another_files_answers_are_never_overwritten(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "in.jsonl", [{"id": "a", "question": "What?"}])
+    target = write(tmp_path / "out.jsonl", [{"id": "other"}])
+    with pytest.raises(InputError, match=r"out.jsonl:1"):
+        predict_file(source, target, str(tools_file), str(model_folder), 4)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("{", "not JSON"), ("[]", 'no "question"'), ('{"question": "q", "choices": "ab"}', "choices")],
+)
+def test_a_bad_line_is_named(line: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"question": "fine"}\n' + line + "\n")
+    with pytest.raises(InputError, match=words) as error:
+        list(read_questions(path))
+    assert "in.jsonl:2" in str(error.value)
+
+
+def test_evaluate_prints_figures(model_folder, tools_file, tmp_path, capsys) -> None:
+    row = {
+        "id": "1",
+        "question": "What?",
+        "passage": "I plant flowers.",
+        "answers": ["trowel"],
+        "source": "knowledge",
+    }
+    data = write(tmp_path / "own.jsonl", [row])
+    evaluate_task("own", data, str(tools_file), str(model_folder), None, True)
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["questions"] == 1 and 0 <= figures["hits@1"] <= 1

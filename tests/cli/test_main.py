@@ -1,0 +1,41 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kgqa.cli.main import app
+
+
+@pytest.mark.parametrize("command", ["ask", "predict", "evaluate", "train", "pretrain", "app"])
+def test_every_command_has_help(command: str) -> None:
+    result = CliRunner().invoke(app, [command, "--help"])
+    assert result.exit_code == 0 and "Usage" in result.output
+
+
+def test_help_does_not_import_torch() -> None:
+    code = (
+        "import sys; import kgqa.cli.main; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ask", ""], "empty"),
+        (["ask", "why?", "--graph", "missing.ttl"], "missing.ttl"),
+        (["ask", "why?", "--model", "missing"], "missing"),
+        (["ask", "why?", "--passage", "@missing.txt"], "missing.txt"),
+        (["predict", "missing.jsonl", "out.jsonl"], "missing.jsonl"),
+        (["train", "missing.toml"], "missing.toml"),
+    ],
+)
+def test_bad_input_ends_in_one_line_and_code_2(arguments: list[str], words: str, tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "kgqa", *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1 and words in result.stderr
+    assert "Traceback" not in result.stderr

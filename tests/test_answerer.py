@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from kgqa.answerer import Answerer, find_model
+from kgqa.types import InputError, Passage, Question, Source
+
+PASSAGE = Passage("I want to plant flowers so I dug the ground.")
+
+
+@pytest.fixture
+def answerer(model_folder: Path, tools_file: Path) -> Answerer:
+    return Answerer.load(str(model_folder), str(tools_file))
+
+
+def test_every_kind_of_question_gets_an_answer_with_its_parts(answerer: Answerer) -> None:
+    questions = [
+        Question("What did I dig with?", passage=PASSAGE, id="open"),
+        Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),
+        Question("xyzzy?"),
+    ]
+    opened, chosen, unknown = answerer.answer_many(questions)
+    assert opened.question.id == "open" and opened.candidates and 0 <= opened.confidence <= 1
+    assert chosen.source is Source.CHOICE and chosen.text in ("trowel", "excavator")
+    assert abs(sum(c.score for c in chosen.candidates) - 1) < 1e-5
+    assert unknown.source in set(Source)
+    assert opened.model == "toy" and opened.timing_ms["total"] > 0
+
+
+def test_a_batch_answers_as_one_by_one(answerer: Answerer) -> None:
+    questions = [Question("What did I dig with?", passage=PASSAGE), Question("Where is the house?")]
+    for one, many in zip(map(answerer.answer, questions), answerer.answer_many(questions), strict=True):
+        assert one.text == many.text and abs(one.confidence - many.confidence) < 1e-4
+
+
+def test_a_knowledge_answer_cites_a_path_to_it(answerer: Answerer) -> None:
+    from kgqa.answerer import _evidence
+    from kgqa.graph.retrieval import retrieve
+    from kgqa.models.collate import Row
+    from kgqa.types import Candidate
+
+    question = Question("What did I dig with?", passage=PASSAGE)
+    graph = retrieve(question, answerer.graph, answerer.linker, max_nodes=20)[0]
+    trowel = graph.nodes[graph.labels.index("trowel")]
+    best = Candidate("trowel", Source.KNOWLEDGE, 0.9, concept=trowel)
+    evidence = _evidence(best, question, [Row(0, -1, (), graph, 0, 0)], None)
+    (triple,) = evidence.triples(evidence.paths[0])
+    assert triple.head == trowel and triple.relation.endswith("usedFor")
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (Question("  "), "empty"),
+        (Question("why " * 1000), "characters"),
+        (Question("why", passage=Passage("x" * 1_000_000)), "1,000,000"),
+        (Question("why", tuple("abcdefghijklmnopqrstuvwxyz")), "choices"),
+        (Question("why", ("a", " ")), "choice is empty"),
+    ],
+)
+def test_bad_questions_end_in_one_line(answerer: Answerer, question: Question, words: str) -> None:
+    with pytest.raises(InputError, match=words) as error:
+        answerer.answer(question)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_model_is_named() -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        find_model("nowhere")

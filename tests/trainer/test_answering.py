@@ -1,0 +1,98 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.models.collate import Collator
+from kgqa.trainer.answering import (
+    AnsweringRecipe,
+    DataSettings,
+    MixedBatches,
+    Part,
+    build,
+    find_encoder,
+    train_reader,
+)
+from kgqa.types import Example, InputError, Passage, Question, Subgraph
+
+
+def part(name: str, count: int, weight: float, size: int) -> Part:
+    examples = [
+        Example(Question(f"{name} {i}", passage=Passage("it " * (i % 7))), concepts=("x",))
+        for i in range(count)
+    ]
+    return Part(
+        DataSettings(name=name, weight=weight, batch_questions=size), examples, [[Subgraph()]] * count
+    )
+
+
+def test_batches_are_a_function_of_the_step(tokenizer) -> None:
+    parts = [part("what", 20, 3, 4), part("where", 9, 1, 2)]
+    first = MixedBatches(parts, Collator(tokenizer), seed=1)
+    again = MixedBatches(parts, Collator(tokenizer), seed=1)
+    ahead = [first[step].tokens.input_ids for step in range(30)]
+    for step in (17, 3, 29):
+        assert torch.equal(ahead[step], again[step].tokens.input_ids)
+    other = MixedBatches(parts, Collator(tokenizer), seed=2)
+    assert any(not torch.equal(ahead[s], other[s].tokens.input_ids) for s in range(5))
+
+
+def test_an_epoch_sees_every_example_once(tokenizer) -> None:
+    only = part("what", 21, 1, 4)
+    batches = MixedBatches([only], Collator(tokenizer), seed=0)
+    chosen = [i for batch in batches._order(0, 0) for i in batch.tolist()]
+    assert sorted(chosen) == list(range(21)) and batches.steps_per_epoch == 6
+
+
+def test_weights_share_out_the_steps(tokenizer) -> None:
+    batches = MixedBatches([part("a", 8, 3, 4), part("b", 8, 1, 4)], Collator(tokenizer), seed=0)
+    assert abs(float((batches._which[:4000] == 0).mean()) - 0.75) < 0.03
+
+
+def test_a_reader_is_trained_from_an_encoder_folder(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shutil
+
+    from kgqa.answerer import Answerer
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "encoder"
+    encoder.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
+    questions = tmp_path / "own.jsonl"
+    row = {
+        "id": "1",
+        "question": "What did I dig with?",
+        "passage": "I plant flowers.",
+        "answers": ["trowel"],
+    }
+    questions.write_text("".join(json.dumps({**row, "source": "knowledge"}) + "\n" for _ in range(8)))
+    recipe = AnsweringRecipe.model_validate(
+        {
+            "name": "toy",
+            "encoder": {"folder": str(folder)},
+            "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
+            "data": [{"name": str(questions), "graph": str(tools_file), "batch_questions": 4}],
+            "max_nodes": 16,
+            "trainer": {"max_steps": 3, "precision": "fp32", "log_every_steps": 1},
+        }
+    )
+    result = train_reader(recipe, tmp_path / "run")
+    assert result.steps == 3
+    answer = Answerer.load(str(tmp_path / "run" / "export"), str(tools_file)).answer(
+        Question("What did I dig with?")
+    )
+    assert answer.model == "toy"
+    goes_on = recipe.model_copy(
+        update={"encoder": recipe.encoder.model_copy(update={"folder": str(tmp_path / "run" / "export")})}
+    )
+    reader, _, _ = build(goes_on)
+    assert reader.settings == recipe.reasoner
+
+
+def test_a_missing_encoder_is_named() -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        find_encoder("nowhere")
