@@ -1,0 +1,27 @@
+from dataclasses import replace
+
+from apps.graph_view import answer_nodes, quote, shown_edges, to_dot
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+
+
+def answered(graph: Subgraph) -> Answer:
+    best = Candidate("excavator", Source.KNOWLEDGE, 0.9, concept="ev:excavator")
+    evidence = Evidence(paths=(EvidencePath((1, 2), (True, False), 0.5),), subgraph=graph)
+    return Answer(Question("what"), "excavator", Source.KNOWLEDGE, 0.9, (best,), evidence)
+
+
+def test_the_path_comes_first_and_is_bold(digging: Subgraph) -> None:
+    answer = answered(digging)
+    assert shown_edges(answer)[:2] == [1, 2] and answer_nodes(answer) == {3}
+    dot = to_dot(answer)
+    assert dot.count("penwidth=2.5") == 2 and '"excavator"' in dot
+
+
+def test_few_nodes_are_shown(digging: Subgraph) -> None:
+    assert len(shown_edges(answered(digging), limit=3)) == 2
+
+
+def test_labels_stay_text(digging: Subgraph) -> None:
+    evil = 'x"]; n9 [label="<script>'
+    dot = to_dot(answered(replace(digging, labels=(evil, *digging.labels[1:]))))
+    assert quote(evil)[1:-1].replace('\\"', "").count('"') == 0 and dot.count("digraph") == 1
