@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.ranking import take
+from kgqa.graph.walking import join, take
 from kgqa.types import Edges, EvidencePath, InputError, Ints, KnowledgeGraph, Triple
 
 _HUB_COST = 0.05
@@ -146,8 +146,7 @@ def _meet(graph: KnowledgeGraph, start: int, end: int, max_hops: int) -> Edges:
         gathered.append(graph.neighbours(border[side].astype(np.int32)))
         border[side] = _beyond(gathered[-1], border[side], known[side])
         known[side] = np.union1d(known[side], border[side])
-    columns = [np.concatenate(column) for column in zip(*gathered, strict=True)]
-    merged = Edges(*columns)
+    merged = join(gathered)
     order = np.lexsort((merged.relation, merged.tail, merged.head))
     same = np.zeros(len(order), dtype=bool)
     same[1:] = np.all([np.diff(column[order]) == 0 for column in merged[:3]], axis=0)

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking import Linker
-from kgqa.graph.ranking import RankingSettings, Walk, score_bridges, score_context, take, walk
+from kgqa.graph.ranking import score_bridges, score_context
+from kgqa.graph.walking import Walk, WalkSettings, best, distinct, join, locate, take, walk
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Link, Mention, NodeRole, Question, Subgraph
 
 Relevance = Callable[[str, Sequence[str]], NDArray[np.floating]]
 
 _PART_WEIGHT = {NodeRole.QUESTION: 1.0, NodeRole.PASSAGE: 0.7, NodeRole.CHOICE: 1.0}
 _SHARE = {NodeRole.CHOICE: 0.15, NodeRole.QUESTION: 0.2, NodeRole.PASSAGE: 0.25}
-_FACT_CAP = 5000
-_DEFAULT = RankingSettings()
+_FACT_CAP = 300
+_DEFAULT = WalkSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def retrieve(
     max_nodes: int = 200,
     hops: int = 2,
     relevance: Relevance | None = None,
-    settings: RankingSettings = _DEFAULT,
+    settings: WalkSettings = _DEFAULT,
 ) -> list[Subgraph]:
     """One subgraph for each choice, or exactly one for a question without choices.
 
@@ -47,30 +48,32 @@ def retrieve(
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
     (N,)); it is asked about the best few hundred only. A graph is asked at most six times: `find`, `degrees`
     twice, `neighbours` for each hop and for the facts, `labels`.
-    Raises InputError for max_nodes or hops below 1.
+    Raises InputError for max_nodes below 1 and for hops other than 1 or 2.
     """
-    if max_nodes < 1 or hops < 1:
-        raise InputError(f"max_nodes={max_nodes}, hops={hops}: both must be 1 or more")
+    if max_nodes < 1:
+        raise InputError(f"max_nodes={max_nodes}: must be 1 or more")
+    if hops not in (1, 2):
+        raise InputError(f"hops={hops}: must be 1 or 2; longer ways are for `find_paths`")
     texts = [question.text, question.passage_text, *question.choices]
     parts = [NodeRole.QUESTION, NodeRole.PASSAGE, *(NodeRole.CHOICE for _ in question.choices)]
     mentions = linker.link_many(texts)
     seeds = _weigh(graph, parts, mentions, texts)
-    everyone = np.unique(np.concatenate([s.ids for s in seeds]))
+    everyone, _ = distinct(np.concatenate([s.ids for s in seeds]))
     columns = np.zeros((len(everyone), 1 + len(question.choices)))
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
     reached = walk(graph, everyone, columns, hops, settings)
-    context = score_context(reached, settings)
+    context = score_context(reached)
     if relevance is not None:
         context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
     picks = []
     for choice in range(max(1, len(question.choices))):
         score = context
         if question.choices:
-            score = 0.5 * context + 0.5 * score_bridges(reached, choice, settings)
+            score = 0.5 * context + 0.5 * score_bridges(reached, choice)
         own = [*seeds[:2], *seeds[2 + choice : 3 + choice]]
         picks.append((own, *_cut(reached, score, own, max_nodes)))
-    return _assemble(graph, picks)
+    return _assemble(graph, reached, picks)
 
 
 def _weigh(
@@ -100,15 +103,15 @@ def _with_relevance(
     relevance: Relevance,
     count: int,
 ) -> NDArray[np.float64]:
-    best = np.argsort(-context, kind="stable")[:count]
+    top = best(context, count)
     text = f"{question.passage_text} {question.text}".strip()
-    told = np.asarray(relevance(text, graph.labels(reached.ids[best])), dtype=np.float64)
+    told = np.asarray(relevance(text, graph.labels(reached.ids[top])), dtype=np.float64)
     spread = told.max() - told.min() if len(told) else 0.0
     mixed = np.zeros_like(context)
     if spread > 0:
-        mixed[best] = 0.5 * context[best] + 0.5 * (told - told.min()) / spread
+        mixed[top] = 0.5 * context[top] + 0.5 * (told - told.min()) / spread
     else:
-        mixed[best] = context[best]
+        mixed[top] = context[top]
     return mixed
 
 
@@ -132,10 +135,10 @@ def _cut(
         kept += own[:quota]
         spare += own[quota:]
     kept = sorted(kept[:max_nodes], key=lambda e: (role[e], -weight[e], e))
-    order = np.argsort(-score, kind="stable")
-    others = order[(score[order] > 0) & ~np.isin(reached.ids[order], np.array(list(role), dtype=np.int32))]
     room = max_nodes - len(kept)
-    others = others[:room]
+    open_score = score.copy()
+    open_score[np.searchsorted(reached.ids, linked)] = 0.0
+    others = best(open_score, room)
     kept += sorted(spare[: room - len(others)], key=lambda e: (role[e], -weight[e], e))
     kept.sort(key=lambda e: role[e])
     ids = np.concatenate([np.array(kept, dtype=np.int32), reached.ids[others]])
@@ -146,11 +149,12 @@ def _cut(
 
 def _assemble(
     graph: KnowledgeGraph,
+    reached: Walk,
     picks: Sequence[tuple[Sequence[_Seeds], Ints, NDArray[np.int8], NDArray[np.float64]]],
 ) -> list[Subgraph]:
     """Facts, labels and links of the kept nodes, asked for once for all subgraphs."""
-    union = np.unique(np.concatenate([ids for _, ids, _, _ in picks]))
-    facts = _facts_among(graph, union)
+    union, _ = distinct(np.concatenate([ids for _, ids, _, _ in picks]))
+    facts = _facts_among(graph, reached, union)
     names = dict(zip(union.tolist(), graph.names(union), strict=True))
     labels = dict(zip(union.tolist(), graph.labels(union), strict=True))
     table = graph.relations
@@ -185,16 +189,27 @@ def _assemble(
     return subgraphs
 
 
-def _facts_among(graph: KnowledgeGraph, ids: Ints) -> Edges:
-    """Facts with both ends in `ids` (ascending), each once, ends given as places in `ids`."""
-    if not len(ids):
-        none = np.zeros(0, dtype=np.int32)
-        return Edges(none, none, none, none.astype(np.float32))
-    edges = graph.neighbours(ids, _FACT_CAP)
-    head = np.minimum(np.searchsorted(ids, edges.head), len(ids) - 1)
-    tail = np.minimum(np.searchsorted(ids, edges.tail), len(ids) - 1)
-    inside = np.flatnonzero((ids[head] == edges.head) & (ids[tail] == edges.tail))
-    key = (head[inside] * len(ids) + tail[inside]) * (len(graph.relations) + 1) + edges.relation[inside]
-    once = inside[np.unique(key, return_index=True)[1]]
-    kept = take(edges, once)
-    return kept._replace(head=head[once].astype(np.int32), tail=tail[once].astype(np.int32))
+def _facts_among(graph: KnowledgeGraph, reached: Walk, ids: Ints) -> Edges:
+    """Facts with both ends in `ids` (ascending), each once, ends given as places in `ids`.
+
+    Most are known from the walk; only concepts whose facts it did not see all of are asked about.
+    """
+    at = np.searchsorted(reached.ids, ids)
+    place = np.full(len(reached.ids), -1, dtype=np.int32)
+    place[at] = np.arange(len(ids), dtype=np.int32)
+    parts = [_renamed(reached.edges, place[reached.edges.head], place[reached.edges.tail])]
+    unsure = ids[~reached.complete[at]]
+    if len(unsure):
+        more = graph.neighbours(unsure, _FACT_CAP)
+        parts.append(_renamed(more, locate(more.head, ids), locate(more.tail, ids)))
+    edges = join(parts)
+    key = (edges.head.astype(np.int64) * len(ids) + edges.tail) * len(graph.relations) + edges.relation
+    order = np.argsort(key, kind="stable")
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.diff(key[order]) > 0
+    return take(edges, order[new])
+
+
+def _renamed(edges: Edges, head: Ints, tail: Ints) -> Edges:
+    """The facts whose ends both have a new number."""
+    return take(edges._replace(head=head, tail=tail), (head >= 0) & (tail >= 0))

@@ -72,8 +72,8 @@ class ToyGraph:
     def names(self, entities: Ints) -> list[str]:
         return [f"toy:{self._names[int(i)].replace(' ', '_')}" for i in entities]
 
-    def degrees(self, entities: Ints) -> Ints:
-        return self._degree[np.asarray(entities, dtype=np.int64)]
+    def degrees(self, entities) -> Ints:
+        return self._degree[entities]
 
 
 DIGGING = [
@@ -117,3 +117,9 @@ DIGGING = [
 def toy() -> ToyGraph:
     """A graph of digging: flowers ask for a trowel, a house for an excavator."""
     return ToyGraph(DIGGING)
+
+
+@pytest.fixture
+def graph_of() -> type[ToyGraph]:
+    """Makes a graph of (head, relation, tail[, weight]) facts."""
+    return ToyGraph

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kgqa.graph.linking import Linker
+
+
+def linked(toy, text: str, **options) -> list[tuple[str, list[str]]]:
+    mentions = Linker(toy, **options).link(text)
+    return [(text[m.start : m.end], toy.labels(np.array(m.entities))) for m in mentions]
+
+
+def first(toy, text: str) -> dict[str, str]:
+    return {surface: labels[0] for surface, labels in linked(toy, text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "concept"),
+    [
+        ("We plant flowers.", "plant flowers", "plant flowers"),
+        ("She planted my flowers", "planted my flowers", "plant flowers"),
+        ("I want to plant some lovely flowers, so", "plant some lovely flowers", "plant flowers"),
+        ("The flowers were planted in May.", "flowers were planted", "plant flowers"),
+        ("the flowers that I planted", "flowers that I planted", "plant flowers"),
+        ("Planting the flowers", "Planting the flowers", "plant flowers"),
+        ("I am building a very big house", "building a very big house", "build a house"),
+        ("He dug the ground up.", "dug the ground up", "dig up"),
+        ("digging up bones", "digging up", "dig up"),
+        ("dig the foundations", "dig the foundations", "dig the foundation"),
+        ("He dug a very small hole", "dug a very small hole", "dig a small hole"),
+        ("an ice-cream", "ice-cream", "ice cream"),
+        ("The house's door", "house's", "house"),
+    ],
+)
+def test_finds_concepts_however_they_are_said(toy, text, surface, concept):
+    assert first(toy, text)[surface] == concept
+
+
+def test_a_verb_phrase_keeps_its_words_and_a_compound_does_not(toy):
+    assert set(first(toy, "I dig the foundation")) == {"dig the foundation", "dig", "foundation"}
+    assert set(first(toy, "I like ice cream")) == {"ice cream"}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?!", "What did I do?", "in the", "plant. Flowers"])
+def test_nothing_comes_of_function_words_or_across_sentences(toy, text):
+    assert "plant flowers" not in {c for _, labels in linked(toy, text) for c in labels}
+    if "lant" not in text:
+        assert linked(toy, text) == []
+
+
+def test_an_object_is_not_taken_over_another_verb(toy):
+    assert "build a house" not in first(toy, "They build and they sold the house").values()
+
+
+def test_ranges_cover_the_text_in_order(toy):
+    text = "  Ground; the GROUND — ground’s"
+    mentions = Linker(toy).link(text)
+    assert [text[m.start : m.end].lower() for m in mentions] == ["ground", "ground", "ground’s"]
+    assert [m.start for m in mentions] == sorted(m.start for m in mentions)
+
+
+def test_many_texts_cost_one_question_and_known_words_none(toy):
+    linker = Linker(toy)
+    both = linker.link_many(["plant flowers", "", "the house"])
+    assert [len(m) for m in both] == [1, 0, 1]
+    assert toy.asked == ["find"]
+    assert linker.link_many(["the house"]) == [both[2]]
+    assert toy.asked == ["find"]
+
+
+def test_candidates_are_bounded(graph_of):
+    graph = graph_of(
+        [("bat (animal)", "IsA", "mammal"), ("bat (club)", "IsA", "club")], {"bat": "bat (animal)"}
+    )
+    assert all(len(m.entities) <= 1 for m in Linker(graph, max_candidates=1).link("a bat and a club"))
+
+
+def test_nearest_is_asked_about_unknown_content_words_alone(toy):
+    asked: list[str] = []
+
+    def nearest(surfaces):
+        asked.extend(surfaces)
+        return [(toy.id("spade"),) if s == "digger" else () for s in surfaces]
+
+    assert ("digger", ["spade"]) in linked(toy, "the digger was in the zyx house", nearest=nearest)
+    assert asked == ["digger", "zyx"]
+
+
+def test_max_words_bounds_a_concept(toy):
+    text = "foundation of a house"
+    assert all(" " not in surface for surface, _ in linked(toy, text, max_words=1))
