@@ -8,11 +8,16 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from kgqa.text.inflection import is_mass
+from kgqa.text.inflection import is_mass, third
 from kgqa.types import Ints, KnowledgeGraph
 
 _VERB_TAILS = ("UsedFor", "CapableOf", "CausesDesire", "ReceivesAction", "MotivatedByGoal", "HasSubevent")
+_OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
+_OF_THINGS = ("IsA", "MadeOf", "PartOf", "HasA")
 _NO_VERBS = {"a", "an", "the", "good", "not", "no", "bad", "more", "new", "hot", "cold", "old", "too", "very"}
+_ANIMALS = {"animal", "bird", "insect", "fish", "mammal", "reptile", "pet", "farm animal", "wild animal"}
+_OF_OBJECTS = ("UsedFor", "MadeOf", "HasA", "PartOf", "~HasInstrument", "~HasMaterial", "~HasClothing")
+_OF_OCCASIONS = ("HasClothing", "HasEmotion", "HasTime")
 _SENSE = re.compile(r"\s*\([^)]*\)$")
 
 
@@ -36,6 +41,7 @@ class Facts:
             self._tails[names[relation]][head][tail] = weight
             self._tails["~" + names[relation]][tail][head] = weight
         self.verbs = self._find_verbs()
+        self._third = {third(verb) for verb in self.verbs}
 
     def heads(self, relation: str) -> list[int]:
         """Concepts that have facts of a relation; `~R` stands for R read backwards."""
@@ -52,6 +58,33 @@ class Facts:
             return ""
         return first
 
+    def kinds(self, concept: int) -> set[str]:
+        """What a concept is, over up to four IsA steps, itself included."""
+        found, layer = {concept}, {concept}
+        for _ in range(4):
+            layer = {kind for member in layer for kind in self.tails(member, "IsA")} - found
+            found |= layer
+        return {self.texts[kind] for kind in found}
+
+    def is_animal(self, concept: int) -> bool:
+        """Whether a concept is an animal, as far as the graph tells."""
+        return bool(_ANIMALS & self.kinds(concept))
+
+    def is_body_part(self, concept: int) -> bool:
+        """Whether a concept is a part of a person or an animal."""
+        wholes = {*self.tails(concept, "PartOf"), *self.tails(concept, "~HasA")}
+        return "body part" in self.kinds(concept) or any(
+            self.is_animal(whole) or self.texts[whole] in ("person", "body", "head", "face")
+            for whole in wholes
+        )
+
+    def is_occasion(self, concept: int) -> bool:
+        """Whether a noun names something that happens (a wedding, rain, winter) rather than an object."""
+        last = self.texts[concept].rsplit(" ", 1)[-1]
+        if any(self.tails(concept, relation) for relation in _OF_OBJECTS) or last in self._third:
+            return False
+        return any(self.tails(concept, relation) for relation in _OF_OCCASIONS)
+
     def is_dev(self, concept: int) -> bool:
         """Whether questions about a concept are held out: a tenth, decided by its label alone."""
         return zlib.crc32(self.labels[concept].lower().encode()) % 10 == 0
@@ -62,5 +95,11 @@ class Facts:
             for tail in self.heads("~" + relation):
                 first, _, rest = self.texts[tail].partition(" ")
                 if rest and first.islower() and first not in _NO_VERBS and not first.endswith("ing"):
+                    count[first] += 1
+        nouns = {self.texts[thing] for relation in _OF_THINGS for thing in self.heads(relation)}
+        for relation in _OF_EVENTS:
+            for head in self.heads(relation):
+                first, _, rest = self.texts[head].partition(" ")
+                if rest and first.islower() and first not in _NO_VERBS and first not in nouns:
                     count[first] += 1
         return frozenset(count)

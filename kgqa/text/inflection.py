@@ -38,17 +38,16 @@ _DOUBLING = """
 """
 _MASS_NOUNS = """
     advice air anger art baggage bait batter beef beer bleach blood brass bread butter cardboard cash
-    cement cereal chalk change charcoal cheese chicken chocolate clay cloth clothing coffee compost
-    concrete cotton cream darkness data denim deodorant detergent dirt dough dust earth electricity
-    energy equipment fabric fear feed fertiliser fertilizer fire firewood fish floss flour fog foil food
-    fruit fuel furniture garbage garlic gas gasoline glass glue gold grass gravel gravy grease hair
-    happiness hay heat help homework honey housework ice information ink iron jam jewellery jewelry
-    juice ketchup knowledge leather light lightning lotion love luggage lumber mail makeup meat medicine
-    metal milk money mortar mud mulch music mustard news noise oil paint paper pasta pepper perfume
-    petrol plaster plastic pork post rain rice rope rubber rubbish rust sadness salt sand sauce shampoo
-    shelter silk silver skin smoke snow soap software soil soup space steel stone straw string sugar
-    sunlight sunscreen sunshine tape tea thread thunder timber time toothpaste topsoil traffic trash
-    vinegar water wax weather wind wine wire wood wool work yarn
+    cement cereal chalk change charcoal cheese chocolate clay cloth clothing coffee compost concrete
+    cotton cream darkness data denim deodorant detergent dirt dough dust earth electricity equipment
+    fabric feed fertiliser fertilizer fire firewood floss flour fog foil food fruit fuel furniture
+    garbage garlic gas gasoline glass glue gold grass gravel gravy grease hair happiness hay heat help
+    homework honey housework ice information ink jam jewellery jewelry juice ketchup knowledge leather
+    lightning lotion love luggage lumber makeup meat medicine metal milk money mortar mud mulch music
+    mustard news noise oil paint paper pasta perfume petrol plaster plastic pork rain rice rubber
+    rubbish rust sadness salt sand sauce shampoo silk silver smoke snow soap software soil soup steel
+    stone straw sugar sunlight sunscreen sunshine tea thunder timber toothpaste topsoil traffic trash
+    vinegar water wax weather wind wine wood wool yarn
 """
 _PAST = dict(pair.split(":") for pair in _PAST_FORMS.split())
 _PLURAL = dict(pair.split(":") for pair in _PLURAL_FORMS.split())
@@ -92,7 +91,7 @@ def plural(noun: str) -> str:
     """Plural of a noun or noun phrase by its last word: toy box -> toy boxes, knife -> knives."""
     kind, of, rest = noun.partition(" of ")
     if of:
-        return plural(kind) + of + rest
+        return (_with_s(kind) if is_mass(kind) else plural(kind)) + of + rest
     if is_mass(noun):
         return noun
     head, _, last = noun.rpartition(" ")
@@ -109,7 +108,7 @@ def is_plural(noun: str) -> bool:
 
 def is_mass(noun: str) -> bool:
     """Whether a noun takes no article in the singular: water, garden soil."""
-    return noun.split(" of ")[0].rsplit(" ", 1)[-1] in _MASS
+    return " of " not in noun and noun.rsplit(" ", 1)[-1] in _MASS
 
 
 def with_article(noun: str) -> str:

@@ -18,8 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.text.facts import Facts
-from kgqa.text.inflection import past, plural, with_article
-from kgqa.text.phrasing import HE, MARK, SHE, THEY, WE, YOU, I, Person, event_forms, expand, fill, needs
+from kgqa.text.inflection import is_plural, past, plural, with_article
+from kgqa.text.phrasing import (
+    HE,
+    MARK,
+    SHE,
+    THEY,
+    WE,
+    YOU,
+    I,
+    Person,
+    event_forms,
+    expand,
+    fill,
+    needs,
+    place_phrase,
+    time_kind,
+    time_phrase,
+)
 from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Passage, Question, Span
 
 _FOLDER = Path(__file__).parent
@@ -121,6 +137,7 @@ class _Maker:
         self.words = read_templates()
         self.generic_verbs = tomllib.loads((_FOLDER / "generic.toml").read_text(encoding="utf-8"))
         self.times = set(facts.heads("~HasTime"))
+        self.agents = set(facts.heads("~HasAgent"))
         self.groups = [group for group in (self._group(name, dev) for name in self._group_names()) if group]
         self.group_weights = [
             _WEIGHTS.get(group.name, 2.0) * min(1.0, len(group.heads) / 20) for group in self.groups
@@ -146,8 +163,12 @@ class _Maker:
         answers: dict[int, dict[int, float]] = defaultdict(dict)
         for relation in wording["relations"]:
             for head in facts.heads(relation):
-                if (bool(facts.verb(head)) or (relation[0] != "~" and self._is_occasion(head))) == eventful:
+                if eventful == (bool(facts.verb(head)) or (relation[0] != "~" and facts.is_occasion(head))):
                     answers[head].update(facts.tails(head, relation))
+        if name == "who":
+            answers = {h: a for h, a in answers.items() if self._is_for_people(h, a)}
+        elif name == "what_for":
+            answers = {h: a for h, a in answers.items() if not facts.is_body_part(h)}
         generic: dict[tuple[int, str], set[int]] = defaultdict(set)
         if name == "instrument":
             self._find_generic(answers, generic, wording["hops"])
@@ -166,15 +187,14 @@ class _Maker:
         inside = set(heads)
         by_verb: dict[str, list[int]] = defaultdict(list)
         for head, verb in sorted(generic):
-            if head in inside:
+            if head in inside and facts.verb(head):
                 by_verb[verb].append(head)
         return _Group(name, heads, weights, kept, dict(by_verb), generic, sorted(frequency), wording)
 
-    def _is_occasion(self, concept: int) -> bool:
-        return any(
-            self.facts.tails(concept, relation)
-            for relation in ("HasClothing", "HasEmotion", "HasAgent", "HasTime")
-        )
+    def _is_for_people(self, event: int, agents: dict[int, float]) -> bool:
+        """Whether one can ask "Who?": the graph names an agent, and none is an animal or a machine."""
+        named = self.facts.tails(event, "HasAgent")
+        return bool(named) and all(a in self.agents and not self.facts.is_animal(a) for a in agents)
 
     def _find_generic(
         self,
@@ -184,8 +204,9 @@ class _Maker:
     ) -> None:
         """Tools by what they do in a context: build a house -HasSubevent-> dig -HasInstrument-> excavator."""
         facts, direct = self.facts, {head: dict(found) for head, found in answers.items()}
+        by_tool = {verb for verb, row in self.generic_verbs.items() if row.get("by_tool")}
         does = {
-            tool: {facts.verb(use) for use in facts.tails(tool, "UsedFor")}
+            tool: {verb for use in facts.tails(tool, "UsedFor") if (verb := facts.verb(use)) in by_tool}
             for found in direct.values()
             for tool in found
         }
@@ -231,21 +252,25 @@ class _Maker:
                     return pair
                 example = None
             else:
-                example = self._hidden(head, group, identity, rng.random())
+                verbs = [verb for verb in sorted(group.by_verb) if head in group.by_verb[verb]]
+                verb = rng.choice(verbs) if verbs and rng.random() < 0.4 else ""
+                example = self._hidden(head, group, identity, rng.random(), verb)
             if example:
                 return [example]
         return []
 
-    def _hidden(self, head: int, group: _Group, identity: str, form: float, verb: str = "") -> Example | None:
+    def _hidden(
+        self, head: int, group: _Group, identity: str, form: float, verb: str = "", paired: bool = False
+    ) -> Example | None:
         """The fact's tail is told nowhere. `form` seeds the wording, so that a pair shares it."""
         rng = random.Random(form)
         accepted = set(group.generic[head, verb]) if verb else set(group.answers[head])
-        told = self._told(head, group, rng, verb, paired=bool(identity.endswith(("-a", "-b"))))
+        told = self._told(head, group, rng, verb, paired)
         if not told:
             return None
         sentences, question = told
         passage = " ".join(sentences)
-        return self._example(identity, group, passage, question, accepted, head)
+        return self._example(identity, group, passage, question, accepted, head, paired)
 
     def _pair(self, head: int, group: _Group, identity: str) -> list[Example]:
         rng = self.rng
@@ -269,18 +294,19 @@ class _Maker:
                 continue
             form = rng.random()
             pair = [
-                self._hidden(member, group, f"{identity}-{letter}", form, verb)
+                self._hidden(member, group, f"{identity}-{letter}", form, verb, True)
                 for member, letter in ((head, "a"), (other, "b"))
             ]
-            if pair[0] and pair[1]:
-                return [example for example in pair if example]
+            made = [example for example in pair if example]
+            if len({example.question.text for example in made}) == 1 == len(made) - 1:
+                return made
         return []
 
     def _stated(self, head: int, group: _Group, identity: str) -> Example | None:
         """The passage tells the answer: mostly an untypical one, sometimes in place of the typical."""
         rng, facts, wording = self.rng, self.facts, group.wording
         typical = list(group.answers[head])
-        usual = rng.random() < 0.3
+        usual = rng.random() < 0.45
         told = rng.choice(typical if usual else group.pool)
         templates = wording["stated"]
         rivals = [t for t in typical if t != told]
@@ -297,11 +323,21 @@ class _Maker:
             forms = event_forms(answer, person)
             slots |= {"a": _marked(forms["e"]), "apast": _marked(forms["ed"])}
         else:
-            slots |= {"a": _marked(answer), "aa": _with_marked_article(answer), "atime": _time(answer, True)}
+            slots |= {
+                "a": _marked(answer),
+                "aa": _with_marked_article(answer),
+                "atime": time_phrase(answer).replace(answer, _marked(answer)),
+                "aplace": place_phrase(answer).replace(answer, _marked(answer)),
+            }
         if rivals:
             usual_one = facts.texts[rng.choice(rivals)]
             forms = event_forms(usual_one, person) if facts.verb(rivals[0]) else {"e": usual_one}
-            slots |= {"b": forms["e"], "ab": with_article(usual_one), "btime": _time(usual_one, False)}
+            slots |= {
+                "b": forms["e"],
+                "ab": with_article(usual_one),
+                "btime": time_phrase(usual_one),
+                "bplace": place_phrase(usual_one),
+            }
         template = rng.choice(templates)
         if not needs(template) <= slots.keys():
             return None
@@ -323,7 +359,7 @@ class _Maker:
         topic, other = rng.sample(self.words["attribute"], 2)
         if self.facts.verb(head):
             thing = self.facts.texts[rng.choice(self.things)] if self.things else "bag"
-            slots |= {"x": thing, "ax": with_article(thing)}
+            slots |= {"x": thing, "ax": with_article(thing), "xwas": "were" if is_plural(thing) else "was"}
         sentences = list(told[0])
         for subject in [topic] if stated else [other] if rng.random() < 0.5 else []:
             mark = subject is topic
@@ -334,7 +370,9 @@ class _Maker:
             sentences.insert(rng.randint(1, len(sentences)), more)
         if self.facts.verb(head) and not any(slots["x"] in sentence for sentence in sentences):
             sentences.append(fill("{s} had {ax} too.", slots))
-        question = fill(expand(rng.choice(topic["questions"]), rng), slots | self._asked(person, sentences))
+        question = fill(
+            expand(rng.choice(topic["questions"]), rng), slots | self._asked(person, sentences, rng)
+        )
         return self._with_spans(identity, group.name, sentences, question)
 
     def _someone_else(self, head: int, group: _Group, identity: str) -> Example | None:
@@ -385,6 +423,8 @@ class _Maker:
             return None
         if kind in ("event", "agent") and not self.facts.verb(head):
             kind = "noun"
+        if kind == "noun" and not self.facts.is_occasion(head):
+            kind = "thing"
         tense = "past" if verb else rng.choices(["past", "present", "future"], [70, 12, 18])[0]
         if verb and verb != self.facts.verb(head):
             generic = self.generic_verbs[verb]
@@ -396,6 +436,9 @@ class _Maker:
             pattern = (
                 "It was {x}{when}." if head in self.times and kind == "noun" else rng.choice(available[tense])
             )
+        kinds = {time_kind(self.facts.texts[a]) for a in group.answers[head]}
+        if len(kinds) == 1 and "" not in kinds and not paired:
+            slots["timekind"] = kinds.pop()
         timeless = {"time"} & set(group.wording.get("avoid", ()))
         when = self.words["when_future" if tense == "future" else "when_past"]
         slots["when"] = (
@@ -405,7 +448,7 @@ class _Maker:
         around = self._surround(sentences, person, group, rng)
         if verb:
             spoken = self.generic_verbs[verb]["asked"]
-            asked = self._asked(person, around)
+            asked = self._asked(person, around, rng)
             extra = {"v": verb, "ved0": past(verb), "o": spoken}
             question = fill(expand(rng.choice(group.wording["generic"]), rng), slots | asked | extra)
         else:
@@ -436,12 +479,13 @@ class _Maker:
             return ""
         form = expand(rng.choice(usable), rng)
         return (
-            fill(form, slots | self._asked(person, sentences)) if needs(form) <= slots.keys() | {"q"} else ""
+            fill(form, slots | self._asked(person, sentences, rng))
+            if needs(form) <= slots.keys() | {"q"}
+            else ""
         )
 
-    def _asked(self, person: Person, sentences: Sequence[str]) -> dict[str, str]:
+    def _asked(self, person: Person, sentences: Sequence[str], rng: random.Random) -> dict[str, str]:
         """How the question names the person: by pronoun where that is clear, else by name."""
-        rng = self.rng
         if person is I and rng.random() < 0.3:
             return {**YOU.slots(), "q": "you"}
         text = f" {' '.join(sentences).lower()} "
@@ -489,7 +533,12 @@ class _Maker:
         slots = person.slots() | {"q": person.he, "other": other.name, "when": ""}
         if self.facts.verb(head):
             return slots | event_forms(text, person)
-        return slots | {"x": text, "ax": with_article(text), "xs": plural(text)}
+        return slots | {
+            "x": text,
+            "ax": with_article(text),
+            "xs": plural(text),
+            "xwas": "were" if is_plural(text) else "was",
+        }
 
     def _person(self, rng: random.Random) -> Person:
         draw = rng.random()
@@ -502,7 +551,14 @@ class _Maker:
     # Examples.
 
     def _example(
-        self, identity: str, group: _Group, passage: str, question: str, accepted: set[int], head: int
+        self,
+        identity: str,
+        group: _Group,
+        passage: str,
+        question: str,
+        accepted: set[int],
+        head: int,
+        paired: bool = False,
     ) -> Example | None:
         facts, text = self.facts, f"{passage} {question}"
         ranked = sorted(accepted, key=lambda a: (-group.answers[head].get(a, 0.0), facts.labels[a]))
@@ -510,7 +566,7 @@ class _Maker:
         if not kept:
             return None
         asked = Question(question, (), Passage(passage) if passage else None, identity)
-        if self.rng.random() >= self.mixture.choices or identity.endswith(("-a", "-b")):
+        if paired or self.rng.random() >= self.mixture.choices:
             surfaces = dict.fromkeys(s for a in kept for s in (facts.labels[a], facts.texts[a]))
             return Example(asked, concepts=tuple(surfaces), kind=group.name)
         choices = self._choices(group, head, kept[0])
@@ -576,26 +632,3 @@ def _marked(text: str) -> str:
 def _with_marked_article(noun: str) -> str:
     article = with_article(noun).removesuffix(noun)
     return article + _marked(noun)
-
-
-_AT = {"night", "noon", "midnight", "dawn", "dusk", "lunchtime", "bedtime"}
-_IN_THE = {"morning", "evening", "afternoon"}
-_IN = re.compile(
-    r"(?:.* )?(?:spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december)$",
-    re.IGNORECASE,
-)
-
-
-def _time(noun: str, marked: bool) -> str:
-    """A time with its preposition: in spring, at night, on a birthday."""
-    shown = _marked(noun) if marked else noun
-    if noun in _AT:
-        return f"at {shown}"
-    if noun in _IN_THE or noun.endswith("time"):
-        return f"in the {shown}"
-    if _IN.match(noun):
-        return f"in {shown}"
-    if noun.endswith("day") or noun[:1].isupper():
-        return f"on {with_article(noun).removesuffix(noun)}{shown}"
-    return f"around {with_article(noun).removesuffix(noun)}{shown}"
