@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
+from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
 
 SPECIAL_TOKENS = 5
@@ -49,9 +50,16 @@ def hide(
     filled = torch.where(fate < mask_share + random_share, drawn, originals)
     filled = torch.where(fate < mask_share, torch.full_like(filled, MASK_ID), filled)
     filled = torch.where(best < 0, originals, filled)
-    return Masked(
-        input_ids.scatter(1, positions, filled), positions, originals.masked_fill(best < 0, -100)
-    )
+    return Masked(input_ids.scatter(1, positions, filled), positions, originals.masked_fill(best < 0, -100))
+
+
+def static_noise(input_ids: Tensor) -> Tensor:
+    """Noise (B, T) in [0, 1) that a row always gets again: static masking (Liu et al., 2019, section 4.1)."""
+    places = torch.arange(1, input_ids.shape[1] + 1, device=input_ids.device)
+    key = (input_ids * (places * 2654435761 % 1000003)).sum(1, keepdim=True) % 1000003  # (B, 1)
+    mixed = (key * 48271 + places * 69621) % 2147483647
+    mixed = mixed * 16807 % 2147483647 * 48271 % 2147483647
+    return mixed.double().div(2147483647).float()
 
 
 def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:
@@ -79,6 +87,7 @@ class MLM(Objective):
         predict: its head, states -> logits (`Variant.predict`).
         share: share of tokens hidden.
         mask_share, random_share: what becomes of them; the rest is left as it is.
+        static: hide the same tokens of a row each time; else anew (RoBERTa's dynamic masking).
         save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
 
@@ -90,12 +99,14 @@ class MLM(Objective):
         share: float = 0.15,
         mask_share: float = 0.8,
         random_share: float = 0.1,
+        static: bool = False,
         save: Callable[[Path], None] | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self._predict = predict
         self.share, self.mask_share, self.random_share = share, mask_share, random_share
+        self.static = static
         self._save = save
 
     @property
@@ -106,7 +117,8 @@ class MLM(Objective):
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the hidden tokens."""
         vocab_size = self.model.config.vocab_size  # type: ignore[union-attr]
-        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share)
+        noise = static_noise(batch.input_ids) if self.static else None
+        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share, noise)
         hidden = gather(states(self.encoder, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden)
         loss = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
@@ -114,6 +126,6 @@ class MLM(Objective):
 
     def export(self, folder: Path) -> None:
         """Write a Hugging Face folder: `AutoModel` and `AutoModelForMaskedLM` load it."""
-        self.model.save_pretrained(folder)  # type: ignore[operator]
+        save_model(self.model, folder)
         if self._save:
             self._save(folder)

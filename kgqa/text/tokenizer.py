@@ -1,4 +1,4 @@
-"""Tokenizers: trained here, saved so that Hugging Face's AutoTokenizer loads them too. Character offsets are kept."""
+"""Tokenizers, trained here and saved so that Hugging Face's AutoTokenizer loads them. They keep offsets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def train_tokenizer(
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) -> None:
-    """Write `tokenizer.json` and `tokenizer_config.json`; `AutoTokenizer.from_pretrained(folder)` reads them."""
+    """Write `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` reads."""
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",

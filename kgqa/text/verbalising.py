@@ -1,4 +1,4 @@
-"""Facts in words, as text to pretrain on: `UsedFor trowel dig` becomes "a trowel is used for digging" and its like."""
+"""Facts in words, as text to pretrain on: "Trowel is used for digging." """
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from pathlib import Path
 from kgqa.types import InputError, Triple
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "AtLocation": ("You can find {head} in {tail}.", "Where is {head}? In {tail}.", "{tail} is where {head} is."),
+    "AtLocation": (
+        "You can find {head} in {tail}.",
+        "Where is {head}? In {tail}.",
+        "{tail} is where {head} is.",
+    ),
     "CapableOf": ("{head} can {tail}.", "What can {tail}? {head} can."),
     "Causes": ("{head} causes {tail}.", "What does {head} cause? {tail}.", "{tail} is caused by {head}."),
     "CausesDesire": ("{head} makes you want to {tail}.", "You want to {tail} because of {head}."),
@@ -45,7 +49,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "Synonym": ("{head} means {tail}.",),
     "SimilarTo": ("{head} is like {tail}.",),
 }
-"""How each ConceptNet relation is said; relations that say little in words (RelatedTo, FormOf) are left out."""
+"""How each ConceptNet relation is said; those that say little in words (RelatedTo, FormOf) are left out."""
 
 
 def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:

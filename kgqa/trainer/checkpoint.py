@@ -27,8 +27,8 @@ def save_checkpoint(
 ) -> None:
     """Write the checkpoint `name` (latest, best, stable) of a run.
 
-    The files go to a fresh folder; then the pointer `<name>.json` is replaced, so that at every moment it names
-    a whole checkpoint. Older folders are removed last.
+    The files go to a fresh folder; then the pointer `<name>.json` is replaced, so that it names a whole
+    checkpoint at every moment. Older folders are removed last.
     """
     target = folder / f"{name}-{state['step']:08d}"
     part = folder / f"{target.name}.part"

@@ -129,6 +129,7 @@ class _Run:
         found = find_checkpoint(self.folder) if resume else None
         if found:
             self.progress = Progress(**load_checkpoint(found, self.objective, self.optimizers))
+            self._cut_log()
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.progress.finished:
             with self._signals(), self._display() as show, self._tensorboard() as board:
@@ -168,7 +169,8 @@ class _Run:
                 now = time.monotonic()
                 speed = (progress.tokens - logged_tokens) / max(now - logged, 1e-9)
                 progress.loss = figures["loss"]
-                self._log({**figures, "grad_norm": float(norm), "rate": rate, "tokens_per_s": round(speed)}, board)
+                extra = {"grad_norm": float(norm), "rate": rate, "tokens_per_s": round(speed)}
+                self._log({**figures, **extra}, board)
                 show(f"loss {figures['loss']:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
                 sums, summed, logged, logged_tokens = {}, 0, now, progress.tokens
                 if not math.isfinite(progress.loss):
@@ -199,7 +201,8 @@ class _Run:
             batch = self.batches[number].to(self.accelerator.device, non_blocking=True)
             seed_everything(settings.seed, number)
             last = micro == accumulate - 1
-            with self.accelerator.no_sync(self.prepared) if not last else _nothing(), self.accelerator.autocast():
+            waiting = _nothing() if last else self.accelerator.no_sync(self.prepared)
+            with waiting, self.accelerator.autocast():
                 loss = self.prepared(batch)
                 self.accelerator.backward(loss.total / accumulate)
             for key, value in {"loss": loss.total.detach(), **loss.parts}.items():
@@ -249,6 +252,14 @@ class _Run:
         if board:
             for key, value in figures.items():
                 board.add_scalar(key, value, progress.step)
+
+    def _cut_log(self) -> None:
+        """Drop what the log tells of steps after the checkpoint: they are run again."""
+        path = self.folder / "log.jsonl"
+        if self.main and path.is_file():
+            lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+            kept = [line for line in lines if json.loads(line)["step"] <= self.progress.step]
+            path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

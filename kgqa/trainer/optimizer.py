@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from kgqa.trainer.recipe import TrainerSettings
 
+
 def is_matrix(name: str, parameter: Tensor) -> bool:
     """Whether Muon may train a parameter: a matrix of a layer, neither an embedding nor an output row."""
     return parameter.ndim == 2 and "embed" not in name.lower() and min(parameter.shape) >= 16
@@ -31,7 +32,11 @@ def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[di
         ours = id(parameter) in inside
         muon = settings.optimizer == "muon" and id(parameter) not in embeddings and is_matrix(name, parameter)
         decayed = parameter.ndim >= 2
-        rate = settings.encoder_learning_rate if ours and settings.encoder_learning_rate else settings.learning_rate
+        rate = (
+            settings.encoder_learning_rate
+            if ours and settings.encoder_learning_rate
+            else settings.learning_rate
+        )
         group = groups.setdefault(
             (ours, muon, decayed),
             {

@@ -1,88 +1,35 @@
-"""`kgqa pretrain`: from a recipe to an encoder. Tokenizer and corpus are made once and kept beside the run."""
+"""`kgqa pretrain`: from a recipe to an encoder. Tokenizer and corpus are made once and kept with the run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 from tokenizers import Tokenizer
 
 from kgqa.batch import TextBatch
-from kgqa.models.encoders.variants import EncoderSettings, build_language_model, find_variant
 from kgqa.objectives.base import Batches, Objective
-from kgqa.objectives.mlm import MLM
 from kgqa.text.corpus import Corpus, Document, read_documents, write_corpus
+from kgqa.text.pairs import PairMaker, PairTask
 from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.verbalising import fact_documents, read_facts
+from kgqa.trainer.assemble import CorpusSettings, PretrainingRecipe, build_objective, data_path
 from kgqa.trainer.loop import TrainResult, seed_everything, train
-from kgqa.trainer.recipe import TrainerSettings, save_recipe
-
-
-class TokenizerSettings(BaseModel):
-    """A tokenizer to be trained on the corpus, or one to be taken as it is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    folder: str | None = None
-    """Take the tokenizer of this folder; None trains one."""
-    kind: Literal["wordpiece", "bpe"] = "wordpiece"
-    vocab_size: int = 8192
-    lowercase: bool = True
-
-
-class CorpusSettings(BaseModel):
-    """Which text, and how it is cut into rows."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    folder: str = "."
-    """Where the files are; `$KGQA_DATA` stands for that environment variable."""
-    sources: dict[str, float] = Field(min_length=1)
-    """File (without .txt.zst) -> share of its documents that is used."""
-    facts: str | None = None
-    """A TSV of facts that are said in words and mixed in."""
-    facts_share: float = Field(1.0, ge=0, le=1)
-    """Share of the facts that is used."""
-    corpus: str | None = None
-    """Where the shards are kept; None: in the run's folder."""
-    sequence_tokens: int = Field(128, ge=16)
-    batch_rows: int = Field(32, ge=1)
-
-
-class ObjectiveSettings(BaseModel):
-    """What is learnt."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: Literal["mlm"] = "mlm"
-    mask_share: float = Field(0.15, gt=0, lt=1)
-
-
-class PretrainingRecipe(BaseModel):
-    """Everything `kgqa pretrain` needs; the resolved recipe is stored with the run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str = "encoder"
-    encoder: EncoderSettings = EncoderSettings()
-    tokenizer: TokenizerSettings = TokenizerSettings()
-    data: CorpusSettings
-    objective: ObjectiveSettings = ObjectiveSettings()
-    trainer: TrainerSettings = TrainerSettings()
+from kgqa.trainer.recipe import save_recipe
+from kgqa.types import InputError
 
 
 class RowBatches(Batches):
-    """Packed rows in an order that follows from seed and step alone."""
+    """Packed rows in an order that follows from seed and step alone. Rows with padding get a mask."""
 
     def __init__(self, rows: NDArray[np.uint16], batch_rows: int, seed: int) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
         self.steps_per_epoch = len(rows) // self.batch_rows
+        self.padded = bool((rows[:, -1] == 0).any())
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
 
     def __getitem__(self, step: int) -> TextBatch:
@@ -92,7 +39,36 @@ class RowBatches(Batches):
             self._epoch = epoch
             self._order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
         chosen = self._order[turn * self.batch_rows : (turn + 1) * self.batch_rows]
-        return TextBatch(torch.from_numpy(self.rows[chosen].astype(np.int64)))
+        input_ids = torch.from_numpy(self.rows[chosen].astype(np.int64))
+        return TextBatch(input_ids, input_ids != 0 if self.padded else None)
+
+
+class PairBatches(Batches):
+    """Sentence pairs for NSP or SOP, made anew for every step."""
+
+    def __init__(self, maker: PairMaker, batch_rows: int, seed: int) -> None:
+        self.maker, self.batch_rows, self.seed = maker, batch_rows, seed
+        self.steps_per_epoch = max(1, len(maker.tokens) // (maker.length * batch_rows))
+
+    def __getitem__(self, step: int) -> TextBatch:
+        """The pairs of a step."""
+        rows = self.maker.rows(self.batch_rows, self.seed, step)
+        return TextBatch(*(torch.from_numpy(part) for part in rows))
+
+
+def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> RowBatches | PairBatches:
+    """The batches that the recipe's objective reads."""
+    data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
+    if recipe.objective.name in {"nsp", "sop"}:
+        task: PairTask = "nsp" if recipe.objective.name == "nsp" else "sop"
+        return PairBatches(PairMaker(corpus, task, data.sequence_tokens, split), data.batch_rows, seed)
+    cut = corpus.rows if data.packing == "full_sentences" else corpus.document_rows
+    rows = cut(data.sequence_tokens, split)
+    if not len(rows):
+        raise InputError(
+            f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens"
+        )
+    return RowBatches(rows, data.batch_rows, seed)
 
 
 def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
@@ -122,13 +98,6 @@ def _existing(folder: Path, name: str) -> Path:
     return folder / f"{name}.txt.zst"
 
 
-def data_path(text: str) -> Path:
-    """A path of a recipe, in which `$KGQA_DATA` and `~` are replaced."""
-    import os
-
-    return Path(os.path.expandvars(text)).expanduser()
-
-
 def prepare_tokenizer(recipe: PretrainingRecipe, folder: Path) -> Tokenizer:
     """The recipe's tokenizer: taken, found from an earlier start of this run, or trained now."""
     settings = recipe.tokenizer
@@ -151,27 +120,17 @@ def prepare_corpus(recipe: PretrainingRecipe, tokenizer: Tokenizer, folder: Path
     return Corpus(target)
 
 
-def build_objective(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> Objective:
-    """The networks of a recipe with new weights, under its objective."""
-    torch.manual_seed(recipe.trainer.seed)
-    variant = find_variant(recipe.encoder.variant)
-    model = build_language_model(recipe.encoder, vocab_size)
-    return MLM(model, variant.predict, share=recipe.objective.mask_share, save=save)
-
-
 def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
     """An evaluation with fixed rows and fixed masks: the same figure for the same weights, always."""
 
     def evaluate(objective: Objective) -> dict[str, float]:
         device = next(objective.parameters()).device
         sums: dict[str, float] = {}
-        state = torch.get_rng_state()
         for step in range(count):
             seed_everything(seed, step)
             loss = objective(batches[step].to(device))
             for key, value in {"loss": loss.total, **loss.parts}.items():
                 sums[key] = sums.get(key, 0.0) + float(value) / count
-        torch.set_rng_state(state)
         return sums
 
     return evaluate
@@ -183,14 +142,12 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     save_recipe(recipe, folder / "recipe.json")
     tokenizer = prepare_tokenizer(recipe, folder)
     corpus = prepare_corpus(recipe, tokenizer, folder)
-    data, seed = recipe.data, recipe.trainer.seed
-    batches = RowBatches(corpus.rows(data.sequence_tokens), data.batch_rows, seed)
-    held_out = RowBatches(corpus.rows(data.sequence_tokens, "held_out"), data.batch_rows, 0)
+    batches, held_out = open_batches(recipe, corpus), open_batches(recipe, corpus, "held_out")
 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)
         save_recipe(recipe, target / "pretraining.json")
 
     objective = build_objective(recipe, corpus.vocab_size, save)
-    evaluate = held_out_loss(held_out, min(16, held_out.steps_per_epoch), seed)
+    evaluate = held_out_loss(held_out, min(16, held_out.steps_per_epoch), recipe.trainer.seed)
     return train(objective, batches, recipe.trainer, folder, evaluate=evaluate, resume=resume)

@@ -190,6 +190,10 @@ ENCODERS: dict[str, Variant] = {
             "embedding_dropout": 0.0,
             "mlp_dropout": 0.0,
             "classifier_dropout": 0.0,
+            "rope_parameters": {
+                "full_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+            },
         },
         derive=lambda settings: {"attention_dropout": settings.dropout},
         predict=lambda model, hidden: model.decoder(model.head(hidden)),

@@ -1,0 +1,248 @@
+"""Distillation: a small student learns from a teacher of ours, by what it says or by what it holds inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.batch import Loss, TextBatch
+from kgqa.models.encoders.variants import save_model
+from kgqa.objectives.base import Objective
+from kgqa.objectives.mlm import Masked, gather, hide
+
+Predict = Callable[[Any, Tensor], Tensor]
+
+
+class Distillation(Objective):
+    """What all three share: a frozen teacher, a student, and one masked batch that both read.
+
+    The batch is a `TextBatch`. A subclass implements `compare`.
+
+    Args:
+        student, teacher: Hugging Face masked language models over one vocabulary.
+        student_predict, teacher_predict: their heads (`Variant.predict`).
+        share: share of tokens hidden.
+    """
+
+    def __init__(
+        self,
+        student: nn.Module,
+        student_predict: Predict,
+        teacher: nn.Module,
+        teacher_predict: Predict,
+        *,
+        share: float = 0.15,
+        save: Callable[[Path], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.student = student
+        self._teacher = [teacher.eval().requires_grad_(False)]  # in a list: not trained, not saved
+        self._student_predict, self._teacher_predict = student_predict, teacher_predict
+        self.share = share
+        self._save = save
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The part that is kept: the student without its head."""
+        return self.student.base_model  # type: ignore[return-value]
+
+    @property
+    def teacher(self) -> Any:
+        """The network that is learnt from."""
+        return self._teacher[0]
+
+    def forward(self, batch: TextBatch) -> Loss:
+        """The subclass's loss on a masked batch."""
+        self.teacher.to(batch.input_ids.device)
+        vocab_size = self.student.config.vocab_size  # type: ignore[union-attr]
+        masked = hide(batch.input_ids, vocab_size, self.share)
+        with torch.no_grad():
+            teacher = self.read(self.teacher.base_model, masked, batch)
+        return self.compare(self.read(self.encoder, masked, batch), teacher, masked)
+
+    def read(self, encoder: Any, masked: Masked, batch: TextBatch) -> Any:
+        """All layers' states, and the attention maps where the implementation is eager."""
+        mask = batch.attention_mask
+        return encoder(
+            input_ids=masked.input_ids,
+            attention_mask=None if mask is None else mask.long(),
+            output_hidden_states=True,
+            output_attentions=encoder.config._attn_implementation == "eager",
+        )
+
+    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
+        """The paper's loss."""
+        raise NotImplementedError
+
+    def logits(self, student: Any, teacher: Any, masked: Masked) -> tuple[Tensor, Tensor]:
+        """Both networks' logits (B, K, V) at the hidden places."""
+        ours = self._student_predict(self.student, gather(student.last_hidden_state, masked.positions))
+        with torch.no_grad():
+            states = gather(teacher.last_hidden_state, masked.positions)
+            theirs = self._teacher_predict(self.teacher, states)
+        return ours.float(), theirs.float()
+
+    def export(self, folder: Path) -> None:
+        """Write the student as a Hugging Face folder."""
+        save_model(self.student, folder)
+        if self._save:
+            self._save(folder)
+
+
+def soft_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """KL divergence of softened predictions, times T^2 (Hinton et al., 2015); zero for equal logits."""
+    ours = F.log_softmax(student / temperature, dim=-1).flatten(0, -2)
+    theirs = F.softmax(teacher / temperature, dim=-1).flatten(0, -2)
+    return F.kl_div(ours, theirs, reduction="batchmean") * temperature**2
+
+
+def every_second_layer(student: Any, teacher: Any) -> None:
+    """Start a student from a teacher of its width: embeddings, and layers 0, 2, 4 (Sanh et al., 2019)."""
+    ours, theirs = layers_of(student), layers_of(teacher)
+    stride = max(len(theirs) // len(ours), 1)
+    for number, layer in enumerate(ours):
+        layer.load_state_dict(theirs[number * stride].state_dict())
+    student.base_model.embeddings.load_state_dict(teacher.base_model.embeddings.state_dict())
+
+
+def layers_of(model: Any) -> list[nn.Module]:
+    """The layers of an encoder, first to last."""
+    count = model.config.num_hidden_layers
+    found = [m for m in model.base_model.modules() if isinstance(m, nn.ModuleList) and len(m) == count]
+    return list(found[0])
+
+
+class DistilBERT(Distillation):
+    """5 soft targets + 2 MLM + 1 cosine of the last states, temperature 2 (Sanh et al., 2019, section 3)."""
+
+    weights = (5.0, 2.0, 1.0)
+    temperature = 2.0
+
+    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
+        """The triple loss; soft and cosine parts are zero for student = teacher."""
+        ours, theirs = self.logits(student, teacher, masked)
+        soft = soft_loss(ours, theirs, self.temperature)
+        mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
+        cosine = (
+            1
+            - F.cosine_similarity(student.last_hidden_state, teacher.last_hidden_state, dim=-1).float().mean()
+        )
+        soft_weight, mlm_weight, cosine_weight = self.weights
+        total = soft_weight * soft + mlm_weight * mlm + cosine_weight * cosine
+        return Loss(
+            total,
+            {"soft": soft.detach(), "mlm": mlm.detach(), "cosine": cosine.detach()},
+            masked.labels.numel(),
+        )
+
+
+class TinyBERT(Distillation):
+    """Embedding, attention, hidden and prediction losses (Jiao et al., 2020, equations 7 to 11).
+
+    Student layer m learns from teacher layer m * L_teacher / L_student. Where widths differ a projection
+    stands between. The general stage leaves predictions out (section 3.2); `prediction=True` is the task
+    stage. Attention is compared as log-probabilities: the paper's raw scores but for one constant a row.
+    Both networks need `attention="eager"`.
+    """
+
+    def __init__(self, student: nn.Module, *arguments: Any, prediction: bool = False, **options: Any) -> None:
+        super().__init__(student, *arguments, **options)
+        ours, theirs = student.config, self.teacher.config
+        same = ours.hidden_size == theirs.hidden_size  # type: ignore[union-attr]
+        self.projection = (
+            nn.Identity() if same else nn.Linear(ours.hidden_size, theirs.hidden_size)  # type: ignore[union-attr,arg-type]
+        )
+        self.prediction = prediction
+        self.stride = theirs.num_hidden_layers // ours.num_hidden_layers  # type: ignore[union-attr,operator]
+
+    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
+        """Sum of the losses; all are zero for student = teacher."""
+        picked = teacher.hidden_states[:: self.stride]  # embeddings, then every stride-th layer
+        losses = [
+            F.mse_loss(self.projection(ours).float(), theirs.float())
+            for ours, theirs in zip(student.hidden_states, picked, strict=False)
+        ]
+        maps = teacher.attentions[self.stride - 1 :: self.stride]
+        attention = torch.stack(
+            [attention_loss(o, t) for o, t in zip(student.attentions, maps, strict=False)]
+        ).sum()
+        embedding, hidden = losses[0], torch.stack(losses[1:]).sum()
+        total = embedding + hidden + attention
+        parts: dict[str, float | Tensor] = {
+            "embedding": embedding.detach(),
+            "hidden": hidden.detach(),
+            "attention": attention.detach(),
+        }
+        if self.prediction:
+            soft = soft_loss(*self.logits(student, teacher, masked), temperature=1.0)
+            total, parts["soft"] = total + soft, soft.detach()
+        return Loss(total, parts, masked.labels.numel())
+
+
+def attention_loss(student: Tensor, teacher: Tensor) -> Tensor:
+    """Mean squared difference of log attention (B, heads, T, T); heads are averaged where counts differ."""
+    if student.shape[1] != teacher.shape[1]:
+        student, teacher = student.mean(1), teacher.mean(1)
+    least = torch.finfo(torch.float32).tiny
+    return F.mse_loss(student.float().clamp_min(least).log(), teacher.float().clamp_min(least).log())
+
+
+class MobileBERT(Distillation):
+    """Progressive knowledge transfer, layer after layer (Sun et al., 2020, section 3.5).
+
+    For the first `transfer_steps` steps the layers learn one after another: feature maps (normalised, squared
+    error) and attention maps (KL), all layers below the current one frozen. Then MLM + soft targets (equation
+    7, alpha 0.5). Student and teacher have one depth and one outer width; both need `attention="eager"`.
+    """
+
+    steps: Tensor
+    alpha = 0.5
+
+    def __init__(self, student: nn.Module, *arguments: Any, transfer_steps: int = 0, **options: Any) -> None:
+        super().__init__(student, *arguments, **options)
+        self.transfer_steps = transfer_steps
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+
+    @property
+    def layer(self) -> int | None:
+        """The layer that learns now; None when the transfer is over."""
+        if int(self.steps) >= self.transfer_steps:
+            return None
+        depth = int(self.student.config.num_hidden_layers)  # type: ignore[union-attr,arg-type]
+        return int(self.steps) * depth // self.transfer_steps
+
+    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
+        """The current layer's transfer, or the predictions' loss after it."""
+        layer = self.layer if self.training else None
+        if self.training:
+            self.steps += 1
+        if layer is not None:
+            self._freeze_below(layer)
+            feature, attention = self.transfer(student, teacher, layer)
+            parts: dict[str, float | Tensor] = {"feature": feature.detach(), "attention": attention.detach()}
+            return Loss(feature + attention, {**parts, "layer": float(layer)}, masked.labels.numel())
+        self._freeze_below(0)
+        ours, theirs = self.logits(student, teacher, masked)
+        mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
+        soft = soft_loss(ours, theirs, 1.0)
+        total = self.alpha * mlm + (1 - self.alpha) * soft
+        return Loss(total, {"mlm": mlm.detach(), "soft": soft.detach()}, masked.labels.numel())
+
+    def transfer(self, student: Any, teacher: Any, layer: int) -> tuple[Tensor, Tensor]:
+        """Feature map and attention transfer of one layer (equations 4 and 5); zero for equal networks."""
+        ours, theirs = student.hidden_states[layer + 1].float(), teacher.hidden_states[layer + 1].float()
+        size = ours.shape[-1:]
+        feature = F.mse_loss(F.layer_norm(ours, size), F.layer_norm(theirs, size))
+        least = torch.finfo(torch.float32).tiny
+        mine = student.attentions[layer].float().clamp_min(least).log().flatten(0, 2)
+        attention = F.kl_div(mine, teacher.attentions[layer].float().flatten(0, 2), reduction="batchmean")
+        return feature, attention
+
+    def _freeze_below(self, layer: int) -> None:
+        for number, module in enumerate(layers_of(self.student)):
+            module.requires_grad_(number >= layer)

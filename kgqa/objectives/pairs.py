@@ -1,0 +1,56 @@
+"""Sentence pairs beside MLM: does the second segment follow (NSP), or were the two swapped (SOP)?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from kgqa.batch import Loss, TextBatch
+from kgqa.objectives.mlm import MLM, gather, hide, states
+
+
+class PairHead(nn.Module):
+    """Two logits from the first token's state, through a tanh layer as in BERT's pooler."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(hidden_size, hidden_size)
+        self.out = nn.Linear(hidden_size, 2)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Logits (B, 2)."""
+        return self.out(torch.tanh(self.dense(hidden[:, 0])))
+
+
+class MLMWithPairs(MLM):
+    """MLM + the loss of the pair's label, 1 where the second segment is not the next.
+
+    The batch is a `TextBatch` with `token_type_ids`, `attention_mask` and `label`. Which task it is, depends
+    on how the pairs were made (`kgqa.text.pairs`): a segment of another document is NSP (Devlin et al., 2019,
+    section 3.1), swapped segments are SOP (Lan et al., 2020, section 3.1), which is the harder one.
+    """
+
+    def __init__(self, model: nn.Module, *arguments: Any, **options: Any) -> None:
+        super().__init__(model, *arguments, **options)
+        self.pair_head = PairHead(model.config.hidden_size)  # type: ignore[union-attr,arg-type]
+
+    def forward(self, batch: TextBatch) -> Loss:
+        """Sum of the two losses; `pair_accuracy` is 0.5 by chance."""
+        assert batch.label is not None
+        vocab_size = self.model.config.vocab_size  # type: ignore[union-attr]
+        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share)
+        hidden = states(self.encoder, masked.input_ids, batch)
+        logits = self._predict(self.model, gather(hidden, masked.positions))
+        mlm = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
+        choice = self.pair_head(hidden).float()
+        pair = cross_entropy(choice, batch.label)
+        accuracy = (choice.argmax(-1) == batch.label).float().mean()
+        parts: dict[str, float | Tensor] = {
+            "mlm": mlm.detach(),
+            "pair": pair.detach(),
+            "pair_accuracy": accuracy.detach(),
+        }
+        return Loss(mlm + pair, parts, masked.labels.numel())

@@ -1,0 +1,172 @@
+"""Replaced token detection: a small generator fills masks, the discriminator tells which tokens are new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, gelu
+
+from kgqa.batch import Loss, TextBatch
+from kgqa.models.encoders.variants import save_model
+from kgqa.objectives.base import Objective
+from kgqa.objectives.mlm import SPECIAL_TOKENS, gather, hide, states
+
+Sharing = Literal["es", "nes", "gdes"]
+
+
+class DisentangledEmbedding(nn.Embedding):
+    """Another embedding with its gradient stopped, plus a difference of our own that starts at zero.
+
+    E_D = sg(E_G) + E_delta (He et al., 2023, section 3.2, equation 4): the discriminator reads what the
+    generator learns, but cannot pull it about.
+    """
+
+    def __init__(self, shared: nn.Embedding) -> None:
+        super().__init__(shared.num_embeddings, shared.embedding_dim, padding_idx=shared.padding_idx)
+        nn.init.zeros_(self.weight)
+        self._shared = [shared]  # in a list: the generator owns it
+
+    @property
+    def total(self) -> Tensor:
+        """What the discriminator reads, (V, E)."""
+        return self._shared[0].weight.detach() + self.weight
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Vectors of tokens."""
+        return embedding(ids, self._shared[0].weight.detach()) + embedding(ids, self.weight)
+
+
+class DiscriminatorHead(nn.Module):
+    """A logit a token, high where it looks replaced (Hugging Face's names, so that ELECTRA's weights fit)."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(hidden_size, hidden_size)
+        self.dense_prediction = nn.Linear(hidden_size, 1)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Logits (B, T)."""
+        return self.dense_prediction(gelu(self.dense(hidden))).squeeze(-1)
+
+
+def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> None:
+    """Tie the two networks' embeddings.
+
+    `es` shares all of them (Clark et al., 2020, section 3.2), `nes` none, `gdes` the words with the
+    gradient stopped (He et al., 2023).
+    """
+    if sharing == "nes":
+        return
+    words = generator.get_input_embeddings()
+    if sharing == "gdes":
+        discriminator.set_input_embeddings(DisentangledEmbedding(words))
+        return
+    theirs, ours = generator.base_model.embeddings, discriminator.embeddings
+    if [p.shape for p in theirs.parameters()] == [p.shape for p in ours.parameters()]:
+        discriminator.embeddings = theirs
+    else:
+        discriminator.set_input_embeddings(words)
+
+
+class RTD(Objective):
+    """MLM loss of the generator + `weight` times the discriminator's over all tokens (Clark et al., 2020).
+
+    The batch is a `TextBatch`. With `sharing="gdes"` this is DeBERTaV3's. MLM is the generator's half alone.
+
+    Args:
+        generator: a masked language model, smaller than the discriminator.
+        predict: its head (`Variant.predict`).
+        discriminator: the encoder that is kept, with embeddings as wide as the generator's.
+        share: share of tokens hidden from the generator.
+        weight: lambda of the paper.
+        temperature: of the samples; above 1 they are easier to detect.
+        warm_steps: first the generator learns alone for so many steps (0: never).
+    """
+
+    steps: Tensor
+
+    def __init__(
+        self,
+        generator: nn.Module,
+        predict: Callable[[Any, Tensor], Tensor],
+        discriminator: nn.Module,
+        *,
+        sharing: Sharing = "gdes",
+        share: float = 0.15,
+        weight: float = 50.0,
+        temperature: float = 1.0,
+        warm_steps: int = 0,
+        save: Callable[[Path], None] | None = None,
+    ) -> None:
+        super().__init__()
+        share_embeddings(generator, discriminator, sharing)
+        self.generator, self.discriminator = generator, discriminator
+        self.head = DiscriminatorHead(discriminator.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        self._predict = predict
+        self.share, self.weight, self.temperature = share, weight, temperature
+        self.warm_steps = warm_steps
+        self._save = save
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The part that is kept: the discriminator."""
+        return self.discriminator
+
+    def forward(self, batch: TextBatch) -> Loss:
+        """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
+        vocab_size = self.generator.config.vocab_size  # type: ignore[union-attr]
+        masked = hide(batch.input_ids, vocab_size, self.share, mask_share=0.85, random_share=0.0)
+        hidden = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)  # type: ignore[arg-type]
+        logits = self._predict(self.generator, hidden).float()  # (B, K, V)
+        mlm = cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
+        warm = self.training and int(self.steps) < self.warm_steps
+        if self.training:
+            self.steps += 1
+        corrupted, replaced = self.corrupt(batch.input_ids, masked.positions, masked.labels, logits)
+        scores = self.head(states(self.discriminator, corrupted, batch)).float()  # (B, T)
+        counted = batch.input_ids >= SPECIAL_TOKENS
+        losses = binary_cross_entropy_with_logits(scores, replaced.float(), reduction="none")
+        rtd = losses.masked_select(counted).mean()
+        with torch.no_grad():
+            right = ((scores > 0) == replaced).masked_select(counted).float().mean()
+            majority = 1 - replaced.masked_select(counted).float().mean()
+        total = mlm + (0.0 if warm else self.weight) * rtd
+        parts: dict[str, float | Tensor] = {
+            "mlm": mlm.detach(),
+            "rtd": rtd.detach(),
+            "accuracy": right,
+            "majority": majority,
+        }
+        return Loss(total, parts, int(batch.input_ids.numel()))
+
+    @torch.no_grad()
+    def corrupt(
+        self, input_ids: Tensor, positions: Tensor, labels: Tensor, logits: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Rows with sampled tokens at the hidden places, and where they differ from the original (B, T).
+
+        A sample that hits the original counts as original (section 2). Sampling is by the Gumbel maximum.
+        """
+        noise = -torch.empty_like(logits).exponential_().log()
+        drawn = (logits / self.temperature + noise).argmax(-1)
+        drawn = torch.where(labels < 0, input_ids.gather(1, positions), drawn)
+        corrupted = input_ids.scatter(1, positions, drawn)
+        return corrupted, corrupted != input_ids
+
+    def export(self, folder: Path) -> None:
+        """Write the discriminator as a Hugging Face folder, and the generator (an MLM) in `generator/`."""
+        words = self.discriminator.get_input_embeddings()  # type: ignore[operator]
+        merged: dict[str, Tensor] = {}
+        if isinstance(words, DisentangledEmbedding):
+            name = next(n for n, p in self.discriminator.named_parameters() if p is words.weight)
+            merged[name] = words.total.detach().clone()
+        save_model(self.discriminator, folder, merged)
+        save_model(self.generator, folder / "generator")
+        if self._save:
+            self._save(folder)
+            self._save(folder / "generator")

@@ -1,0 +1,233 @@
+"""The pretraining recipe, and how it becomes networks under an objective."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import nn
+
+from kgqa.models.encoders.variants import (
+    ENCODERS,
+    EncoderSettings,
+    build_encoder,
+    build_language_model,
+    find_variant,
+)
+from kgqa.objectives.base import Objective
+from kgqa.objectives.clm import CLM
+from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer
+from kgqa.objectives.mlm import MLM
+from kgqa.objectives.pairs import MLMWithPairs
+from kgqa.objectives.rtd import RTD, DisentangledEmbedding
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.types import InputError
+
+
+class TokenizerSettings(BaseModel):
+    """A tokenizer to be trained on the corpus, or one to be taken as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str | None = None
+    """Take the tokenizer of this folder; None trains one."""
+    kind: Literal["wordpiece", "bpe"] = "wordpiece"
+    vocab_size: int = 8192
+    lowercase: bool = True
+
+
+class CorpusSettings(BaseModel):
+    """Which text, and how it is cut into rows."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str = "."
+    """Where the files are; `$KGQA_DATA` stands for that environment variable."""
+    sources: dict[str, float] = Field(min_length=1)
+    """File (without .txt.zst) -> share of its documents that is used."""
+    facts: str | None = None
+    """A TSV of facts that are said in words and mixed in."""
+    facts_share: float = Field(1.0, ge=0, le=1)
+    """Share of the facts that is used."""
+    corpus: str | None = None
+    """Where the shards are kept; None: in the run's folder."""
+    sequence_tokens: int = Field(128, ge=16)
+    batch_rows: int = Field(32, ge=1)
+    packing: Literal["full_sentences", "doc_sentences"] = "full_sentences"
+    """Rows run on across documents, or end with them (Liu et al., 2019, section 4.2)."""
+
+
+class ObjectiveSettings(BaseModel):
+    """What is learnt."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Literal["mlm", "nsp", "sop", "rtd", "clm", "distilbert", "tinybert", "mobilebert"] = "mlm"
+    """`nsp` and `sop` are MLM with sentence pairs."""
+    mask_share: float = Field(0.15, gt=0, lt=1)
+    """Share of the tokens hidden."""
+    static_masks: bool = False
+    """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
+    generator: EncoderSettings | None = None
+    """RTD: the generator; None takes the encoder at a quarter of its layers."""
+    sharing: Literal["es", "nes", "gdes"] = "gdes"
+    """RTD: embeddings shared, not shared, or shared without the discriminator's gradient."""
+    weight: float = Field(50.0, gt=0)
+    """RTD: weight of the discriminator's loss."""
+    temperature: float = Field(1.0, gt=0)
+    """RTD: of the generator's samples."""
+    warm_steps: int = Field(0, ge=0)
+    """RTD: steps in which the generator learns alone."""
+    teacher: str | None = None
+    """Distillation: the folder of a masked language model of ours."""
+    prediction: bool = False
+    """TinyBERT: learn the predictions too (the task stage)."""
+    transfer_steps: int = Field(0, ge=0)
+    """MobileBERT: steps of the layer-wise transfer."""
+
+
+class PretrainingRecipe(BaseModel):
+    """Everything `kgqa pretrain` needs; the resolved recipe is stored with the run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "encoder"
+    encoder: EncoderSettings = EncoderSettings()
+    tokenizer: TokenizerSettings = TokenizerSettings()
+    data: CorpusSettings
+    objective: ObjectiveSettings = ObjectiveSettings()
+    trainer: TrainerSettings = TrainerSettings()
+    start: str | None = None
+    """A Hugging Face folder of an earlier run whose weights are gone on from, with a new warm-up."""
+
+
+def data_path(text: str) -> Path:
+    """A path of a recipe, in which `$KGQA_DATA` and `~` are replaced.
+
+    Raises:
+        InputError: it names an environment variable that is not set.
+    """
+    path = os.path.expandvars(text)
+    if "$" in path:
+        raise InputError(f"{text}: set the environment variable in it first")
+    return Path(path).expanduser()
+
+
+def build_objective(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> Objective:
+    """The networks of a recipe, with new weights or those it starts from, under its objective.
+
+    Raises:
+        InputError: objective and encoder do not fit, or a teacher is missing.
+    """
+    torch.manual_seed(recipe.trainer.seed)
+    settings = recipe.objective
+    variant = find_variant(recipe.encoder.variant)
+    if variant.causal != (settings.name == "clm"):
+        fitting = "clm" if variant.causal else "mlm, rtd or another for bidirectional encoders"
+        raise InputError(
+            f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: take {fitting}"
+        )
+    if settings.name == "rtd":
+        return _rtd(recipe, vocab_size, save)
+    if settings.name in {"distilbert", "tinybert", "mobilebert"}:
+        return _distillation(recipe, vocab_size, save)
+    model = build_language_model(recipe.encoder, vocab_size)
+    _start(model, recipe.start)
+    if settings.name == "clm":
+        return CLM(model, variant.predict, save=save)
+    kind = MLM if settings.name == "mlm" else MLMWithPairs
+    share, static = settings.mask_share, settings.static_masks
+    return kind(model, variant.predict, share=share, static=static, save=save)
+
+
+def _rtd(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> RTD:
+    settings, encoder = recipe.objective, recipe.encoder
+    layers = max(1, encoder.num_hidden_layers // 4)
+    small = settings.generator or encoder.model_copy(update={"num_hidden_layers": layers})
+    generator = build_language_model(small, vocab_size)
+    discriminator = build_encoder(encoder, vocab_size)
+    if generator.get_input_embeddings().embedding_dim != discriminator.get_input_embeddings().embedding_dim:  # type: ignore[operator]
+        raise InputError(
+            "objective.generator: its word vectors must be as wide as the encoder's to be shared"
+        )
+    _start(discriminator, recipe.start)
+    if recipe.start and (data_path(recipe.start) / "generator").is_dir():
+        _start(generator, str(data_path(recipe.start) / "generator"))
+    started = discriminator.get_input_embeddings().weight.detach().clone()  # type: ignore[operator]
+    objective = RTD(
+        generator,
+        find_variant(small.variant).predict,
+        discriminator,
+        sharing=settings.sharing,
+        share=settings.mask_share,
+        weight=settings.weight,
+        temperature=settings.temperature,
+        warm_steps=settings.warm_steps,
+        save=save,
+    )
+    words = discriminator.get_input_embeddings()  # type: ignore[operator]
+    if recipe.start and isinstance(words, DisentangledEmbedding):
+        words.weight.data += started - words.total
+    return objective
+
+
+def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> Objective:
+    from transformers import AutoModelForMaskedLM
+
+    settings = recipe.objective
+    if not settings.teacher:
+        raise InputError(
+            f"objective.teacher: {settings.name} needs the folder of a trained masked language model"
+        )
+    attention = None if settings.name == "distilbert" else "eager"
+    folder = data_path(settings.teacher)
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{folder}: holds no model (config.json); pretrain the teacher first")
+    choice = {"attn_implementation": attention} if attention else {}
+    teacher: Any = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True, **choice)
+    if teacher.config.vocab_size != vocab_size:
+        raise InputError(
+            f"{folder}: the teacher has another vocabulary; take its tokenizer (tokenizer.folder)"
+        )
+    student = build_language_model(recipe.encoder, vocab_size, attention)
+    _start(student, recipe.start)
+    predict = find_variant(recipe.encoder.variant).predict
+    kinds = [row.predict for row in ENCODERS.values() if row.model_type == teacher.config.model_type]
+    networks = (student, predict, teacher, kinds[0])
+    share = settings.mask_share
+    if settings.name == "tinybert":
+        return TinyBERT(*networks, share=share, save=save, prediction=settings.prediction)
+    if settings.name == "mobilebert":
+        return MobileBERT(*networks, share=share, save=save, transfer_steps=settings.transfer_steps)
+    if student.config.model_type == teacher.config.model_type and not recipe.start:  # type: ignore[union-attr]
+        every_second_layer(student, teacher)
+    return DistilBERT(*networks, share=share, save=save)
+
+
+def _start(model: nn.Module, start: str | None) -> None:
+    """Load an earlier run's weights where names and shapes agree; a head may be missing, the body not."""
+    if start is None:
+        return
+    from safetensors.torch import load_file
+
+    path = data_path(start) / "model.safetensors"
+    if not path.is_file():
+        raise InputError(f"{path}: no weights here; start must name an export folder")
+    weights, own = load_file(path), model.state_dict()
+    prefix = getattr(model, "base_model_prefix", "") + "."
+    fitting = {}
+    for name, value in weights.items():
+        for candidate in (name, prefix + name, name.removeprefix(prefix)):
+            if candidate in own and own[candidate].shape == value.shape:
+                fitting[candidate] = value
+    inside = {f"{prefix}{name}" for name in model.base_model.state_dict()} & set(own)  # type: ignore[union-attr,operator]
+    missing = [name for name in sorted(inside or set(own)) if name not in fitting and "pooler" not in name]
+    if missing:
+        raise InputError(
+            f"{path}: does not fit the recipe's encoder ({missing[0]} is missing or of another shape)"
+        )
+    model.load_state_dict(fitting, strict=False)
