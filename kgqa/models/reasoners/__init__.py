@@ -6,6 +6,7 @@ from kgqa.models.reasoners.fused import FusedReasoner
 from kgqa.models.reasoners.greaselm import Dragon, GreaseLM
 from kgqa.models.reasoners.gsc import GSC
 from kgqa.models.reasoners.kagnet import KagNet
+from kgqa.models.reasoners.kbert import KBert
 from kgqa.models.reasoners.mhgrn import MHGRN
 from kgqa.models.reasoners.qagnn import QAGNN
 
@@ -14,6 +15,7 @@ REASONERS: dict[str, type[Reasoner]] = {
     "gsc": GSC,
     "ernie": Ernie,
     "kagnet": KagNet,
+    "k-bert": KBert,
     "mhgrn": MHGRN,
     "qagnn": QAGNN,
     "greaselm": GreaseLM,

@@ -1,0 +1,100 @@
+"""K-BERT: facts written into the sentence, seen only by the words they belong to (Liu et al., 2020)."""
+
+from __future__ import annotations
+
+import inspect
+
+import torch
+from torch import Tensor
+
+from kgqa.batch import Fused, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.reasoners.ernie import first_tokens
+from kgqa.types import InputError
+
+BRANCHES_PER_MENTION = 2
+BRANCH_TOKENS = 8
+MAX_BRANCHES = 8
+
+
+class KBert(Reasoner):
+    """Sentence tree, soft positions and visible matrix (sections 3.3-3.4); the encoder stays plain.
+
+    A branch "relation, tail" hangs on its mention's first token: its positions go on from there, it sees
+    itself and its mention, the mention sees it, and the other words do not. Branches stand at the end of the
+    row, so they push out no text. For bidirectional encoders that accept positions and a mask per pair.
+    """
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+        super().__init__(stepper, settings)
+        takes = inspect.signature(stepper.encoder.forward).parameters
+        relative = stepper.encoder.config.model_type.startswith("deberta")  # type: ignore[union-attr]
+        if stepper.causal or relative or "position_ids" not in takes:
+            raise InputError("k-bert needs a bidirectional encoder with absolute positions, such as electra")
+        self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)
+
+    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+        """Token states of the row without its branches; a node is its label, as for text only."""
+        tokens = batch.tokens
+        width = tokens.input_ids.shape[1]
+        ids, positions, visible = self._sentence_tree(batch)
+        segments = torch.zeros_like(ids)
+        segments[:, :width] = tokens.token_type_ids
+        hidden = stepper.encoder(
+            input_ids=ids,
+            token_type_ids=segments,
+            position_ids=positions,
+            attention_mask=visible.unsqueeze(1),
+        ).last_hidden_state[:, :width]
+        nodes = self.labels(stepper.embedding, batch.graph)[batch.graph.node_label]
+        summary = stepper.summary(hidden, tokens)
+        return Fused(hidden, summary, nodes, torch.zeros_like(summary))
+
+    def _sentence_tree(self, batch: QABatch) -> tuple[Tensor, Tensor, Tensor]:
+        """Ids and soft positions (B, T'), and who sees whom (B, T', T')."""
+        tokens = batch.tokens
+        rows, width = tokens.input_ids.shape
+        branches = self._branches(batch)
+        longest = max((sum(len(words) for _, words in row) for row in branches), default=0)
+        device = tokens.input_ids.device
+        ids = torch.zeros(rows, width + longest, dtype=torch.long, device=device)
+        ids[:, :width] = tokens.input_ids
+        positions = torch.arange(width + longest, device=device).expand(rows, -1).clone()
+        positions[:, width:] = 0
+        visible = torch.zeros(rows, width + longest, width + longest, dtype=torch.bool, device=device)
+        visible[:, :width, :width] = tokens.attention_mask.unsqueeze(1)
+        for row, hung in enumerate(branches):
+            at = width
+            for mention, words in hung:
+                end = at + len(words)
+                ids[row, at:end] = torch.tensor(words, device=device)
+                steps = torch.arange(1, len(words) + 1, device=device)
+                positions[row, at:end] = mention + steps
+                visible[row, at:end, at:end] = True
+                visible[row, at:end, mention] = True
+                visible[row, mention, at:end] = True
+                at = end
+        unused = ~visible.any(-1)
+        visible |= torch.diag_embed(unused)  # a padding place sees itself, or softmax has nothing
+        return ids, positions, visible
+
+    def _branches(self, batch: QABatch) -> list[list[tuple[int, list[int]]]]:
+        """For each row (mention token, words of a branch), heaviest facts of each mention first."""
+        graph = batch.graph
+        row, token, node = (part.tolist() for part in first_tokens(graph, batch.tokens.input_ids.shape[1]))
+        words = [
+            ids[: int(count)]
+            for ids, count in zip(graph.label_ids.tolist(), graph.label_mask.sum(1), strict=True)
+        ]
+        hung: list[list[tuple[int, list[int]]]] = [[] for _ in range(batch.num_rows)]
+        for number, at, named in zip(row, token, node, strict=True):
+            facts = (graph.edge_index[0] == named).nonzero().squeeze(-1)
+            best = facts[graph.edge_weight[facts].argsort(descending=True, stable=True)]
+            for edge in best[:BRANCHES_PER_MENTION].tolist():
+                if len(hung[number]) < MAX_BRANCHES:
+                    tail = int(graph.node_label[graph.edge_index[1, edge]])
+                    branch = [*words[int(graph.edge_label[edge])], *words[tail]]
+                    hung[number].append((at, branch[:BRANCH_TOKENS]))
+        return hung
