@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kgqa.graph.function_words import DETERMINERS, OPENERS, PARTICLES, PASSIVE, STOP_WORDS, SUBJECTS
-from kgqa.graph.normalising import ARTICLES, lemma, words
+from kgqa.graph.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.types import KnowledgeGraph, Mention
 
 Nearest = Callable[[Sequence[str]], list[tuple[int, ...]]]
@@ -28,10 +28,12 @@ class _Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Gram:
-    """Words that may be one concept: `tokens` are their places in the text, `keys` what to look up."""
+    """Words that may be one concept: `tokens` are their places in the text, `keys` what to look up,
+    `spare` what to look up where `keys` name nothing."""
 
     tokens: tuple[int, ...]
     keys: tuple[str, ...]
+    spare: tuple[str, ...]
     gapped: bool
 
 
@@ -105,25 +107,27 @@ class Linker:
                 if last.clause != tokens[first].clause:
                     break
                 if size == whole or _may_stand(tokens, run):
-                    yield _contiguous(tokens, run)
+                    yield _gram(tokens, run, False)
         for run in _gapped(tokens, kept):
-            yield _Gram(run, (" ".join(tokens[i].lemma for i in run),), True)
+            yield _gram(tokens, run, True)
 
     def _look_up(self, grams: list[list[_Gram]]) -> None:
-        memo = self._memo
-        if len(memo) > _MEMO_SIZE:
-            memo.clear()
-        unknown = list(dict.fromkeys(k for list_ in grams for g in list_ for k in g.keys if k not in memo))
-        if not unknown:
-            return
-        for key, ids in zip(unknown, self.graph.find(unknown), strict=True):
-            memo[key] = tuple(int(i) for i in ids[: self.max_candidates])
+        if len(self._memo) > _MEMO_SIZE:
+            self._memo.clear()
+        wanted = {key: None for list_ in grams for gram in list_ for key in gram.keys + gram.spare}
+        unknown = [key for key in wanted if key not in self._memo]
+        if unknown:
+            for key, ids in zip(unknown, self.graph.find(unknown), strict=True):
+                self._memo[key] = tuple(ids[: self.max_candidates].tolist())
 
     def _entities(self, gram: _Gram) -> tuple[int, ...]:
         memo = self._memo
-        if len(gram.keys) == 1:
-            return memo.get(gram.keys[0], ())
-        return tuple(dict.fromkeys(i for key in gram.keys for i in memo.get(key, ())))[: self.max_candidates]
+        found = [memo[key] for key in gram.keys]
+        if not any(found):  # what an -ing form may be the verb of is a last resort: "evening" is not "even"
+            found = [memo[key] for key in gram.spare]
+        if len(found) == 1:
+            return found[0]
+        return tuple(dict.fromkeys(i for ids in found for i in ids))[: self.max_candidates]
 
     def _choose(self, tokens: list[_Word], grams: list[_Gram]) -> list[Mention]:
         matched = [(gram, ids) for gram in grams if (ids := self._entities(gram))]
@@ -168,10 +172,15 @@ def _may_stand(tokens: list[_Word], run: tuple[int, ...]) -> bool:
     return begins and (not last.stop or (last.text in PARTICLES and not first.stop))
 
 
-def _contiguous(tokens: list[_Word], run: tuple[int, ...]) -> _Gram:
-    plain = " ".join(tokens[i].text for i in range(run[0], run[-1] + 1))
-    base = " ".join(tokens[i].lemma for i in run)
-    return _Gram(run, (plain,) if plain == base else (plain, base), False)
+def _gram(tokens: list[_Word], run: tuple[int, ...], gapped: bool) -> _Gram:
+    first = tokens[run[0]]
+    rest = "".join([f" {tokens[i].lemma}" for i in run[1:]])
+    base = first.lemma + rest
+    spare = tuple([verb + rest for verb in verb_bases(first.text)]) if first.text.endswith("ing") else ()
+    if gapped:
+        return _Gram(run, (base,), spare, True)
+    plain = " ".join([tokens[i].text for i in range(run[0], run[-1] + 1)])
+    return _Gram(run, (plain,) if plain == base else (plain, base), spare, False)
 
 
 def _gapped(tokens: list[_Word], kept: list[int]) -> Iterator[tuple[int, ...]]:

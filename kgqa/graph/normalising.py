@@ -23,6 +23,20 @@ def lemma(word: str) -> str:
     return simplemma.lemmatize(word, lang="en").lower()
 
 
+@lru_cache(maxsize=50_000)
+def verb_bases(word: str) -> tuple[str, ...]:
+    """What an -ing form may be of, beside its lemma: "building" may be a thing that is built, or building it.
+
+    >>> verb_bases("building"), verb_bases("cutting"), verb_bases("ring")
+    (('build', 'builde'), ('cut', 'cutt', 'cutte'), ())
+    """
+    stem = word[:-3]
+    if not word.endswith("ing") or len(stem) < 3:
+        return ()
+    single = [stem[:-1]] if stem[-1] == stem[-2] else []
+    return tuple(base for base in [*single, stem, stem + "e"] if base != lemma(word))
+
+
 def normalise(surface: str) -> str:
     """Key of a surface form: lower case, articles and possessives dropped, each word in its base form.
 

@@ -1,4 +1,4 @@
-from kgqa.graph.normalising import normalise, split_local_name, words
+from kgqa.graph.normalising import normalise, split_local_name, verb_bases, words
 
 
 def test_inflections_and_articles_fall_together() -> None:
@@ -17,3 +17,8 @@ def test_words_carry_character_ranges() -> None:
 def test_local_names_are_split() -> None:
     assert split_local_name("http://example.org/tools#usedForDigging") == "used for digging"
     assert split_local_name("/c/en/ice_cream") == "ice cream"
+
+
+def test_ing_forms_may_be_verbs() -> None:
+    assert "build" in verb_bases("building") and "bake" in verb_bases("baking") and "cut" in verb_bases("cutting")
+    assert verb_bases("ring") == verb_bases("house") == verb_bases("ing") == ()
