@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
+from kgqa.graph.ablation import ABLATIONS
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.paths import best_paths
@@ -57,6 +58,7 @@ class Answerer:
         *,
         name: str = "",
         max_nodes: int = 100,
+        ablation: str = "none",
         calibration: dict[str, tuple[float, float]] | None = None,
     ) -> None:
         self.reader = reader.eval()
@@ -65,6 +67,7 @@ class Answerer:
         self.collator = Collator(tokenizer, max_tokens=min(384, reader.stepper.max_tokens))
         self.name = name
         self.max_nodes = max_nodes
+        self.ablate = ABLATIONS[ablation]
         self.calibration = calibration or {}
 
     @classmethod
@@ -84,6 +87,7 @@ class Answerer:
             opened,
             name=card.get("name") or folder.name,
             max_nodes=int(card.get("max_nodes", 100)),
+            ablation=card.get("ablation", "none"),
             calibration=calibration,
         )
 
@@ -110,8 +114,12 @@ class Answerer:
         started = time.perf_counter()
         for question in questions:
             check_question(question)
-        subgraphs = [retrieve(q, self.graph, self.linker, max_nodes=self.max_nodes) for q in questions]
-        return self.read(questions, subgraphs, started)
+        return self.read(questions, [self.retrieve(q) for q in questions], started)
+
+    def retrieve(self, question: Question) -> list[Subgraph]:
+        """The subgraphs a question is answered from: one per choice, or one."""
+        found = retrieve(question, self.graph, self.linker, max_nodes=self.max_nodes)
+        return [self.ablate(subgraph) for subgraph in found]
 
     def read(
         self,
@@ -182,7 +190,7 @@ def find_model(model: str | Path) -> Path:
             return folder
     shipped = sorted(p.parent.name for p in MODELS.glob("*/reader.json"))
     raise InputError(
-        f"{model}: no reader here (a folder with reader.json); shipped readers: {', '.join(shipped) or 'none'}"
+        f"{model}: no reader here (a folder with reader.json); shipped: {', '.join(shipped) or 'none'}"
     )
 
 

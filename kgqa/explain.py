@@ -80,10 +80,8 @@ def probability(answer: Answer, candidate: Candidate) -> float:
 
 def _choice_without(answerer: Answerer, answer: Answer, edge: int) -> float:
     """Probability of the chosen answer when a fact is struck out of its own subgraph."""
-    from kgqa.graph.retrieval import retrieve
-
     question = answer.question
-    graphs = retrieve(question, answerer.graph, answerer.linker, max_nodes=answerer.max_nodes)
+    graphs = answerer.retrieve(question)
     chosen = question.choices.index(answer.candidates[0].text)
     graphs[chosen] = without_edges(answer.evidence.subgraph, [edge])
     return probability(answerer.read([question], [graphs])[0], answer.candidates[0])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from kgqa.batch import QABatch
+from kgqa.graph.ablation import ABLATIONS
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval import retrieve
@@ -80,6 +81,8 @@ class AnsweringRecipe(BaseModel):
     data: list[DataSettings] = Field(min_length=1)
     max_nodes: int = Field(100, ge=8)
     """Concepts retrieved for a question."""
+    ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
+    """What is taken away from every subgraph, in training and after."""
     max_tokens: int = Field(256, ge=32)
     """Tokens of a row; longer passages are read in windows."""
     trainer: TrainerSettings = TrainerSettings()
@@ -170,7 +173,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
     return examples
 
 
-def prepare(settings: DataSettings, max_nodes: int, cache: Path) -> Part:
+def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Part:
     """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
     from rich.progress import track
 
@@ -184,11 +187,12 @@ def prepare(settings: DataSettings, max_nodes: int, cache: Path) -> Part:
     subgraphs = cached_subgraphs(
         examples,
         cache,
-        cache_key(examples, graph.hash, f"max_nodes={max_nodes}"),
-        lambda example: retrieve(example.question, graph, linker, max_nodes=max_nodes),
+        cache_key(examples, graph.hash, f"max_nodes={recipe.max_nodes}"),
+        lambda example: retrieve(example.question, graph, linker, max_nodes=recipe.max_nodes),
         shown,
     )
-    return Part(settings, examples, subgraphs)
+    ablate = ABLATIONS[recipe.ablation]
+    return Part(settings, examples, [[ablate(graph) for graph in group] for group in subgraphs])
 
 
 def cache_folder() -> Path:
@@ -237,11 +241,12 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     The reader in `folder/export` loads with `kgqa.load` or `--model`.
     """
     reader, tokenizer, source = build(recipe)
-    parts = [prepare(data, recipe.max_nodes, cache_folder()) for data in recipe.data]
+    parts = [prepare(data, recipe, cache_folder()) for data in recipe.data]
     collator = Collator(tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
     card = {
         "name": recipe.name,
         "max_nodes": recipe.max_nodes,
+        "ablation": recipe.ablation,
         "recipe": json.loads(recipe.model_dump_json()),
     }
 

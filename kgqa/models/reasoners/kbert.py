@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,7 +31,8 @@ class KBert(Reasoner):
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         takes = inspect.signature(stepper.encoder.forward).parameters
-        relative = stepper.encoder.config.model_type.startswith("deberta")  # type: ignore[union-attr]
+        config: Any = stepper.encoder.config
+        relative = config.model_type.startswith("deberta")
         if stepper.causal or relative or "position_ids" not in takes:
             raise InputError("k-bert needs a bidirectional encoder with absolute positions, such as electra")
         self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)

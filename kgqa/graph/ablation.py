@@ -1,0 +1,49 @@
+"""Subgraphs with something taken away: what a claim about a graph must be measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from kgqa.types import NodeRole, Subgraph
+
+Ablation = Callable[[Subgraph], Subgraph]
+
+
+def shuffled(subgraph: Subgraph) -> Subgraph:
+    """The same facts with their tails dealt out anew: a graph of the same shape that says nothing true."""
+    if len(subgraph.edges) < 2:
+        return subgraph
+    seed = np.frombuffer("".join(subgraph.labels).encode()[:64].ljust(8, b"."), dtype=np.uint8)
+    order = np.random.default_rng(seed.tolist()).permutation(len(subgraph.edges))
+    edges = subgraph.edges.copy()
+    edges[:, 2] = edges[order, 2]
+    return replace(subgraph, edges=edges)
+
+
+def without_direct_edges(subgraph: Subgraph) -> Subgraph:
+    """No fact joins a concept of the question or passage with one of the choice.
+
+    CommonsenseQA's questions were written from ConceptNet's facts, so the direct fact may give the answer
+    away; this row says how much is left without it.
+    """
+    asked = np.isin(subgraph.roles, [int(NodeRole.QUESTION), int(NodeRole.PASSAGE)])
+    chosen = subgraph.roles == int(NodeRole.CHOICE)
+    head, tail = subgraph.edges[:, 0], subgraph.edges[:, 2]
+    direct = (asked[head] & chosen[tail]) | (chosen[head] & asked[tail])
+    return replace(subgraph, edges=subgraph.edges[~direct], weights=subgraph.weights[~direct])
+
+
+def without_facts(subgraph: Subgraph) -> Subgraph:
+    """The concepts alone."""
+    return replace(subgraph, edges=subgraph.edges[:0], weights=subgraph.weights[:0])
+
+
+ABLATIONS: dict[str, Ablation] = {
+    "none": lambda subgraph: subgraph,
+    "shuffled": shuffled,
+    "no-direct-edges": without_direct_edges,
+    "no-facts": without_facts,
+}
