@@ -12,6 +12,20 @@ from kgqa.types import Relation
 TABLE = Path(__file__).resolve().parents[2] / "graph_data" / "relations.toml"
 
 
+ALIASES = {
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#type": "isa",
+    "http://www.w3.org/2000/01/rdf-schema#subClassOf": "isa",
+    "http://www.w3.org/2000/01/rdf-schema#subPropertyOf": "mannerof",
+    "http://www.w3.org/2004/02/skos/core#broader": "isa",
+    "http://www.w3.org/2004/02/skos/core#related": "relatedto",
+    "http://www.wikidata.org/prop/direct/P31": "isa",
+    "http://www.wikidata.org/prop/direct/P279": "isa",
+    "http://www.wikidata.org/prop/direct/P361": "partof",
+    "http://www.wikidata.org/prop/direct/P366": "usedfor",
+}
+"""Relations of other vocabularies that are said as one of the table is."""
+
+
 def known_relations(path: Path = TABLE) -> dict[str, Relation]:
     """Relations of the shipped table by their lower-cased name, empty where the table is not installed."""
     if not path.is_file():
@@ -34,7 +48,7 @@ def name_relations(
     found = []
     for name in names:
         local = name.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
-        known = table.get(local.replace("_", "").lower())
+        known = table.get(ALIASES.get(name, "")) or table.get(local.replace("_", "").lower())
         label = (labels or {}).get(name) or (known.label if known else split_local_name(name))
         relation = stated.get(name, Relation(name, label))
         words = relation.words or (known.words if known else "")

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.writing import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.graph.statements import Label
 from kgqa.graph.surfaces import default_label, hash_keys, plain_key
+from kgqa.graph.writing import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.types import Edges, InputError, Ints, Relation, Triple
 
 __all__ = ["GraphStore", "Label", "is_store", "write_store"]

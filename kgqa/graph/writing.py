@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.advice import advise
 from kgqa.graph.naming import name_relations
 from kgqa.graph.scratch import Names, Scratch
 from kgqa.graph.sorting import sort_by_head, sort_by_tail
@@ -66,25 +67,19 @@ def write_store(
 ) -> dict[str, Any]:
     """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
 
-    `language` is preferred for labels, `relations` name relations (before the labels of the source do),
-    `about` is added to the manifest (licence, sources), and may still be filled while statements are read;
+    `language` is preferred for labels; `relations` name relations, before the labels of the source do;
+    `about` is added to the manifest (licence, sources). Both may still be filled while statements are read.
     `progress` hears (stage, count). A store that stands at `folder` is replaced; any other non-empty folder
     is an `InputError`.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / MANIFEST).is_file() and _holds_something(folder):
         raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
+    temporary, lock = _scratch_folder(folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _clear_abandoned(folder)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
-        lock = os.open(temporary, os.O_RDONLY)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write here ({error.strerror}); choose another --out") from None
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    try:
-        manifest = _write(statements, temporary, tuple(relations), name or folder.name, language, progress)
+        manifest = _write(statements, temporary, relations, name or folder.name, language, progress)
         manifest |= about or {}
+        manifest["warnings"] = advise(manifest, _unlabelled(temporary))
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         (temporary / MANIFEST).write_text(text, encoding="utf-8")
         temporary.chmod(0o755)
@@ -97,6 +92,22 @@ def write_store(
 
 def _holds_something(folder: Path) -> bool:
     return not folder.is_dir() or any(folder.iterdir())
+
+
+def _scratch_folder(folder: Path) -> tuple[Path, int]:
+    """A new hidden folder beside `folder`, locked as long as this process lives."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _clear_abandoned(folder)
+        while True:
+            made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
+            lock = os.open(made, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if made.exists():  # another import may have swept it away before it was locked
+                return made, lock
+            os.close(lock)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write here ({error.strerror}); choose another --out") from None
 
 
 def _clear_abandoned(folder: Path) -> None:
@@ -131,7 +142,7 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
 def _write(
     statements: Iterable[Statement],
     folder: Path,
-    given: tuple[Relation, ...],
+    given: Iterable[Relation],
     name: str,
     language: str,
     progress: Progress | None,
@@ -160,7 +171,7 @@ def _write(
         for key, dtype in ARRAYS.items()
     }
     used = np.bincount(_read(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
-    table = name_relations(list(scratch.relations), given, relation_labels)
+    table = name_relations(list(scratch.relations), tuple(given), relation_labels)
     return {
         "format": FORMAT,
         "name": name,
@@ -168,6 +179,7 @@ def _write(
         "entities": len(counts),
         "edges": sizes["edge_tail"],
         "labels": sizes["label_language"],
+        "labelled": int((np.diff(_read(folder, "label_pointer")) > 0).sum()),
         "self_loops_dropped": scratch.self_loops,
         "largest_degree": int(counts.max()) if len(counts) else 0,
         "languages": list(scratch.languages),
@@ -185,6 +197,14 @@ def _read(folder: Path, name: str) -> NDArray[Any]:
     if not path.stat().st_size:
         return np.zeros(0, dtype=ARRAYS[name])
     return np.asarray(np.memmap(path, dtype=ARRAYS[name], mode="r"))
+
+
+def _unlabelled(folder: Path, most: int = 2000) -> list[str]:
+    """Names of entities without label, a sample at equal distances."""
+    bare = np.flatnonzero(np.diff(_read(folder, "label_pointer")) == 0)
+    offsets, text = _read(folder, "name_offsets"), _read(folder, "name_text")
+    chosen = bare[:: max(1, len(bare) // most)].tolist()
+    return [text[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8") for i in chosen]
 
 
 def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
@@ -208,31 +228,30 @@ def _texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
     return [raw[a:b].decode("utf-8") for a, b in zip(cuts, cuts[1:], strict=False)]
 
 
-def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]]:
-    """Texts to be found, in chunks: names themselves, names as labels where there is no label, labels."""
+def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_], bool]]:
+    """Texts to be found, in chunks: names (flag set), words of names where there is no label, labels."""
     offsets, text = _read(folder, "name_offsets"), _read(folder, "name_text")
     pointer = _read(folder, "label_pointer")
     for start in range(0, len(offsets) - 1, _CHUNK):
         names = _texts(text, offsets[start : start + _CHUNK + 1])
         ids = np.arange(start, start + len(names))
-        yield ["\0" + name for name in names], ids, np.ones(len(names), dtype=bool)
+        yield ["\0" + name for name in names], ids, np.ones(len(names), dtype=bool), True
         bare = np.diff(pointer[start : start + len(names) + 1]) == 0
         texts = [default_label(name) for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare]
-        yield texts, ids[bare], np.ones(len(texts), dtype=bool)
+        yield texts, ids[bare], np.ones(len(texts), dtype=bool), False
     offsets, text = _read(folder, "label_offsets"), _read(folder, "label_text")
     owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
     preferred = _read(folder, "label_preferred").astype(bool)
     for start in range(0, len(owner), _CHUNK):
         stop = start + _CHUNK
         texts = _texts(text, offsets[start : stop + 1])
-        yield texts, owner[start:stop], preferred[start:stop]
+        yield texts, owner[start:stop], preferred[start:stop], False
 
 
 def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
     """Sorted hashes of every key: of a name, of a label's plain words, of a label's words in base form."""
     hashes, entities, ranks = [], [], []
-    for texts, ids, preferred in _surfaces(folder):
-        is_name = bool(texts) and texts[0].startswith("\0")
+    for texts, ids, preferred, is_name in _surfaces(folder):
         keys = texts if is_name else [plain_key(text) for text in texts]
         if "" in keys:
             filled = np.array([bool(key) for key in keys])

@@ -1,0 +1,108 @@
+"""Talking to a SPARQL endpoint: one POST a query, with a time limit, retries, and escaping."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+from kgqa.types import InputError
+
+_RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
+_BAD_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_LARGEST = 256 << 20
+
+Binding = dict[str, dict[str, str]]
+
+
+def literal(text: str, language: str = "") -> str:
+    """SPARQL literal of a text.
+
+    >>> literal('say "hi"', "en")
+    '"say \\\\"hi\\\\""@en'
+    """
+    quoted = "".join(_ESCAPES.get(c, c) for c in text if c >= " " or c in _ESCAPES)
+    return f'"{quoted}"' + (f"@{language}" if re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language) else "")
+
+
+def iri(name: str) -> str | None:
+    """SPARQL term of an IRI, None for what is none (so that no name can break out of its brackets)."""
+    return f"<{name}>" if ":" in name and not _BAD_IRI.search(name) else None
+
+
+class Endpoint:
+    """A SPARQL 1.1 endpoint at `url`. `requests` counts the round trips made."""
+
+    def __init__(
+        self, url: str, timeout_s: float = 30.0, retries: int = 3, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise InputError(f"{url}: not the address of a SPARQL endpoint; expected http(s)://host/path")
+        self.url = url
+        self.timeout_s = timeout_s
+        self.retries = retries
+        self.requests = 0
+        self._sleep = sleep
+
+    def select(self, query: str) -> list[Binding]:
+        """Bindings of a SELECT query.
+
+        Tries again after an overload, a dropped connection or a time-out; raises `InputError` where the
+        endpoint stays silent, refuses the query, or answers something else.
+        """
+        for attempt in range(self.retries + 1):
+            try:
+                return self._post(query)
+            except urllib.error.HTTPError as error:
+                said = " ".join(error.read(500).decode("utf-8", "replace").split())[:200]
+                if error.code not in _RETRIED:
+                    raise InputError(f"{self.url}: refused the query (HTTP {error.code}: {said})") from None
+                problem, wait = f"HTTP {error.code}", _seconds(error.headers.get("Retry-After"))
+            except (OSError, EOFError) as error:
+                problem, wait = str(getattr(error, "reason", error)), 0.0
+            except ValueError:
+                raise InputError(
+                    f"{self.url}: did not answer in SPARQL JSON; is it the query address of an endpoint?"
+                ) from None
+            if attempt < self.retries:
+                self._sleep(max(wait, 0.25 * 2**attempt))
+        raise InputError(f"{self.url}: no answer ({problem}); check that the endpoint runs, or try later")
+
+    def _post(self, query: str) -> list[Binding]:
+        import http.client
+
+        request = urllib.request.Request(
+            self.url,
+            data=urllib.parse.urlencode({"query": query}).encode(),
+            headers={
+                "Accept": "application/sparql-results+json",
+                "Content-Type": "application/x-www-form-urlencoded",
+                "User-Agent": "kgqa/0.1",
+            },
+        )
+        self.requests += 1
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
+                content = response.read(_LARGEST)
+        except http.client.HTTPException as error:
+            raise EOFError(str(error)) from None
+        answer: Any = json.loads(content)
+        try:
+            bindings: list[Binding] = answer["results"]["bindings"]
+        except (KeyError, TypeError):
+            raise ValueError("no bindings") from None
+        return bindings
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return min(float(header or 0), 60.0)
+    except ValueError:
+        return 0.0

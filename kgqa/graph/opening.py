@@ -1,0 +1,85 @@
+"""The one place that chooses how a graph is opened: shipped name, store folder, file, or endpoint."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from hashlib import blake2b
+from pathlib import Path
+
+from kgqa.graph.importing import import_graph, is_url
+from kgqa.graph.sources.rdf import FORMATS
+from kgqa.graph.store import GraphStore, is_store
+from kgqa.graph.writing import FORMAT
+from kgqa.types import InputError, KnowledgeGraph
+
+SHIPPED = Path(__file__).resolve().parents[2] / "graph_data"
+_READ_WHOLE = 64 << 20
+_SUFFIXES = (*FORMATS, ".tsv")
+
+
+def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
+    """Open a graph by shipped name, store folder, RDF or TSV file, or URL of a SPARQL endpoint.
+
+    A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), by its content, and mapped into memory
+    from then on. Raises `InputError` where there is no such graph or it cannot be read.
+    """
+    if is_url(source):
+        from kgqa.graph.sparql import SparqlGraph
+
+        return SparqlGraph(str(source), language)
+    path = Path(source)
+    if not path.exists():
+        found = _shipped().get(str(source))
+        if found is None:
+            raise InputError(_unknown(str(source)))
+        path = found
+    if path.is_dir():
+        return GraphStore.open(path)
+    return _compiled(path, language)
+
+
+def cache_folder() -> Path:
+    """Where compiled graphs are kept."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "kgqa" / "graphs"
+
+
+def _shipped() -> dict[str, Path]:
+    """Graphs that can be opened by name; the folder named by KGQA_GRAPHS goes first."""
+    found: dict[str, Path] = {}
+    folders = [Path(folder) for folder in (os.environ.get("KGQA_GRAPHS"),) if folder]
+    for folder in (*folders, SHIPPED):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.is_dir() and is_store(path):
+                found.setdefault(path.name, path)
+            elif path.is_file() and any(suffix in _SUFFIXES for suffix in path.suffixes):
+                found.setdefault(path.name.split(".")[0], path)
+    return found
+
+
+def _unknown(source: str) -> str:
+    names = sorted(_shipped())
+    near = difflib.get_close_matches(source, names, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known by name: {', '.join(names) or 'none'}"
+    return f"{source}: no such graph, file or folder; {hint}"
+
+
+def _compiled(path: Path, language: str) -> GraphStore:
+    digest = blake2b(f"{FORMAT} {language} {path.suffix}".encode(), digest_size=12)
+    stat = path.stat()
+    if stat.st_size > _READ_WHOLE:
+        digest.update(f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}".encode())
+    else:
+        try:
+            digest.update(path.read_bytes())
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    folder = cache_folder() / f"{path.name.split('.')[0]}-{digest.hexdigest()}"
+    if is_store(folder):
+        try:
+            return GraphStore.open(folder)
+        except InputError:
+            pass  # damaged: compile it again
+    import_graph([path], folder, name=path.name.split(".")[0], language=language)
+    return GraphStore.open(folder)

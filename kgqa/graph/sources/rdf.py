@@ -1,0 +1,305 @@
+"""RDF of every common syntax to facts and labels, in a stream (pyoxigraph).
+
+What is not a plain fact: rdf:List becomes its members; a reified or annotated weight becomes the fact's
+weight; a short text becomes a concept named by the quoted text, other literals are left out; schema is left
+out; a blank node is a concept without label, numbered in the order of appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgqa.graph.sources.files import Checked, bare_suffix
+from kgqa.graph.sources.lines import read_lines
+from kgqa.graph.sources.markup import check_markup
+from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.vocabulary import NIL, RDF, Role, is_schema, role_of
+from kgqa.graph.statements import UNSTATED, Batch, Label
+from kgqa.types import InputError
+
+FORMATS = {
+    ".nt": "N_TRIPLES",
+    ".ntriples": "N_TRIPLES",
+    ".nq": "N_QUADS",
+    ".nquads": "N_QUADS",
+    ".ttl": "TURTLE",
+    ".turtle": "TURTLE",
+    ".n3": "N3",
+    ".trig": "TRIG",
+    ".rdf": "RDF_XML",
+    ".owl": "RDF_XML",
+    ".xml": "RDF_XML",
+    ".jsonld": "JSON_LD",
+    ".json": "JSON_LD",
+}
+BATCH = 250_000
+MAX_TEXT = 60
+"""Characters of a text that may still be a concept."""
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
+
+
+def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> Iterator[Batch]:
+    """Facts and labels of an RDF file.
+
+    `syntax` is a suffix such as `.ttl` where the file's own does not tell; `prefix` keeps the blank nodes
+    of several files apart. Raises `InputError` with line and column of what cannot be read.
+    """
+    form = FORMATS[syntax or bare_suffix(path)]
+    if form == "RDF_XML":
+        check_markup(path)
+    reader = RdfReader(tally, prefix)
+    if form == "N_TRIPLES":
+        yield from reader.lines(path)
+    else:
+        yield from reader.quads(_parse(path, form))
+    yield reader.rest()
+
+
+def _parse(path: Path, form: str, content: bytes | None = None, first_line: int = 0) -> Iterator[Any]:
+    """Quads of a file, or of a piece of it that begins at `first_line` (from 0)."""
+    import pyoxigraph
+
+    stream = Checked(path) if content is None else None
+    try:
+        yield from pyoxigraph.parse(
+            stream if content is None else content,
+            format=getattr(pyoxigraph.RdfFormat, form),
+            base_iri=path.absolute().as_uri(),
+        )
+    except (SyntaxError, ValueError, OSError) as error:
+        if stream is not None and stream.fault:
+            raise stream.fault from None
+        if isinstance(error, InputError):
+            raise
+        raise InputError(_explain(path, form, error, first_line)) from None
+    finally:
+        if stream is not None:
+            stream.close()
+
+
+def _explain(path: Path, form: str, error: Exception, first_line: int) -> str:
+    line, column = getattr(error, "lineno", None), getattr(error, "offset", None)
+    place = f"{path}:{line + first_line}:{column}" if line else str(path)
+    said = " ".join(str(error).split())
+    if ": " in said and said.startswith("Parser error at"):
+        said = said.split(": ", 1)[1]
+    said = said.rsplit(" (line ", 1)[0][:200]
+    if "LoadDocumentCallback" in said:
+        return (
+            f"{place}: its @context is on the network, which is never asked; write the context into the file"
+        )
+    return f"{place}: not {form.replace('_', '-')} here: {said}; correct the file"
+
+
+class RdfReader:
+    """State that outlives a batch: numbers of blank nodes, lists, reified statements."""
+
+    def __init__(self, tally: Tally, prefix: str) -> None:
+        self.tally = tally
+        self.prefix = prefix
+        self.batch = Batch()
+        self.roles: dict[str, Role] = {}
+        self.blanks: dict[str, str] = {}
+        self.first: dict[str, str] = {}
+        self.following: dict[str, str] = {}
+        self.list_facts: list[tuple[str, str, str, str]] = []
+        self.reified: dict[str, list[str]] = {}
+        self.weights: dict[str, float] = {}
+
+    def lines(self, path: Path) -> Iterator[Batch]:
+        """N-Triples: plain lines by regular expression, any other piece by the parser."""
+        for first_line, piece, plain in read_lines(path):
+            if plain is None:
+                for quad in _parse(path, "N_TRIPLES", piece, first_line):
+                    self.statement(quad)
+            else:
+                self.plain(*plain)
+            if len(self.batch) >= BATCH:
+                yield self.flush()
+
+    def plain(self, heads: tuple[str, ...], relations: tuple[str, ...], tails: tuple[str, ...]) -> None:
+        """Facts between IRIs, many at once."""
+        from pyoxigraph import NamedNode
+
+        for relation in dict.fromkeys(relations):
+            self.roles.setdefault(relation, role_of(relation))
+        special = {relation for relation in set(relations) if self.roles[relation] is not Role.FACT}
+        if special:
+            chosen = [i for i, relation in enumerate(relations) if relation in special]
+            for i in chosen:
+                self.odd(NamedNode(heads[i]), relations[i], NamedNode(tails[i]), "")
+            kept = [i for i, relation in enumerate(relations) if relation not in special]
+            heads, relations, tails = (tuple([c[i] for i in kept]) for c in (heads, relations, tails))
+        batch = self.batch
+        batch.heads.extend(heads)
+        batch.relations.extend(relations)
+        batch.tails.extend(tails)
+        if batch.weights:
+            batch.weights.extend([UNSTATED] * len(heads))
+        if batch.graphs:
+            batch.graphs.extend([""] * len(heads))
+
+    def quads(self, quads: Iterator[Any]) -> Iterator[Batch]:
+        """Any syntax, quad by quad."""
+        for quad in quads:
+            self.statement(quad)
+            if len(self.batch.heads) >= BATCH or len(self.batch.labels) >= BATCH:
+                yield self.flush()
+
+    def flush(self) -> Batch:
+        """What has gathered."""
+        batch, self.batch = self.batch, Batch()
+        return batch
+
+    def statement(self, quad: Any) -> None:
+        """Sort one statement to where it belongs."""
+        import pyoxigraph as ox
+
+        subject, predicate, value, graph = quad
+        relation = predicate.value
+        role = self.roles.get(relation)
+        if role is None:
+            role = self.roles[relation] = role_of(relation)
+        where = "" if type(graph) is ox.DefaultGraph else self.name(graph)
+        if role is Role.FACT and type(subject) is ox.NamedNode and type(value) is ox.NamedNode:
+            self.fact(subject.value, relation, value.value, UNSTATED, where)
+        else:
+            self.odd(subject, relation, value, where)
+
+    def fact(self, head: str, relation: str, tail: str, weight: float, graph: str) -> None:
+        """One fact to the batch, whose columns of weights and graphs begin when first needed."""
+        batch = self.batch
+        if tail == NIL:
+            self.tally.skipped["empty list"] += 1
+            return
+        batch.heads.append(head)
+        batch.relations.append(relation)
+        batch.tails.append(tail)
+        count = len(batch.heads)
+        if weight == weight or batch.weights:
+            batch.weights.extend([UNSTATED] * (count - 1 - len(batch.weights)))
+            batch.weights.append(weight)
+        if graph or batch.graphs:
+            batch.graphs.extend([""] * (count - 1 - len(batch.graphs)))
+            batch.graphs.append(graph)
+
+    def name(self, term: Any) -> str:
+        """Name of an IRI or blank node."""
+        import pyoxigraph as ox
+
+        if type(term) is ox.BlankNode:
+            number = len(self.blanks) + 1
+            return self.blanks.setdefault(term.value, f"_:{self.prefix}b{number}")
+        return str(term.value)
+
+    def concept(self, term: Any) -> str | None:
+        """Name of a term as a concept, None for a literal that is none."""
+        import pyoxigraph as ox
+
+        if type(term) is ox.Literal:
+            if not term.language and term.datatype.value != _STRING:
+                self.tally.skipped["number, date or other typed literal"] += 1
+                return None
+            text = term.value.strip()
+            if not text or len(text) > MAX_TEXT or "\n" in text or not any(map(str.isalpha, text)):
+                self.tally.skipped["text that names nothing (long, or without letters)"] += 1
+                return None
+            return f'"{text}"@{term.language}' if term.language else f'"{text}"'
+        if type(term) is ox.Triple:
+            self.tally.skipped["statement about a statement"] += 1
+            return None
+        return self.name(term)
+
+    def odd(self, subject: Any, relation: str, value: Any, graph: str) -> None:
+        """A statement that is not a fact between two IRIs."""
+        import pyoxigraph as ox
+
+        if type(subject) is ox.Triple:
+            self.tally.skipped["statement about a statement"] += 1
+            return
+        role = self.roles[relation]
+        head = self.name(subject)
+        is_text = type(value) is ox.Literal
+        if role in (Role.LABEL, Role.ALTERNATE) and is_text:
+            text = " ".join(value.value.split())
+            if text and len(text) <= 1000:
+                label = Label(head, text, value.language or "", role is Role.LABEL)
+                self.batch.labels.append(label)
+            else:
+                self.tally.skipped["label that is empty or over 1,000 characters"] += 1
+        elif role is Role.WORDS and is_text:
+            self.tally.words.setdefault(head, {})[value.language or ""] = value.value
+        elif role is Role.LICENCE:
+            if value.value not in self.tally.licences and len(self.tally.licences) < 20:
+                self.tally.licences.append(value.value[:300])
+        elif role is Role.REIFIES and type(value) is ox.Triple:
+            parts = (value.subject, value.predicate, value.object)
+            names = [self.concept(part) for part in parts]
+            if None not in names:
+                self.reified[head] = [str(name) for name in names] + [graph]
+        elif role in (Role.SUBJECT, Role.PREDICATE, Role.OBJECT):
+            parts_of = self.reified.setdefault(head, ["", "", "", graph])
+            parts_of[role - Role.SUBJECT] = self.concept(value) or ""
+        elif role is Role.WEIGHT:
+            self.weight(head, value)
+        elif role is Role.FIRST:
+            self.first[head] = self.concept(value) or NIL
+        elif role is Role.REST:
+            self.following[head] = self.name(value) if not is_text else NIL
+        elif role is Role.SKIP or (role is Role.TYPE and (is_text or is_schema(str(value.value)))):
+            if not (role is Role.TYPE and not is_text and value.value == RDF + "Statement"):
+                self.tally.skipped["schema and notes"] += 1
+        elif head in self.reified and head.startswith("_:"):
+            self.tally.skipped["statement about a statement"] += 1
+        else:
+            tail = self.concept(value)
+            if tail is None:
+                return
+            if tail.startswith("_:"):
+                self.list_facts.append((head, relation, tail, graph))
+            else:
+                self.fact(head, relation, tail, UNSTATED, graph)
+
+    def weight(self, head: str, value: Any) -> None:
+        """Remember the weight of what may turn out to be a reified statement."""
+        try:
+            number = float(value.value)
+        except ValueError:
+            number = UNSTATED
+        if number == number and abs(number) < 1e30:
+            self.weights[head] = number
+        else:
+            self.tally.skipped["weight that is no number"] += 1
+
+    def rest(self) -> Batch:
+        """Facts that only the end of the file could complete: lists and reified statements."""
+        for head, relation, tail, graph in self.list_facts:
+            for member in self.members(tail):
+                self.fact(head, relation, member, UNSTATED, graph)
+        for node, (head, relation, tail, graph) in self.reified.items():
+            if not (head and relation and tail):
+                self.tally.skipped["incomplete rdf:Statement"] += 1
+            elif role_of(relation) is Role.FACT:
+                for member in self.members(tail):
+                    self.fact(head, relation, member, self.weights.get(node, UNSTATED), graph)
+        return self.flush()
+
+    def members(self, node: str) -> list[str]:
+        """Members of a list and of the lists in it, each once; a node that is no list is its own member."""
+        if node not in self.first:
+            return [node]
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        waiting = [node]
+        while waiting:
+            here = waiting.pop()
+            if here in seen or here == NIL:
+                continue
+            if here not in self.first:
+                found[here] = None
+                continue
+            seen.add(here)
+            waiting += [self.following.get(here, NIL), self.first[here]]
+        return list(found)

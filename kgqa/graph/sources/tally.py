@@ -1,0 +1,25 @@
+"""What a reader says about a source beside its statements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from kgqa.types import Relation
+
+
+@dataclass(slots=True)
+class Tally:
+    """Filled while a source is read: what was left out and why, words of relations, licences."""
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
+    licences: list[str] = field(default_factory=list)
+
+    def relations(self, language: str = "en") -> list[Relation]:
+        """Relations whose words the source gives, in the wanted language where it can be."""
+        found = []
+        for name, said in self.words.items():
+            words = said.get(language) or said.get("en") or said.get("") or next(iter(said.values()))
+            found.append(Relation(name, "", words))
+        return found

@@ -1,0 +1,196 @@
+"""A graph behind a SPARQL endpoint: the same three questions, each a few round trips for many entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from kgqa.graph.endpoint import Binding, Endpoint, iri, literal
+from kgqa.graph.naming import name_relations
+from kgqa.graph.sources.vocabulary import ALTERNATES, LABELS, RDF, Role, is_schema, role_of
+from kgqa.graph.surfaces import default_label, plain_key
+from kgqa.types import Edges, Ints, Relation
+
+SCAN_LIMIT = 200_000
+"""Labels an endpoint may hold for every one of them to be compared in lower case."""
+_ALL_LABELS = " ".join(f"<{name}>" for name in (*LABELS, *ALTERNATES))
+_PREFERRED = frozenset(LABELS)
+
+
+class SparqlGraph:
+    """A `KnowledgeGraph` over HTTP. Entities get ids as they are met; facts between IRIs only, of weight 1.
+
+    A surface form is looked up as a label in the usual spellings (digging, Digging, Digging Tools; in
+    `language`, in English, without language), which any endpoint answers from its index; where the endpoint
+    holds fewer than `SCAN_LIMIT` labels, also against all labels in lower case and against the local names
+    of entities that have none.
+    """
+
+    def __init__(
+        self, url: str, language: str = "en", timeout_s: float = 30.0, retries: int = 3, batch: int = 100
+    ) -> None:
+        self.endpoint = Endpoint(url, timeout_s, retries)
+        self.name = url.split("://", 1)[1].rstrip("/")
+        self.hash = blake2b(url.encode(), digest_size=16).hexdigest()
+        self.language = language
+        self.batch = batch
+        self._ids: dict[str, int] = {}
+        self._names: list[str] = []
+        self._labels: dict[int, str] = {}
+        self._found: dict[str, Ints] = {}
+        self._degrees: dict[int, set[tuple[int, int, int]]] = {}
+        self._relations: list[Relation] = []
+        self._relation_ids: dict[str, int] = {}
+        self._small: bool | None = None
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """Relations met so far."""
+        return self._relations
+
+    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+        """Entities that bear each surface form; those whose preferred label it is come first."""
+        keys = [plain_key(surface) for surface in surfaces]
+        unknown = [key for key in dict.fromkeys(keys) if key and key not in self._found]
+        for part in _parts(unknown, self.batch):
+            self._look_up(part)
+        nothing = np.zeros(0, dtype=np.int32)
+        return [self._found.get(key, nothing) for key in keys]
+
+    def _look_up(self, keys: list[str]) -> None:
+        grades: dict[str, dict[str, int]] = {key: {} for key in keys}
+
+        def note(row: Binding, key: str) -> None:
+            entity, place = row["e"], grades.get(key)
+            if place is not None and entity["type"] == "uri":
+                grade = 0 if row.get("p", {}).get("value") in _PREFERRED else 1
+                place[entity["value"]] = min(grade, place.get(entity["value"], 2))
+
+        languages = dict.fromkeys((self.language, "en", ""))
+        spellings = " ".join(
+            literal(text, language)
+            for key in keys
+            for text in dict.fromkeys((key, key.capitalize(), key.title(), key.upper()))
+            for language in languages
+        )
+        # STR in the projection: endpoints differ in whether a language tag comes back
+        for row in self.endpoint.select(
+            f"SELECT ?e ?p (STR(?l) AS ?s) WHERE {{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} "
+            "?e ?p ?l }"
+        ):
+            note(row, plain_key(row["s"]["value"]))
+        missing = [key for key in keys if not grades[key]]
+        if missing and self._is_small():
+            values = " ".join(literal(key) for key in missing)
+            for row in self.endpoint.select(_SCAN.replace("$KEYS", values).replace("$LABELS", _ALL_LABELS)):
+                note(row, row["k"]["value"])
+        for key, place in grades.items():
+            ordered = sorted(place, key=lambda name: (place[name], name))
+            self._found[key] = np.array([self._id(name) for name in ordered], dtype=np.int32)
+
+    def _is_small(self) -> bool:
+        if self._small is None:
+            rows = self.endpoint.select(f"SELECT ?s WHERE {{ ?s ?p ?o }} LIMIT 1 OFFSET {SCAN_LIMIT}")
+            self._small = not rows
+        return self._small
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
+        facts: dict[tuple[int, int, int], None] = {}
+        terms = [term for name in self.names(np.unique(entities)) if (term := iri(name))]
+        for part in _parts(terms, self.batch if limit is None else max(1, self.batch // 4)):
+            if limit is None:
+                values = " ".join(part)
+                query = (
+                    f"SELECT ?h ?r ?t WHERE {{ {{ VALUES ?h {{ {values} }} ?h ?r ?t }} UNION "
+                    f"{{ VALUES ?t {{ {values} }} ?h ?r ?t }} FILTER(isIRI(?h) && isIRI(?t)) }}"
+                )
+            else:
+                picks = [
+                    f"{{ SELECT ?h ?r ?t WHERE {{ VALUES {end} {{ {term} }} ?h ?r ?t "
+                    f"FILTER(isIRI(?h) && isIRI(?t)) }} LIMIT {int(limit)} }}"
+                    for term in part
+                    for end in ("?h", "?t")
+                ]
+                query = f"SELECT ?h ?r ?t WHERE {{ {' UNION '.join(picks)} }}"
+            for row in self.endpoint.select(query):
+                fact = self._fact(row["h"]["value"], row["r"]["value"], row["t"]["value"])
+                if fact:
+                    facts[fact] = None
+        rows = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
+        return Edges(rows[:, 0], rows[:, 1], rows[:, 2], np.ones(len(rows), dtype=np.float32))
+
+    def _fact(self, head: str, relation: str, tail: str) -> tuple[int, int, int] | None:
+        role = role_of(relation)
+        if head == tail or role not in (Role.FACT, Role.TYPE):
+            return None
+        if tail.startswith(RDF) or (role is Role.TYPE and is_schema(tail)):
+            return None
+        if relation not in self._relation_ids:
+            self._relation_ids[relation] = len(self._relations)
+            self._relations += name_relations([relation], labels=self._ask_labels([relation]))
+        fact = (self._id(head), self._relation_ids[relation], self._id(tail))
+        for entity in (fact[0], fact[2]):
+            self._degrees.setdefault(entity, set()).add(fact)
+        return fact
+
+    def labels(self, entities: Ints) -> list[str]:
+        """Preferred label of each entity; words of its IRI where it has none."""
+        ids = np.asarray(entities).tolist()
+        unknown = [entity for entity in dict.fromkeys(ids) if entity not in self._labels]
+        for part in _parts(unknown, self.batch * 4):
+            said = self._ask_labels([self._names[entity] for entity in part])
+            for entity in part:
+                name = self._names[entity]
+                self._labels[entity] = said.get(name) or default_label(name)
+        return [self._labels[entity] for entity in ids]
+
+    def _ask_labels(self, names: list[str]) -> dict[str, str]:
+        values = " ".join(term for name in names if (term := iri(name)))
+        wanted = ", ".join(literal(language) for language in dict.fromkeys((self.language, "en", "")))
+        preferred = " ".join(f"<{name}>" for name in LABELS)
+        order = (self.language, "", "en")
+        best: dict[str, tuple[int, int, str]] = {}
+        for row in self.endpoint.select(
+            f"SELECT ?e ?p ?l WHERE {{ VALUES ?e {{ {values} }} VALUES ?p {{ {preferred} }} ?e ?p ?l "
+            f"FILTER(LANG(?l) IN ({wanted})) }}"
+        ):
+            language = row["l"].get("xml:lang", "").lower()
+            place = order.index(language) if language in order else len(order)
+            offer = (place, LABELS.index(row["p"]["value"]), " ".join(row["l"]["value"].split()))
+            name = row["e"]["value"]
+            best[name] = min(offer, best.get(name, offer))
+        return {name: offer[2] for name, offer in best.items()}
+
+    def names(self, entities: Ints) -> list[str]:
+        """IRI of each entity, without a round trip."""
+        return [self._names[entity] for entity in np.asarray(entities).tolist()]
+
+    def degrees(self, entities: Ints) -> Ints:
+        """Facts met so far of each entity, without a round trip: at most its true degree."""
+        counts = [len(self._degrees.get(entity, ())) for entity in np.asarray(entities).tolist()]
+        return np.array(counts, dtype=np.int32)
+
+    def _id(self, name: str) -> int:
+        if name not in self._ids:
+            self._ids[name] = len(self._names)
+            self._names.append(name)
+        return self._ids[name]
+
+
+def _parts(items: list, size: int) -> Iterator[list]:  # type: ignore[type-arg]
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+_SCAN = r"""SELECT ?e ?p ?k WHERE {
+  { VALUES ?p { $LABELS } ?e ?p ?l BIND(LCASE(STR(?l)) AS ?k) }
+  UNION
+  { { SELECT DISTINCT ?e WHERE { { ?e ?q ?x } UNION { ?x ?q ?e } FILTER(isIRI(?e)) } }
+    FILTER NOT EXISTS { VALUES ?p { $LABELS } ?e ?p ?any }
+    BIND(REPLACE(STR(?e), "^.*[/#:]([^/#:]+)[/#]?$", "$1") AS ?local)
+    BIND(LCASE(REPLACE(REPLACE(?local, "([a-z0-9])([A-Z])", "$1 $2"), "[_-]+", " ")) AS ?k) }
+  VALUES ?k { $KEYS }
+}"""
