@@ -15,6 +15,7 @@ def build(
         Path | None, typer.Option(help="Table of relations; default: relations.toml in or beside FOLDER.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Report on quality instead of writing.")] = False,
+    limit: Annotated[int, typer.Option(help="Entries of each list that --check prints; 0 for all.")] = 20,
 ) -> None:
     """Compile a folder of source files to Turtle, or report on their quality (--check)."""
     from kgqa.graph.compiling import read_folder
@@ -25,8 +26,8 @@ def build(
         from kgqa.graph.quality import examine
 
         report = examine(graph)
-        typer.echo(report.text())
-        if report.faults:
+        typer.echo(report.text(limit or None))
+        if not report.clean:
             raise typer.Exit(1)
         return
     target = out or folder.with_name(f"{folder.name}.ttl")

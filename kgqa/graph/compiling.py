@@ -136,7 +136,7 @@ class _Names:
             at = self._add(block.label, block.where)
         concept = self.concepts[at]
         concept.defined = True
-        for value in (*block.also, split_sense(block.label)[0]):
+        for value in (split_sense(name)[0] for name in (*block.also, block.label)):
             if value not in concept.also and value != concept.label:
                 concept.also.append(value)
         concept.ko.extend(dict.fromkeys(value for value in block.ko if value not in concept.ko))
