@@ -11,6 +11,13 @@ import typer
 
 from kgqa.types import InputError
 
+ENVIRONMENT = {
+    "OMP_WAIT_POLICY": "passive",  # spinning threads slow every other process down
+    "HF_HUB_OFFLINE": "1",  # nothing is downloaded at run time
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+}
+
 app = typer.Typer(
     name="kgqa",
     help="Reading comprehension that knows what the passage leaves unsaid.",
@@ -113,7 +120,8 @@ def open_app(
 
 def run() -> None:
     """Entry point: bad input ends in one line on standard error and exit code 2."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     from kgqa.cli.graph import graph_app
 
     app.add_typer(graph_app, name="graph", help="Import, look at and export knowledge graphs.")
