@@ -88,11 +88,12 @@ def unify(blocks: Iterable[Block], relations: dict[str, RelationWords]) -> Sourc
 
     A name is looked up as it is written, then without a sense (fly is not "fly (insect)" where a verb is
     meant), then as another name (`also`), then in another number or as a gerund (dig holes = dig a hole,
-    planting flowers = plant flowers).
+    planting flowers = plant flowers). Blocks that name each other, or one of which names the other and has
+    the same Korean label, are one concept; where only one names the other they are similar.
     """
     graph = SourceGraph(relations)
+    blocks = _join(list(blocks))
     names = _Names(graph.concepts)
-    blocks = list(blocks)
     heads = [names.define(block) for block in blocks]
     names.learn_aliases()
     for block, head in zip(blocks, heads, strict=True):
@@ -111,10 +112,50 @@ def unify(blocks: Iterable[Block], relations: dict[str, RelationWords]) -> Sourc
             known = rows.get(key)
             if known is None or known.weight < fact.weight:
                 rows[key] = Fact(*key, fact.weight, known.where if known else fact.where)
+    for head, tail in names.part_shared_names():
+        linked = any((head, name, tail) in rows or (tail, name, head) in rows for name in relations)
+        if "SimilarTo" in relations and not linked:
+            rows[head, "SimilarTo", tail] = Fact(head, "SimilarTo", tail, 1.0, graph.concepts[head].where)
+    for head, relation, tail in list(rows):
+        # A toy shovel is told apart from a shovel by its facts; that it is a shovel says more.
+        pair = ((head, "DistinctFrom", tail), (tail, "DistinctFrom", head))
+        for other in pair if relation == "IsA" else ():
+            if fact := rows.pop(other, None):
+                graph.dropped.append(f"{fact.where}: DistinctFrom of a concept and its kind")
     graph.facts = list(rows.values())
     graph.ambiguous = names.ambiguous
     _give_slugs(graph.concepts)
     return graph
+
+
+def _join(blocks: list[Block]) -> list[Block]:
+    """Give blocks that are one concept one label: the first that is written."""
+    first: dict[str, str] = {}
+    also: dict[str, set[str]] = defaultdict(set)
+    ko: dict[str, set[str]] = defaultdict(set)
+    for block in blocks:
+        key = surface(block.label)
+        first.setdefault(key, block.label)
+        also[key].update(surface(name) for name in block.also)
+        ko[key].update(block.ko)
+    better: dict[str, str] = {}
+    for one in first:
+        for two in sorted(also[one] & first.keys() - {one}):
+            if (one in also[two] or ko[one] & ko[two]) and two not in better and better.get(one) != two:
+                root = one
+                while root in better:
+                    root = better[root]
+                if root != two:
+                    better[two] = root
+    joined = []
+    for block in blocks:
+        key = surface(block.label)
+        while key in better:
+            key = better[key]
+        label = first[key]
+        others = (*block.also, block.label) if label != block.label else block.also
+        joined.append(Block(label, block.domain, block.where, others, block.ko, block.facts))
+    return joined
 
 
 class _Names:
@@ -148,6 +189,17 @@ class _Names:
         for at, concept in enumerate(self.concepts):
             for name in concept.also:
                 self.aliases.setdefault(surface(name), at)
+
+    def part_shared_names(self) -> list[tuple[int, int]]:
+        """Another name that is the label of a second concept goes to that one; the pairs are returned."""
+        pairs = []
+        for at, concept in enumerate(self.concepts):
+            for name in list(concept.also):
+                other = self.exact.get(surface(name), at)
+                if other != at and not concept.sense:
+                    concept.also.remove(name)
+                    pairs.append((at, other))
+        return pairs
 
     def part_from_self(self, label: str, head: int, relation: RelationWords) -> None:
         """A knife that is another name of the kitchen knife, and also its kind, is a concept of its own."""

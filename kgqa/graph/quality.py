@@ -122,9 +122,9 @@ def _contradictions(graph: SourceGraph, names: Sequence[str]) -> list[str]:
             head, tail = (names[at] for at in sorted(pair))
             found.append(f"{head} / {tail}: {one} ({pairs[one][pair]}) and {two} ({pairs[two][pair]})")
     kinds = {(fact.head, fact.tail): fact.where for fact in graph.facts if fact.relation == "IsA"}
-    for (head, tail), where in kinds.items():
-        if head < tail and (tail, head) in kinds:
-            found.append(f"{names[head]} and {names[tail]}: each IsA the other ({where})")
+    for (one_kind, other), where in kinds.items():
+        if one_kind < other and (other, one_kind) in kinds:
+            found.append(f"{names[one_kind]} and {names[other]}: each IsA the other ({where})")
     return found
 
 

@@ -82,3 +82,26 @@ def test_symmetric_facts_are_stored_once_and_loops_reported(tmp_path: Path) -> N
 def test_unusable_places(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no .txt files"):
         read_folder(tmp_path)
+
+
+def test_blocks_that_share_a_name(tmp_path: Path) -> None:
+    graph = built(
+        tmp_path,
+        "henhouse\n  also: chicken coop\n  ko: 닭장\n  HasA: egg\n"
+        "chicken coop\n  also: henhouse\n  ko: 계사\n  HasA: hen\n"
+        "fix a watch\n  also: fix a clock\n  ko: 시계를 고치다\n"
+        "fix a clock\n  ko: 괘종시계를 고치다\n",
+    )
+    assert facts(graph) == {
+        ("henhouse", "HasA", "egg"),
+        ("henhouse", "HasA", "hen"),
+        ("fix a watch", "SimilarTo", "fix a clock"),
+    }
+    assert graph.concepts[0].ko == ["닭장", "계사"] and "chicken coop" in graph.concepts[0].also
+    assert not graph.concepts[1].also
+
+
+def test_a_kind_is_not_distinct_from_what_it_is(tmp_path: Path) -> None:
+    graph = built(tmp_path, "spade\n  ko: 삽\n  IsA: shovel\n  DistinctFrom: shovel\n")
+    assert facts(graph) == {("spade", "IsA", "shovel")}
+    assert len(graph.dropped) == 1
