@@ -26,6 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+COMPARED = Path("training/recipes/answer/fused.toml")
+
 Graph = Annotated[
     str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
 ]
@@ -64,14 +66,27 @@ def predict(
 
 @app.command()
 def evaluate(
-    task: Annotated[str, typer.Argument(help="Data set name, or `own` with --data.")],
+    task: Annotated[str, typer.Argument(help="Data set name, `own` with --data, or `compare`.")],
     data: Annotated[Path | None, typer.Option(help="Your own JSONL with answers.")] = None,
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
     as_json: AsJson = False,
+    recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
+    rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
+    columns: Annotated[str, typer.Option(help="For compare: data sets, by comma.")] = "synthesis",
+    out: Annotated[Path, typer.Option(help="For compare: folder of the runs; resumable.")] = Path(
+        "runs/compare"
+    ),
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="For compare: KEY=VALUE.")] = None,
 ) -> None:
-    """Measure a reader on a data set."""
+    """Measure a reader on a data set, or train and compare all reasoners."""
+    if task == "compare":
+        from kgqa.cli.training import compare_rows
+
+        compare_rows(recipe, overrides or [], rows, seeds, columns.split(","), graph, limit, out)
+        return
     from kgqa.cli.answering import evaluate_task
 
     evaluate_task(task, data, graph, model, limit, as_json)

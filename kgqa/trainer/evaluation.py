@@ -36,7 +36,7 @@ def answer_all(answer_many: AnswerMany, examples: Sequence[Example], batch: int 
 
 
 def evaluate(answer_many: AnswerMany, examples: Sequence[Example]) -> dict[str, float]:
-    """Figures of `metrics.score_answers` and milliseconds a question; concepts compared by normalised form."""
+    """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised."""
     started = time.perf_counter()
     answers = answer_all(answer_many, examples)
     elapsed = time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""Retrieved subgraphs of a data set, kept on disk: retrieved once, read at once in every later epoch and run."""
+"""Retrieved subgraphs of a data set, kept on disk: later epochs and runs read them at once."""
 
 from __future__ import annotations
 
