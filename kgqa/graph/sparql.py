@@ -136,6 +136,10 @@ class SparqlGraph:
             self._degrees.setdefault(entity, set()).add(fact)
         return fact
 
+    def ids(self, names: Sequence[str]) -> Ints:
+        """Id of each IRI, known or not; -1 for what is none."""
+        return np.array([self._id(name) if iri(name) else -1 for name in names], dtype=np.int32)
+
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity; words of its IRI where it has none."""
         ids = np.asarray(entities).tolist()
