@@ -29,11 +29,10 @@ class _Word(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Gram:
     """Words that may be one concept: `tokens` are their places in the text, `keys` what to look up,
-    `spare` what to look up where `keys` name nothing."""
+    the likeliest first."""
 
     tokens: tuple[int, ...]
     keys: tuple[str, ...]
-    spare: tuple[str, ...]
     gapped: bool
 
 
@@ -114,19 +113,16 @@ class Linker:
     def _look_up(self, grams: list[list[_Gram]]) -> None:
         if len(self._memo) > _MEMO_SIZE:
             self._memo.clear()
-        wanted = {key: None for list_ in grams for gram in list_ for key in gram.keys + gram.spare}
+        wanted = {key: None for list_ in grams for gram in list_ for key in gram.keys}
         unknown = [key for key in wanted if key not in self._memo]
         if unknown:
             for key, ids in zip(unknown, self.graph.find(unknown), strict=True):
                 self._memo[key] = tuple(ids[: self.max_candidates].tolist())
 
     def _entities(self, gram: _Gram) -> tuple[int, ...]:
-        memo = self._memo
-        found = [memo[key] for key in gram.keys]
-        if not any(found):  # what an -ing form may be the verb of is a last resort: "evening" is not "even"
-            found = [memo[key] for key in gram.spare]
-        if len(found) == 1:
-            return found[0]
+        found = [ids for key in gram.keys if (ids := self._memo[key])]
+        if len(found) < 2:
+            return found[0] if found else ()
         return tuple(dict.fromkeys(i for ids in found for i in ids))[: self.max_candidates]
 
     def _choose(self, tokens: list[_Word], grams: list[_Gram]) -> list[Mention]:
@@ -175,12 +171,14 @@ def _may_stand(tokens: list[_Word], run: tuple[int, ...]) -> bool:
 def _gram(tokens: list[_Word], run: tuple[int, ...], gapped: bool) -> _Gram:
     first = tokens[run[0]]
     rest = "".join([f" {tokens[i].lemma}" for i in run[1:]])
-    base = first.lemma + rest
-    spare = tuple([verb + rest for verb in verb_bases(first.text)]) if first.text.endswith("ing") else ()
-    if gapped:
-        return _Gram(run, (base,), spare, True)
-    plain = " ".join([tokens[i].text for i in range(run[0], run[-1] + 1)])
-    return _Gram(run, (plain,) if plain == base else (plain, base), spare, False)
+    keys = [first.lemma + rest]
+    if not gapped:
+        plain = " ".join([tokens[i].text for i in range(run[0], run[-1] + 1)])
+        if plain != keys[0]:
+            keys.insert(0, plain)
+    if first.text.endswith("ing"):
+        keys += [verb + rest for verb in verb_bases(first.text)]
+    return _Gram(run, tuple(keys), gapped)
 
 
 def _gapped(tokens: list[_Word], kept: list[int]) -> Iterator[tuple[int, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.cues import asked_relations, vague_relations
 from kgqa.graph.linking import Linker
 from kgqa.graph.ranking import score_bridges, score_context
 from kgqa.graph.walking import Walk, WalkSettings, best, distinct, join, locate, take, walk
@@ -63,7 +64,10 @@ def retrieve(
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
     reached = walk(graph, everyone, columns, hops, settings)
-    context = score_context(reached)
+    relations = graph.relations
+    context = score_context(
+        reached, columns[:, 0], asked_relations(question.text, relations), vague_relations(relations)
+    )
     if relevance is not None:
         context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
     picks = []

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.graph.ranking import scaled, score_bridges, score_context
+from kgqa.graph.cues import asked_relations, vague_relations
+from kgqa.graph.ranking import features, score_bridges, score_context
 from kgqa.graph.walking import WalkSettings, walk
 
 
@@ -26,12 +27,37 @@ def test_the_bridge_stands_between_both_sides(toy):
     assert inner[0] == "dig the foundation"
 
 
+def asking(toy, text: str):
+    return asked_relations(text, toy.relations), vague_relations(toy.relations)
+
+
 def test_scores_are_bounded(toy):
     walked = reached(toy, "build a house", "excavator")
-    for score in (score_context(walked), score_bridges(walked, 0)):
+    mass = np.array([1.0, 0.0])
+    for score in (score_context(walked, mass, *asking(toy, "Where?")), score_bridges(walked, 0)):
         assert score.min() >= 0 and score.max() == 1
 
 
-def test_scaled_leaves_nothing_alone():
-    assert scaled(np.zeros(3)).tolist() == [0, 0, 0]
-    assert scaled(np.zeros(0)).tolist() == []
+def test_the_question_word_turns_the_ranking(toy):
+    ids = np.array([toy.id("plant flowers")], dtype=np.int32)
+    walked = walk(toy, ids, np.ones((1, 1)), 2, WalkSettings())
+    labels = toy.labels(walked.ids)
+
+    def place(text: str, label: str) -> int:
+        score = score_context(walked, np.ones(1), *asking(toy, text))
+        return [labels[i] for i in np.argsort(-score)].index(label)
+
+    assert place("Where?", "garden") < place("With which tool?", "garden")
+    assert place("With which tool?", "trowel") < place("Where?", "trowel")
+
+
+def test_every_feature_has_a_finite_value_for_every_concept(toy):
+    walked = reached(toy, "build a house", "excavator")
+    for value in features(walked, np.array([1.0, 0.0]), *asking(toy, "Why?")).values():
+        assert value.shape == walked.ids.shape and np.all(np.isfinite(value))
+
+
+def test_nothing_reached_scores_nothing(toy):
+    walked = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), 2, WalkSettings())
+    assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"))) == 0
+    assert len(score_bridges(walked, 0)) == 0
