@@ -1,0 +1,37 @@
+"""XML built to exhaust its reader is refused before it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgqa.graph.sources.markup import check_markup
+from kgqa.types import InputError
+
+LAUGHS = '<?xml version="1.0"?>\n<!DOCTYPE r [<!ENTITY a "lol"><!ENTITY b "&a;&a;">]>\n<r>&b;</r>'
+OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<r>&a;</r>'
+LONG = f'<!DOCTYPE r [<!ENTITY a "{"x" * 2000}">]>\n<r>&a;</r>'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LAUGHS, r":2:\d+: entity 'b'"),
+        (OUTSIDE, "outside the file"),
+        (LONG, "very long"),
+        ("<r>" * 2000 + "</r>" * 2000, "nested"),
+        ("<r>\n<s></r>", ":2:6: not RDF/XML here: mismatched tag"),
+        ("", "no element found"),
+    ],
+)
+def test_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "a.rdf").write_text(text)
+    with pytest.raises(InputError, match=said) as caught:
+        check_markup(tmp_path / "a.rdf")
+    assert "\n" not in str(caught.value)
+
+
+def test_namespaces_as_entities_are_fine(tmp_path: Path) -> None:
+    (tmp_path / "a.rdf").write_text('<!DOCTYPE r [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>\n<r a="&owl;"/>')
+    check_markup(tmp_path / "a.rdf")

@@ -1,0 +1,48 @@
+"""Tables of facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.tsv import read_tsv
+from kgqa.types import InputError
+
+
+def rows(path: Path, text: str) -> list[tuple[str, str, str]]:
+    path.write_text(text, encoding="utf-8")
+    batches = list(read_tsv(path, Tally()))
+    return [row for b in batches for row in zip(b.heads, b.relations, b.tails, strict=True)]
+
+
+def test_no_header(tmp_path: Path) -> None:
+    text = "UsedFor\tice_cream\teat\t2.0\nIsA\thttp://x/a_b\tfood\n\n"
+    assert rows(tmp_path / "a.tsv", text) == [("ice cream", "UsedFor", "eat"), ("http://x/a_b", "IsA", "food")]
+    (batch,) = read_tsv(tmp_path / "a.tsv", Tally())
+    assert batch.weights[0] == 2.0 and batch.weights[1] != batch.weights[1]
+
+
+def test_header_in_any_order(tmp_path: Path) -> None:
+    assert rows(tmp_path / "a.tsv", "\ufeffhead\tnote\trel\ttail\na\tx\tr\tb\n") == [("a", "r", "b")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("r\ta\tb\nr\ta\n", "a.tsv:2: 2 column"),
+        ("r\ta\tb\tmuch\n", "a.tsv:1:4: weight 'much'"),
+        ("r\ta\tb\tnan\n", "is no number"),
+        ("r\t\tb\n", "empty cell"),
+    ],
+)
+def test_broken(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        rows(tmp_path / "a.tsv", text)
+
+
+def test_wrong_encoding(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_bytes(b"r\ta\tb\nr\tcaf\xe9\tb\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        list(read_tsv(tmp_path / "a.tsv", Tally()))
