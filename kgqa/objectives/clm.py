@@ -25,6 +25,8 @@ class CLM(Objective):
         predict: its head, states -> logits (`Variant.predict`).
     """
 
+    model: Any
+
     def __init__(
         self,
         model: nn.Module,
@@ -40,7 +42,7 @@ class CLM(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the model without its head."""
-        return self.model.base_model  # type: ignore[return-value]
+        return self.model.base_model
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the tokens after the first."""

@@ -29,11 +29,13 @@ class Distillation(Objective):
         share: share of tokens hidden.
     """
 
+    student: Any
+
     def __init__(
         self,
-        student: nn.Module,
+        student: Any,
         student_predict: Predict,
-        teacher: nn.Module,
+        teacher: Any,
         teacher_predict: Predict,
         *,
         share: float = 0.15,
@@ -49,7 +51,7 @@ class Distillation(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the student without its head."""
-        return self.student.base_model  # type: ignore[return-value]
+        return self.student.base_model
 
     @property
     def teacher(self) -> Any:
@@ -59,7 +61,7 @@ class Distillation(Objective):
     def forward(self, batch: TextBatch) -> Loss:
         """The subclass's loss on a masked batch."""
         self.teacher.to(batch.input_ids.device)
-        vocab_size = self.student.config.vocab_size  # type: ignore[union-attr]
+        vocab_size = self.student.config.vocab_size
         masked = hide(batch.input_ids, vocab_size, self.share)
         with torch.no_grad():
             teacher = self.read(self.teacher.base_model, masked, batch)
@@ -150,15 +152,13 @@ class TinyBERT(Distillation):
     Both networks need `attention="eager"`.
     """
 
-    def __init__(self, student: nn.Module, *arguments: Any, prediction: bool = False, **options: Any) -> None:
+    def __init__(self, student: Any, *arguments: Any, prediction: bool = False, **options: Any) -> None:
         super().__init__(student, *arguments, **options)
         ours, theirs = student.config, self.teacher.config
-        same = ours.hidden_size == theirs.hidden_size  # type: ignore[union-attr]
-        self.projection = (
-            nn.Identity() if same else nn.Linear(ours.hidden_size, theirs.hidden_size)  # type: ignore[union-attr,arg-type]
-        )
+        same = ours.hidden_size == theirs.hidden_size
+        self.projection = nn.Identity() if same else nn.Linear(ours.hidden_size, theirs.hidden_size)
         self.prediction = prediction
-        self.stride = theirs.num_hidden_layers // ours.num_hidden_layers  # type: ignore[union-attr,operator]
+        self.stride = theirs.num_hidden_layers // ours.num_hidden_layers
 
     def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
         """Sum of the losses; all are zero for student = teacher."""
@@ -203,7 +203,7 @@ class MobileBERT(Distillation):
     steps: Tensor
     alpha = 0.5
 
-    def __init__(self, student: nn.Module, *arguments: Any, transfer_steps: int = 0, **options: Any) -> None:
+    def __init__(self, student: Any, *arguments: Any, transfer_steps: int = 0, **options: Any) -> None:
         super().__init__(student, *arguments, **options)
         self.transfer_steps = transfer_steps
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
@@ -213,7 +213,7 @@ class MobileBERT(Distillation):
         """The layer that learns now; None when the transfer is over."""
         if int(self.steps) >= self.transfer_steps:
             return None
-        depth = int(self.student.config.num_hidden_layers)  # type: ignore[union-attr,arg-type]
+        depth = int(self.student.config.num_hidden_layers)
         return int(self.steps) * depth // self.transfer_steps
 
     def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:

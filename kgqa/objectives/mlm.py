@@ -91,6 +91,8 @@ class MLM(Objective):
         save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
 
+    model: Any
+
     def __init__(
         self,
         model: nn.Module,
@@ -112,11 +114,11 @@ class MLM(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the model without its head."""
-        return self.model.base_model  # type: ignore[return-value]
+        return self.model.base_model
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the hidden tokens."""
-        vocab_size = self.model.config.vocab_size  # type: ignore[union-attr]
+        vocab_size = self.model.config.vocab_size
         noise = static_noise(batch.input_ids) if self.static else None
         masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share, noise)
         hidden = gather(states(self.encoder, masked.input_ids, batch), masked.positions)

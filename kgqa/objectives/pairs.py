@@ -33,14 +33,14 @@ class MLMWithPairs(MLM):
     section 3.1), swapped segments are SOP (Lan et al., 2020, section 3.1), which is the harder one.
     """
 
-    def __init__(self, model: nn.Module, *arguments: Any, **options: Any) -> None:
+    def __init__(self, model: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
-        self.pair_head = PairHead(model.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        self.pair_head = PairHead(model.config.hidden_size)
 
     def forward(self, batch: TextBatch) -> Loss:
         """Sum of the two losses; `pair_accuracy` is 0.5 by chance."""
         assert batch.label is not None
-        vocab_size = self.model.config.vocab_size  # type: ignore[union-attr]
+        vocab_size = self.model.config.vocab_size
         masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share)
         hidden = states(self.encoder, masked.input_ids, batch)
         logits = self._predict(self.model, gather(hidden, masked.positions))

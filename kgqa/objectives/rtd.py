@@ -88,12 +88,14 @@ class RTD(Objective):
     """
 
     steps: Tensor
+    generator: Any
+    discriminator: Any
 
     def __init__(
         self,
         generator: nn.Module,
         predict: Callable[[Any, Tensor], Tensor],
-        discriminator: nn.Module,
+        discriminator: Any,
         *,
         sharing: Sharing = "gdes",
         share: float = 0.15,
@@ -105,7 +107,7 @@ class RTD(Objective):
         super().__init__()
         share_embeddings(generator, discriminator, sharing)
         self.generator, self.discriminator = generator, discriminator
-        self.head = DiscriminatorHead(discriminator.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        self.head = DiscriminatorHead(discriminator.config.hidden_size)
         self._predict = predict
         self.share, self.weight, self.temperature = share, weight, temperature
         self.warm_steps = warm_steps
@@ -119,9 +121,9 @@ class RTD(Objective):
 
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
-        vocab_size = self.generator.config.vocab_size  # type: ignore[union-attr]
+        vocab_size = self.generator.config.vocab_size
         masked = hide(batch.input_ids, vocab_size, self.share, mask_share=0.85, random_share=0.0)
-        hidden = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)  # type: ignore[arg-type]
+        hidden = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.generator, hidden).float()  # (B, K, V)
         mlm = cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
         warm = self.training and int(self.steps) < self.warm_steps
@@ -160,7 +162,7 @@ class RTD(Objective):
 
     def export(self, folder: Path) -> None:
         """Write the discriminator as a Hugging Face folder, and the generator (an MLM) in `generator/`."""
-        words = self.discriminator.get_input_embeddings()  # type: ignore[operator]
+        words = self.discriminator.get_input_embeddings()
         merged: dict[str, Tensor] = {}
         if isinstance(words, DisentangledEmbedding):
             name = next(n for n, p in self.discriminator.named_parameters() if p is words.weight)

@@ -51,12 +51,14 @@ class CorpusSettings(BaseModel):
     """File (without .txt.zst) -> share of its documents that is used."""
     facts: str | None = None
     """A TSV of facts that are said in words and mixed in."""
-    facts_share: float = Field(1.0, ge=0, le=1)
+    facts_share: float = Field(default=1.0, ge=0, le=1)
     """Share of the facts that is used."""
     corpus: str | None = None
     """Where the shards are kept; None: in the run's folder."""
-    sequence_tokens: int = Field(128, ge=16)
-    batch_rows: int = Field(32, ge=1)
+    held_out: float = Field(default=0.005, ge=0, le=0.5)
+    """Share of the documents that is never trained on; 0 trains without a held-out loss."""
+    sequence_tokens: int = Field(default=128, ge=16)
+    batch_rows: int = Field(default=32, ge=1)
     packing: Literal["full_sentences", "doc_sentences"] = "full_sentences"
     """Rows run on across documents, or end with them (Liu et al., 2019, section 4.2)."""
 
@@ -68,7 +70,7 @@ class ObjectiveSettings(BaseModel):
 
     name: Literal["mlm", "nsp", "sop", "rtd", "clm", "distilbert", "tinybert", "mobilebert"] = "mlm"
     """`nsp` and `sop` are MLM with sentence pairs."""
-    mask_share: float = Field(0.15, gt=0, lt=1)
+    mask_share: float = Field(default=0.15, gt=0, lt=1)
     """Share of the tokens hidden."""
     static_masks: bool = False
     """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
@@ -76,17 +78,17 @@ class ObjectiveSettings(BaseModel):
     """RTD: the generator; None takes the encoder at a quarter of its layers."""
     sharing: Literal["es", "nes", "gdes"] = "gdes"
     """RTD: embeddings shared, not shared, or shared without the discriminator's gradient."""
-    weight: float = Field(50.0, gt=0)
+    weight: float = Field(default=50.0, gt=0)
     """RTD: weight of the discriminator's loss."""
-    temperature: float = Field(1.0, gt=0)
+    temperature: float = Field(default=1.0, gt=0)
     """RTD: of the generator's samples."""
-    warm_steps: int = Field(0, ge=0)
+    warm_steps: int = Field(default=0, ge=0)
     """RTD: steps in which the generator learns alone."""
     teacher: str | None = None
     """Distillation: the folder of a masked language model of ours."""
     prediction: bool = False
     """TinyBERT: learn the predictions too (the task stage)."""
-    transfer_steps: int = Field(0, ge=0)
+    transfer_steps: int = Field(default=0, ge=0)
     """MobileBERT: steps of the layer-wise transfer."""
 
 

@@ -66,7 +66,7 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
     rows = cut(data.sequence_tokens, split)
     if not len(rows):
         raise InputError(
-            f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens"
+            f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; add text or set data.held_out"
         )
     return RowBatches(rows, data.batch_rows, seed)
 
@@ -116,7 +116,7 @@ def prepare_corpus(recipe: PretrainingRecipe, tokenizer: Tokenizer, folder: Path
     """The recipe's shards, made on the first start."""
     target = data_path(recipe.data.corpus) if recipe.data.corpus else folder / "corpus"
     if not (target / "manifest.json").exists():
-        write_corpus(open_documents(recipe.data), tokenizer, target)
+        write_corpus(open_documents(recipe.data), tokenizer, target, held_out=recipe.data.held_out)
     return Corpus(target)
 
 
@@ -142,12 +142,15 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     save_recipe(recipe, folder / "recipe.json")
     tokenizer = prepare_tokenizer(recipe, folder)
     corpus = prepare_corpus(recipe, tokenizer, folder)
-    batches, held_out = open_batches(recipe, corpus), open_batches(recipe, corpus, "held_out")
+    batches = open_batches(recipe, corpus)
 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)
         save_recipe(recipe, target / "pretraining.json")
 
     objective = build_objective(recipe, corpus.vocab_size, save)
-    evaluate = held_out_loss(held_out, min(16, held_out.steps_per_epoch), recipe.trainer.seed)
+    evaluate = None
+    if recipe.data.held_out:
+        held_out = open_batches(recipe, corpus, "held_out")
+        evaluate = held_out_loss(held_out, min(16, held_out.steps_per_epoch), recipe.trainer.seed)
     return train(objective, batches, recipe.trainer, folder, evaluate=evaluate, resume=resume)

@@ -21,41 +21,41 @@ class TrainerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_steps: int | None = Field(None, ge=1)
+    max_steps: int | None = Field(default=None, ge=1)
     """Optimizer steps."""
-    max_minutes: float | None = Field(None, gt=0)
+    max_minutes: float | None = Field(default=None, gt=0)
     """Wall clock of training, summed over resumed parts."""
-    max_tokens: int | None = Field(None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
     """Tokens seen (input_ids of all batches)."""
-    gradient_accumulation: int = Field(1, ge=1)
+    gradient_accumulation: int = Field(default=1, ge=1)
     """Batches in one optimizer step, on each device."""
     optimizer: Literal["adamw", "muon"] = "adamw"
     """Muon trains the matrices of the layers; AdamW the rest."""
-    learning_rate: float = Field(1e-3, gt=0)
-    encoder_learning_rate: float | None = Field(None, gt=0)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    encoder_learning_rate: float | None = Field(default=None, gt=0)
     """For the parameters under `objective.encoder`, if they are to learn at another rate."""
-    weight_decay: float = Field(0.01, ge=0)
+    weight_decay: float = Field(default=0.01, ge=0)
     betas: tuple[float, float] = (0.9, 0.98)
-    warmup: float = Field(0.02, ge=0, le=1)
+    warmup: float = Field(default=0.02, ge=0, le=1)
     """Share of the budget in which the rate rises."""
     schedule: Literal["linear", "wsd", "constant"] = "linear"
     """After the warm-up: falling to zero; or stable, then falling in the last `decay`; or stable."""
-    decay: float = Field(0.25, gt=0, le=1)
+    decay: float = Field(default=0.25, gt=0, le=1)
     """Share of the budget in which `wsd` falls."""
-    clip: float = Field(1.0, ge=0)
+    clip: float = Field(default=1.0, ge=0)
     """Largest gradient norm; 0 leaves gradients alone."""
     precision: Literal["bf16", "fp32"] = "bf16"
     compile: bool = False
     """`torch.compile` the objective; worth its seconds on a GPU, not on a CPU."""
     seed: int = 0
-    log_every_steps: int = Field(50, ge=1)
-    save_every_minutes: float = Field(5.0, gt=0)
-    evaluate_every_steps: int = Field(500, ge=1)
-    patience: int | None = Field(None, ge=1)
+    log_every_steps: int = Field(default=50, ge=1)
+    save_every_minutes: float = Field(default=5.0, gt=0)
+    evaluate_every_steps: int = Field(default=500, ge=1)
+    patience: int | None = Field(default=None, ge=1)
     """Stop after so many evaluations without a better `best_metric`."""
     best_metric: str = "loss"
     """Figure of the evaluation that picks the best checkpoint; one that begins with `loss` is minimised."""
-    threads: int | None = Field(None, ge=1)
+    threads: int | None = Field(default=None, ge=1)
     """CPU threads; None leaves them as they are."""
 
 

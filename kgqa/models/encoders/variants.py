@@ -19,14 +19,14 @@ class EncoderSettings(BaseModel):
 
     variant: str = "modernbert"
     """A row of `ENCODERS`."""
-    hidden_size: int = Field(256, ge=8)
-    num_hidden_layers: int = Field(12, ge=1)
-    num_attention_heads: int = Field(4, ge=1)
-    intermediate_size: int = Field(1024, ge=8)
+    hidden_size: int = Field(default=256, ge=8)
+    num_hidden_layers: int = Field(default=12, ge=1)
+    num_attention_heads: int = Field(default=4, ge=1)
+    intermediate_size: int = Field(default=1024, ge=8)
     embedding_size: int | None = None
     """Width of the word vectors where the architecture factorises them; None: 128, as in the papers."""
-    max_position_embeddings: int = Field(512, ge=16)
-    dropout: float = Field(0.0, ge=0, lt=1)
+    max_position_embeddings: int = Field(default=512, ge=16)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
     """The papers take 0.1; nothing is seen twice here, so 0 learns more (ALBERT v2, Cramming)."""
     sharing: Literal["all", "attention", "feed_forward", "none"] = "all"
     """Which weights the layers of ALBERT share (Lan et al., 2020, table 4)."""

@@ -1,0 +1,107 @@
+import copy
+
+import pytest
+import torch
+
+from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.objectives.distillation import (
+    DistilBERT,
+    Distillation,
+    MobileBERT,
+    TinyBERT,
+    every_second_layer,
+    layers_of,
+    soft_loss,
+)
+
+
+def model(variant: str = "bert", layers: int = 4, width: int = 32, attention: str | None = "eager"):  # type: ignore[no-untyped-def]
+    torch.manual_seed(layers * width)
+    settings = EncoderSettings(
+        variant=variant,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=48,
+        embedding_size=16,
+    )
+    return build_language_model(settings, 128, attention)
+
+
+def distil(kind: type[Distillation], student, teacher, variant: str = "bert", **options):  # type: ignore[no-untyped-def]
+    return kind(
+        student, ENCODERS[variant].predict, teacher, ENCODERS[teacher.config.model_type].predict, **options
+    )
+
+
+def test_no_difference_no_loss(draw) -> None:  # type: ignore[no-untyped-def]
+    teacher = model()
+    batch = draw(0)
+    parts = distil(DistilBERT, copy.deepcopy(teacher), teacher).eval()(batch).parts
+    assert abs(parts["soft"]) < 1e-5 and abs(parts["cosine"]) < 1e-5
+    loss = distil(TinyBERT, copy.deepcopy(teacher), teacher, prediction=True).eval()(batch)
+    assert abs(loss.total) < 1e-5 and len(loss.parts) == 4
+    loss = distil(MobileBERT, copy.deepcopy(teacher), teacher, transfer_steps=8).train()(batch)
+    assert abs(loss.total) < 1e-5
+
+
+@pytest.mark.parametrize("kind", [DistilBERT, TinyBERT])
+def test_student_comes_nearer(kind: type[Distillation], learn) -> None:  # type: ignore[no-untyped-def]
+    narrow = 32 if kind is DistilBERT else 16
+    objective = distil(kind, model(layers=2, width=narrow), model())
+    before, after = learn(objective, steps=30)
+    assert after < before
+
+
+def test_distilbert_body_under_a_bert_teacher(learn) -> None:  # type: ignore[no-untyped-def]
+    before, after = learn(
+        distil(DistilBERT, model("distilbert", 2, attention=None), model(), "distilbert"), 20
+    )
+    assert after < before
+
+
+def test_mobilebert_learns_layer_by_layer(draw) -> None:  # type: ignore[no-untyped-def]
+    student, teacher = model("mobilebert", 2), model("ib-bert", 2)
+    objective = distil(MobileBERT, student, teacher, "mobilebert", transfer_steps=4)
+    seen = [objective.layer]
+    for step in range(4):
+        loss = objective(draw(step))
+        loss.total.backward()
+        seen.append(objective.layer)
+    assert seen == [0, 0, 1, 1, None]
+    assert not any(p.requires_grad for p in layers_of(student)[0].parameters())
+    after = objective(draw(9))
+    assert set(after.parts) == {"mlm", "soft"}
+    assert all(p.requires_grad for p in layers_of(student)[0].parameters())
+
+
+def test_mobilebert_transfer_falls(learn) -> None:  # type: ignore[no-untyped-def]
+    objective = distil(
+        MobileBERT, model("mobilebert", 2), model("ib-bert", 2), "mobilebert", transfer_steps=20
+    )
+    before, after = learn(objective, steps=50, rate=2e-3)
+    assert after < before
+
+
+def test_start_takes_every_second_layer() -> None:
+    teacher, student = model(layers=4), model(layers=2)
+    every_second_layer(student, teacher)
+    for number, layer in enumerate(layers_of(student)):
+        theirs = layers_of(teacher)[2 * number].state_dict()
+        assert all(torch.equal(value, theirs[name]) for name, value in layer.state_dict().items())
+
+
+def test_teacher_is_neither_trained_nor_saved(draw) -> None:  # type: ignore[no-untyped-def]
+    teacher = model()
+    objective = distil(DistilBERT, model(layers=2), teacher)
+    objective(draw(0)).total.backward()
+    assert all(p.grad is None for p in teacher.parameters())
+    assert not any("teacher" in name for name in objective.state_dict())
+
+
+def test_soft_loss_is_a_divergence() -> None:
+    logits = torch.randn(2, 3, 7)
+    assert abs(soft_loss(logits, logits, 2.0)) < 1e-6
+    assert soft_loss(logits, logits.flip(-1), 2.0) > 0.1
+    assert torch.allclose(soft_loss(logits, logits + 5, 2.0), torch.zeros(()), atol=1e-5)

@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.batch import TextBatch
+from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.objectives.mlm import MASK_ID, MLM, hide, static_noise
+
+SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+SIZES = {**SMALL, "max_position_embeddings": 48, "embedding_size": 16}
+BIDIRECTIONAL = [name for name, row in ENCODERS.items() if not row.causal]
+
+
+def make(variant: str, **options: object) -> MLM:
+    torch.manual_seed(0)
+    model = build_language_model(EncoderSettings(variant=variant, **SIZES), 128)  # type: ignore[arg-type]
+    return MLM(model, ENCODERS[variant].predict, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("variant", BIDIRECTIONAL)
+def test_held_out_loss_falls(variant: str, learn) -> None:  # type: ignore[no-untyped-def]
+    before, after = learn(make(variant), steps=25)
+    assert after < before - 0.3
+
+
+def test_80_10_10_and_a_fixed_count() -> None:
+    ids = torch.randint(5, 5000, (200, 100))
+    ids[:, 0], ids[:, 50:60] = 2, 3
+    masked = hide(ids, 5000, share=0.15)
+    assert masked.positions.shape == (200, 15)
+    before, now = ids.gather(1, masked.positions), masked.input_ids.gather(1, masked.positions)
+    assert (masked.labels == before).all() and (before >= 5).all()
+    assert abs((now == MASK_ID).float().mean() - 0.8) < 0.03
+    assert abs((now == before).float().mean() - 0.1) < 0.03
+    untouched = torch.ones_like(ids, dtype=torch.bool).scatter(1, masked.positions, False)
+    assert (masked.input_ids == ids)[untouched].all()
+
+
+def test_rows_with_too_few_words_give_no_labels() -> None:
+    ids = torch.tensor([[2, 9, 3, 0, 0, 0, 0, 0]])
+    masked = hide(ids, 100, share=0.4)
+    assert sorted(masked.labels[0].tolist()) == [-100, -100, 9]
+    assert (masked.input_ids[0, 2:] == ids[0, 2:]).all()
+
+
+def test_static_masks_repeat_and_dynamic_ones_do_not() -> None:
+    ids = torch.randint(5, 500, (50, 40))
+    noise = static_noise(ids)
+    assert (noise == static_noise(ids)).all() and (noise >= 0).all() and (noise < 1).all()
+    assert abs(noise.mean() - 0.5) < 0.05
+    counts = torch.zeros(40).scatter_add_(0, hide(ids, 500, noise=noise).positions.flatten(), torch.ones(300))
+    assert counts.max() < 25, "places are spread"
+    assert (hide(ids, 500, noise=noise).positions == hide(ids, 500, noise=noise).positions).all()
+    assert (hide(ids, 500).positions != hide(ids, 500).positions).any()
+
+
+def test_same_loss_as_hugging_face() -> None:
+    objective = make("bert").eval()
+    ids = torch.randint(5, 128, (4, 24))
+    torch.manual_seed(3)
+    masked = hide(ids, 128)
+    labels = torch.full_like(ids, -100).scatter(1, masked.positions, masked.labels)
+    theirs = objective.model(input_ids=masked.input_ids, labels=labels).loss
+    torch.manual_seed(3)
+    assert torch.allclose(objective(TextBatch(ids)).total, theirs, atol=1e-5)
+
+
+def test_padding_changes_nothing(draw) -> None:  # type: ignore[no-untyped-def]
+    objective = make("electra").eval()
+    ids = draw(0).input_ids
+    padded = torch.cat([ids, torch.zeros(len(ids), 8, dtype=torch.long)], dim=1)
+    one = objective.encoder(input_ids=ids).last_hidden_state
+    two = objective.encoder(input_ids=padded, attention_mask=(padded > 0).long()).last_hidden_state
+    assert torch.allclose(one, two[:, : ids.shape[1]], atol=1e-5)
+
+
+def test_export_loads_without_us(tmp_path: Path) -> None:
+    from transformers import AutoModel, AutoModelForMaskedLM
+
+    objective = make("modernbert", save=lambda folder: (folder / "beside").touch()).eval()
+    objective.export(tmp_path)
+    ids = torch.randint(5, 128, (2, 12))
+    model = AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
+    assert torch.allclose(model(input_ids=ids).logits, objective.model(input_ids=ids).logits, atol=1e-5)
+    encoder = AutoModel.from_pretrained(tmp_path).eval()
+    theirs = encoder(input_ids=ids).last_hidden_state
+    assert torch.allclose(theirs, objective.encoder(input_ids=ids).last_hidden_state, atol=1e-5)
+    assert (tmp_path / "beside").exists()

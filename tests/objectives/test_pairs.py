@@ -1,0 +1,49 @@
+import pytest
+import torch
+from torch import Tensor
+
+from kgqa.batch import TextBatch
+from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.objectives.pairs import MLMWithPairs
+
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+
+
+def pairs(seed: int, task: str, stream: Tensor, half: int = 8) -> TextBatch:
+    draw = torch.Generator().manual_seed(seed)
+    rows, label = [], torch.randint(0, 2, (32,), generator=draw)
+    for swapped in label.tolist():
+        start = int(torch.randint(0, len(stream) - 2 * half, (1,), generator=draw))
+        first, second = stream[start : start + half], stream[start + half : start + 2 * half]
+        if swapped and task == "sop":
+            first, second = second, first
+        elif swapped:
+            second = torch.full_like(second, 100)
+        rows.append(torch.cat([torch.tensor([2]), first, torch.tensor([3]), second, torch.tensor([3])]))
+    ids = torch.stack(rows)
+    segments = (torch.arange(ids.shape[1]) > half + 1).long().expand_as(ids)
+    return TextBatch(ids, torch.ones_like(ids, dtype=torch.bool), segments, label)
+
+
+@pytest.mark.parametrize(("variant", "task"), [("bert", "nsp"), ("albert", "sop")])
+def test_both_losses_fall(variant: str, task: str, stream: Tensor, learn) -> None:  # type: ignore[no-untyped-def]
+    torch.manual_seed(0)
+    settings = EncoderSettings(variant=variant, embedding_size=16, max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
+    objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
+    before, after = learn(objective, steps=40, batch=lambda step: pairs(step, task, stream))
+    assert after < before - 0.5
+    if task == "nsp":
+        assert objective.eval()(pairs(999, task, stream)).parts["pair_accuracy"] > 0.8
+
+
+def test_segments_reach_the_encoder(stream: Tensor) -> None:
+    torch.manual_seed(0)
+    settings = EncoderSettings(variant="bert", max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
+    objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS["bert"].predict).eval()
+    batch = pairs(0, "nsp", stream)
+    flat = TextBatch(batch.input_ids, batch.attention_mask, torch.zeros_like(batch.input_ids), batch.label)
+    losses = []
+    for given in (batch, flat):
+        torch.manual_seed(1)
+        losses.append(objective(given).total)
+    assert not torch.allclose(*losses)

@@ -1,0 +1,131 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.batch import TextBatch
+from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
+from kgqa.objectives.rtd import RTD, DisentangledEmbedding
+
+SIZES = {
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 48,
+    "embedding_size": 16,
+}
+
+
+def make(variant: str = "electra", **options: object) -> RTD:
+    torch.manual_seed(0)
+    wide = 16 if variant == "electra" else 32
+    small = EncoderSettings(variant=variant, hidden_size=wide, num_hidden_layers=1, **SIZES)  # type: ignore[arg-type]
+    large = EncoderSettings(variant=variant, hidden_size=32, num_hidden_layers=2, **SIZES)  # type: ignore[arg-type]
+    generator = build_language_model(small, 128)
+    return RTD(generator, ENCODERS[variant].predict, build_encoder(large, 128), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("variant", ["electra", "deberta-v3", "modernbert"])
+@pytest.mark.parametrize("sharing", ["es", "nes", "gdes"])
+def test_both_losses_fall(variant: str, sharing: str, learn) -> None:  # type: ignore[no-untyped-def]
+    objective = make(variant, sharing=sharing)
+    before, after = learn(objective, steps=25)
+    assert after < before
+
+
+def test_discriminator_beats_the_majority(learn, draw) -> None:  # type: ignore[no-untyped-def]
+    objective = make("electra", sharing="gdes", share=0.25, temperature=4.0)
+    learn(objective, steps=100, rate=5e-3)
+    torch.manual_seed(5)
+    parts = objective.eval()(draw(777, rows=64)).parts
+    assert parts["accuracy"] > parts["majority"] + 0.01
+
+
+@pytest.mark.parametrize(("sharing", "reaches"), [("es", True), ("nes", False), ("gdes", False)])
+def test_where_the_discriminators_gradient_goes(sharing: str, reaches: bool, draw) -> None:  # type: ignore[no-untyped-def]
+    objective = make("electra", sharing=sharing)
+    words = objective.generator.get_input_embeddings().weight
+    objective.weight = 0.0
+    torch.manual_seed(0)
+    first = objective(draw(0))
+    objective.weight = 50.0
+    torch.manual_seed(0)
+    second = objective(draw(0))
+    (alone,) = torch.autograd.grad(first.total, words)
+    (joint,) = torch.autograd.grad(second.total, words)
+    assert torch.allclose(alone, joint) is not reaches
+    own = objective.discriminator.get_input_embeddings()
+    if sharing == "gdes":
+        assert isinstance(own, DisentangledEmbedding)
+        torch.manual_seed(0)
+        objective(draw(0)).total.backward()
+        assert own.weight.grad is not None and own.weight.grad.abs().sum() > 0
+
+
+def test_gdes_starts_equal_and_follows_the_generator() -> None:
+    objective = make(sharing="gdes")
+    theirs, ours = objective.generator.get_input_embeddings(), objective.discriminator.get_input_embeddings()
+    ids = torch.arange(20)
+    assert torch.equal(ours(ids), theirs(ids))
+    with torch.no_grad():
+        theirs.weight += 1
+    assert torch.equal(ours(ids), theirs(ids))
+
+
+def test_hits_of_the_generator_count_as_original() -> None:
+    objective = make()
+    ids = torch.randint(5, 128, (4, 12))
+    positions = torch.tensor([[1, 2, 3]] * 4)
+    labels = ids.gather(1, positions)
+    certain = torch.nn.functional.one_hot(labels, 128).float() * 1e4
+    corrupted, replaced = objective.corrupt(ids, positions, labels, certain)
+    assert torch.equal(corrupted, ids) and not replaced.any()
+    wrong = torch.nn.functional.one_hot((labels + 1) % 128, 128).float() * 1e4
+    corrupted, replaced = objective.corrupt(ids, positions, labels, wrong)
+    assert replaced.sum() == 12 and replaced[:, 1:4].all()
+    _, untouched = objective.corrupt(ids, positions, torch.full_like(labels, -100), wrong)
+    assert not untouched.any()
+
+
+def test_warm_steps_leave_the_discriminator_alone(draw) -> None:  # type: ignore[no-untyped-def]
+    objective = make(warm_steps=1)
+    first, second = objective(draw(0)), objective(draw(0))
+    assert torch.equal(first.total.detach(), first.parts["mlm"])
+    assert second.total > second.parts["mlm"] + 1
+
+
+def test_equals_electras_discriminator() -> None:
+    from transformers import AutoModelForPreTraining
+
+    objective = make("electra", sharing="nes").eval()
+    theirs = AutoModelForPreTraining.from_config(objective.discriminator.config).eval()
+    theirs.electra.load_state_dict(objective.discriminator.state_dict())
+    theirs.discriminator_predictions.load_state_dict(objective.head.state_dict())
+    ids = torch.randint(5, 128, (2, 12))
+    ours = objective.head(objective.discriminator(input_ids=ids).last_hidden_state)
+    assert torch.allclose(ours, theirs(input_ids=ids).logits, atol=1e-6)
+
+
+@pytest.mark.parametrize("variant", ["electra", "deberta-v3", "modernbert"])
+def test_export_holds_the_sum_of_the_embeddings(variant: str, tmp_path: Path) -> None:
+    from transformers import AutoModel, AutoModelForMaskedLM
+
+    objective = make(variant, sharing="gdes").eval()
+    with torch.no_grad():
+        objective.discriminator.get_input_embeddings().weight.normal_(std=0.1)
+    objective.export(tmp_path)
+    ids = torch.randint(5, 128, (2, 12))
+    loaded = AutoModel.from_pretrained(tmp_path).eval()
+    ours = objective.discriminator(input_ids=ids).last_hidden_state
+    assert torch.allclose(loaded(input_ids=ids).last_hidden_state, ours, atol=1e-5)
+    generator = AutoModelForMaskedLM.from_pretrained(tmp_path / "generator").eval()
+    assert torch.allclose(
+        generator(input_ids=ids).logits, objective.generator(input_ids=ids).logits, atol=1e-5
+    )
+
+
+def test_padding_is_not_judged() -> None:
+    objective = make().eval()
+    ids = torch.tensor([[2, 9, 8, 7, 3, 0, 0, 0]])
+    torch.manual_seed(0)
+    parts = objective(TextBatch(ids, ids > 0)).parts
+    assert 0 <= parts["majority"] <= 1 and torch.isfinite(torch.as_tensor(parts["rtd"]))

@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.batch import TextBatch
+from kgqa.objectives.clm import CLM
+from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT
+from kgqa.objectives.mlm import MLM
+from kgqa.objectives.pairs import MLMWithPairs
+from kgqa.objectives.rtd import RTD
+from kgqa.trainer.assemble import PretrainingRecipe, build_objective, data_path
+from kgqa.types import InputError
+
+SIZES = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "embedding_size": 16,
+    "max_position_embeddings": 48,
+}
+
+
+def recipe(
+    variant: str = "bert", objective: str = "mlm", start: str | None = None, **options: object
+) -> PretrainingRecipe:
+    return PretrainingRecipe.model_validate(
+        {
+            "encoder": {"variant": variant, **SIZES},
+            "objective": {"name": objective, **options},
+            "data": {"sources": {"x": 1.0}},
+            "start": start,
+        }
+    )
+
+
+def built(given: PretrainingRecipe):  # type: ignore[no-untyped-def]
+    return build_objective(given, 128, lambda folder: None)
+
+
+@pytest.mark.parametrize(
+    ("variant", "objective", "kind"),
+    [
+        ("bert", "nsp", MLMWithPairs),
+        ("roberta", "mlm", MLM),
+        ("albert", "sop", MLMWithPairs),
+        ("electra", "rtd", RTD),
+        ("deberta", "mlm", MLM),
+        ("deberta-v3", "rtd", RTD),
+        ("gpt2", "clm", CLM),
+        ("modernbert", "rtd", RTD),
+    ],
+)
+def test_recipes_become_objectives(variant: str, objective: str, kind: type) -> None:
+    assert type(built(recipe(variant, objective))) is kind
+
+
+@pytest.mark.parametrize(
+    ("variant", "objective", "kind"),
+    [("distilbert", "distilbert", DistilBERT), ("tinybert", "tinybert", TinyBERT)],
+)
+def test_students_of_a_saved_teacher(variant: str, objective: str, kind: type, tmp_path: Path) -> None:
+    built(recipe("bert")).export(tmp_path)
+    student = built(recipe(variant, objective, teacher=str(tmp_path)))
+    assert type(student) is kind
+    ids = torch.randint(5, 128, (2, 16))
+    student(TextBatch(ids)).total.backward()
+
+
+def test_mobilebert_under_its_own_teacher(tmp_path: Path) -> None:
+    built(recipe("ib-bert")).export(tmp_path)
+    student = built(recipe("mobilebert", "mobilebert", teacher=str(tmp_path), transfer_steps=4))
+    assert type(student) is MobileBERT and student.layer == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "objective"), [("bert", "mlm"), ("electra", "rtd"), ("modernbert", "rtd")]
+)
+def test_going_on_from_weights_alone(variant: str, objective: str, tmp_path: Path) -> None:
+    first = built(recipe(variant, objective)).eval()
+    with torch.no_grad():
+        for parameter in first.parameters():
+            parameter += 0.01 * torch.randn_like(parameter)
+    first.export(tmp_path)
+    second = built(recipe(variant, objective, start=str(tmp_path))).eval()
+    ids = torch.randint(5, 128, (2, 16))
+    one, two = (o.encoder(input_ids=ids).last_hidden_state for o in (first, second))
+    assert torch.allclose(one, two, atol=1e-5)
+
+
+def test_rtd_goes_on_from_a_masked_language_model(tmp_path: Path) -> None:
+    first = built(recipe("modernbert")).eval()
+    first.export(tmp_path)
+    second = built(recipe("modernbert", "rtd", start=str(tmp_path))).eval()
+    ids = torch.randint(5, 128, (2, 16))
+    one, two = (o.encoder(input_ids=ids).last_hidden_state for o in (first, second))
+    assert torch.allclose(one, two, atol=1e-5)
+
+
+def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
+        (recipe("gpt2", "mlm"), "take clm"),
+        (recipe("bert", "clm"), "does not fit"),
+        (recipe("distilbert", "distilbert"), "objective.teacher"),
+        (recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
+        (recipe("bert", start=str(tmp_path)), "no weights"),
+        (recipe("bert", "rtd", generator={**SIZES, "variant": "bert", "hidden_size": 16}), "as wide"),
+    ]
+    for given, message in cases:
+        with pytest.raises(InputError, match=message):
+            built(given)
+    built(recipe("bert")).export(tmp_path)
+    with pytest.raises(InputError, match="does not fit"):
+        built(recipe("albert", start=str(tmp_path)))
+    monkeypatch.delenv("KGQA_DATA", raising=False)
+    with pytest.raises(InputError, match="environment variable"):
+        data_path("$KGQA_DATA/text")

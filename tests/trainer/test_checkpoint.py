@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from kgqa.trainer.checkpoint import OPTIMIZER, find_checkpoint, load_checkpoint, load_weights, save_checkpoint
+from kgqa.trainer.optimizer import build_optimizers
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.types import InputError
+
+
+def trained(optimizer: str, width: int = 16) -> tuple[nn.Module, list[torch.optim.Optimizer]]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width))
+    optimizers = build_optimizers(model, TrainerSettings(max_steps=1, optimizer=optimizer))  # type: ignore[arg-type]
+    step(model, optimizers)
+    return model, optimizers
+
+
+def step(model: nn.Module, optimizers: list[torch.optim.Optimizer]) -> None:
+    torch.manual_seed(1)
+    model(torch.randn(4, model[0].in_features)).pow(3).sum().backward()  # type: ignore[index]
+    for optimizer in optimizers:
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+@pytest.mark.parametrize("kind", ["adamw", "muon"])
+def test_restored_run_goes_on_to_the_same_bits(kind: str, tmp_path: Path) -> None:
+    model, optimizers = trained(kind)
+    save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 1, "best": None})
+    fresh = nn.Sequential(nn.Linear(16, 16), nn.LayerNorm(16))
+    others = build_optimizers(fresh, TrainerSettings(max_steps=1, optimizer=kind))  # type: ignore[arg-type]
+    found = find_checkpoint(tmp_path)
+    assert found and load_checkpoint(found, fresh, others) == {"step": 1, "best": None}
+    for _ in range(3):
+        step(model, optimizers)
+        step(fresh, others)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), fresh.parameters(), strict=True))
+
+
+def test_newest_is_found_and_older_ones_go(tmp_path: Path) -> None:
+    model, optimizers = trained("adamw")
+    for number in (1, 2):
+        save_checkpoint(tmp_path, "latest", model, optimizers, {"step": number})
+    save_checkpoint(tmp_path, "best", model, optimizers, {"step": 1})
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["best-00000001", "latest-00000002"]
+    assert find_checkpoint(tmp_path, "stable") is None
+
+
+def test_a_half_written_checkpoint_is_never_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, optimizers = trained("adamw")
+    save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 1})
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kgqa.trainer.checkpoint.save_file", die)
+    with pytest.raises(KeyboardInterrupt):
+        save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 2})
+    found = find_checkpoint(tmp_path)
+    assert found and found.name == "latest-00000001" and (found / OPTIMIZER).exists()
+
+
+def test_another_models_checkpoint_is_refused(tmp_path: Path) -> None:
+    model, optimizers = trained("adamw")
+    save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 1})
+    other, theirs = trained("adamw", width=8)
+    with pytest.raises(InputError, match="another recipe") as caught:
+        load_checkpoint(tmp_path / "latest-00000001", other, theirs)
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_alone(tmp_path: Path) -> None:
+    model, optimizers = trained("adamw")
+    save_checkpoint(tmp_path, "stable", model, optimizers, {"step": 1})
+    fresh = nn.Sequential(nn.Linear(16, 16), nn.LayerNorm(16))
+    load_weights(tmp_path / "stable-00000001", fresh)
+    assert torch.equal(fresh[0].weight, model[0].weight)  # type: ignore[index]

@@ -1,0 +1,162 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn.functional import dropout, mse_loss
+
+from kgqa.batch import Loss
+from kgqa.objectives.base import Objective
+from kgqa.trainer.checkpoint import WEIGHTS, find_checkpoint
+from kgqa.trainer.loop import train
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.types import InputError
+
+
+class Toy(Objective):
+    """Regression with dropout: wrong seeds would show."""
+
+    def __init__(self, stop_at: int | None = None, how: signal.Signals = signal.SIGTERM) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.encoder = nn.Linear(16, 16)
+        self.head = nn.Linear(16, 1)
+        self.stop_at, self.how, self.calls = stop_at, how, 0
+
+    def forward(self, batch: Tensor) -> Loss:
+        self.calls += 1
+        if self.calls == self.stop_at:
+            os.kill(os.getpid(), self.how)
+        hidden = dropout(torch.tanh(self.encoder(batch)), 0.2, self.training)
+        return Loss(mse_loss(self.head(hidden).squeeze(-1), batch.sum(1)), {"part": 1.0})
+
+    def export(self, folder: Path) -> None:
+        (folder / "weights.txt").write_text(str(self.head.weight.sum().item()))
+
+
+class Numbers:
+    steps_per_epoch = 4
+
+    def __getitem__(self, step: int) -> Tensor:
+        return torch.randn(8, 16, generator=torch.Generator().manual_seed(step))
+
+
+def settings(**values: Any) -> TrainerSettings:
+    return TrainerSettings(**{"max_steps": 12, "precision": "fp32", "log_every_steps": 1, **values})
+
+
+def weights(folder: Path) -> dict[str, Tensor]:
+    found = find_checkpoint(folder)
+    assert found
+    return load_file(found / WEIGHTS)
+
+
+def same(a: dict[str, Tensor], b: dict[str, Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_two_halves_equal_one_run_to_the_last_bit(optimizer: str, tmp_path: Path) -> None:
+    train(Toy(), Numbers(), settings(optimizer=optimizer), tmp_path / "one")
+    first = train(Toy(stop_at=5), Numbers(), settings(optimizer=optimizer), tmp_path / "two")
+    assert first.interrupted and first.steps == 5
+    second = train(Toy(), Numbers(), settings(optimizer=optimizer), tmp_path / "two")
+    assert not second.interrupted and second.steps == 12
+    assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
+    logs = [
+        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("one", "two")
+    ]
+    assert [x["loss"] for x in logs[0]] == [x["loss"] for x in logs[1]]
+
+
+def test_kill_9_goes_on_from_the_latest(tmp_path: Path) -> None:
+    train(Toy(), Numbers(), settings(), tmp_path / "one")
+    script = (
+        "import sys, signal; sys.path.insert(0, sys.argv[1]); from test_loop import *; "
+        "train(Toy(9, signal.SIGKILL), Numbers(), settings(save_every_minutes=1e-9), Path(sys.argv[2]))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path / "two")], capture_output=True
+    )
+    assert run.returncode == -signal.SIGKILL, run.stderr.decode()
+    result = train(Toy(), Numbers(), settings(), tmp_path / "two")
+    assert result.steps == 12
+    assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
+
+
+def test_loss_falls_and_export_is_there(tmp_path: Path) -> None:
+    result = train(Toy(), Numbers(), settings(max_steps=60, learning_rate=3e-2), tmp_path)
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    losses = [line["loss"] for line in log]
+    assert sum(losses[-20:]) < 0.9 * sum(losses[:20]) and log[-1]["tokens"] == 60 * 128 == result.tokens
+    assert {"step", "minutes", "rate", "tokens_per_s", "grad_norm", "part"} <= log[0].keys()
+    assert (tmp_path / "export" / "weights.txt").exists()
+    again = train(Toy(), Numbers(), settings(max_steps=60, learning_rate=3e-2), tmp_path)
+    assert again.steps == 60 and again.loss == result.loss
+
+
+def test_accumulation_is_a_larger_batch(tmp_path: Path) -> None:
+    class Still(Toy):
+        def forward(self, batch: Tensor) -> Loss:
+            return Loss(mse_loss(self.head(torch.tanh(self.encoder(batch))).squeeze(-1), batch.sum(1)))
+
+    class Wide:
+        steps_per_epoch = 2
+
+        def __getitem__(self, step: int) -> Tensor:
+            return torch.cat([Numbers()[2 * step], Numbers()[2 * step + 1]])
+
+    train(Still(), Numbers(), settings(max_steps=3, gradient_accumulation=2), tmp_path / "a")
+    train(Still(), Wide(), settings(max_steps=3), tmp_path / "b")
+    one, two = weights(tmp_path / "a"), weights(tmp_path / "b")
+    assert all(torch.allclose(one[k], two[k], atol=1e-5) for k in one)
+
+
+def test_best_and_patience(tmp_path: Path) -> None:
+    figures = iter([3.0, 1.0, 2.0, 2.0, 2.0, 0.5])
+
+    def evaluate(objective: Objective) -> dict[str, float]:
+        assert not objective.training and not torch.is_grad_enabled()
+        return {"loss": next(figures)}
+
+    options = settings(max_steps=100, evaluate_every_steps=2, patience=2)
+    result = train(Toy(), Numbers(), options, tmp_path, evaluate=evaluate)
+    assert result.steps == 8 and result.best == 1.0
+    best = find_checkpoint(tmp_path, "best")
+    assert best and best.name.endswith("04")
+    with pytest.raises(InputError, match="best_metric"):
+        train(Toy(), Numbers(), settings(best_metric="f1"), tmp_path / "x", evaluate=lambda _: {"loss": 1.0})
+
+
+def test_a_higher_metric_is_better(tmp_path: Path) -> None:
+    figures = iter([0.3, 0.7, 0.5])
+    options = settings(max_steps=6, evaluate_every_steps=2, best_metric="f1")
+    assert train(Toy(), Numbers(), options, tmp_path, evaluate=lambda _: {"f1": next(figures)}).best == 0.7
+
+
+def test_budgets_and_stable_checkpoint(tmp_path: Path) -> None:
+    assert train(Toy(), Numbers(), settings(max_steps=None, max_tokens=128 * 7), tmp_path / "t").steps == 7
+    result = train(Toy(), Numbers(), settings(max_steps=None, max_minutes=0.002), tmp_path / "m")
+    assert result.steps > 0 and result.minutes >= 0.002
+    train(Toy(), Numbers(), settings(schedule="wsd", decay=0.5), tmp_path / "w")
+    stable = find_checkpoint(tmp_path / "w", "stable")
+    assert stable and stable.name.endswith("07")
+    with pytest.raises(InputError, match="no budget"):
+        train(Toy(), Numbers(), TrainerSettings(), tmp_path / "n")
+
+
+def test_bf16_and_a_loss_gone_wrong(tmp_path: Path) -> None:
+    class Broken(Toy):
+        def forward(self, batch: Tensor) -> Loss:
+            return Loss(super().forward(batch).total * float("nan"))
+
+    assert train(Toy(), Numbers(), settings(precision="bf16"), tmp_path / "b").steps == 12
+    with pytest.raises(InputError, match="not finite"):
+        train(Broken(), Numbers(), settings(), tmp_path / "n")

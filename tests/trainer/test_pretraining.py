@@ -1,0 +1,100 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.trainer.assemble import PretrainingRecipe
+from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, prepare_tokenizer, run_recipe
+from kgqa.trainer.recipe import load_recipe
+
+RECIPES = sorted((Path(__file__).parents[2] / "training" / "recipes" / "pretrain").glob("*.toml"))
+SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field with a spade.", "They rest."]
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> PretrainingRecipe:
+    text = "\n\n".join("\n".join([*SENTENCES, f"It is day {n}."]) for n in range(400))
+    (tmp_path / "days.txt").write_text(text)
+    (tmp_path / "facts.tsv").write_text("UsedFor\tspoon\tstir soup\nUsedFor\tspade\tdig\n" * 50)
+    return PretrainingRecipe.model_validate(
+        {
+            "encoder": {
+                "variant": "modernbert",
+                "hidden_size": 32,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "intermediate_size": 64,
+                "max_position_embeddings": 64,
+            },
+            "tokenizer": {"vocab_size": 320},
+            "data": {
+                "folder": str(tmp_path),
+                "sources": {"days": 1.0},
+                "facts": str(tmp_path / "facts.tsv"),
+                "held_out": 0.1,
+                "sequence_tokens": 24,
+                "batch_rows": 8,
+            },
+            "trainer": {"max_steps": 20, "evaluate_every_steps": 10, "learning_rate": 5e-3},
+        }
+    )
+
+
+def test_from_text_to_encoder(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    result = run_recipe(recipe, tmp_path / "run")
+    assert result.steps == 20 and result.metrics["loss"] < 5.5
+    export = tmp_path / "run" / "export"
+    tokens = AutoTokenizer.from_pretrained(export)("The cook digs.", return_tensors="pt")
+    hidden = AutoModel.from_pretrained(export)(tokens["input_ids"]).last_hidden_state
+    assert hidden.shape[-1] == 32 and torch.isfinite(hidden).all()
+    assert json.loads((tmp_path / "run" / "recipe.json").read_text())["trainer"]["max_steps"] == 20
+    sources = json.loads((tmp_path / "run" / "corpus" / "manifest.json").read_text())["sources"]
+    assert sources["facts"]["documents"] > 5
+
+
+def test_held_out_figure_repeats(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    runs = [run_recipe(recipe, tmp_path / name).metrics for name in ("a", "b")]
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("objective", ["nsp", "sop"])
+def test_pairs_from_the_corpus(recipe: PretrainingRecipe, objective: str, tmp_path: Path) -> None:
+    changed = recipe.model_copy(
+        update={
+            "objective": recipe.objective.model_copy(update={"name": objective}),
+            "encoder": recipe.encoder.model_copy(update={"variant": "bert"}),
+        }
+    )
+    assert run_recipe(changed, tmp_path / "run").steps == 20
+
+
+def test_every_row_once_an_epoch_in_a_fixed_order(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    corpus = prepare_corpus(recipe, prepare_tokenizer(recipe, tmp_path), tmp_path)
+    batches = open_batches(recipe, corpus)
+    assert isinstance(batches, RowBatches)
+    for epoch in range(2):
+        steps = range(epoch * batches.steps_per_epoch, (epoch + 1) * batches.steps_per_epoch)
+        seen = torch.cat([batches[step].input_ids for step in steps])
+        assert len(seen) == batches.steps_per_epoch * 8
+        assert torch.equal(batches[steps[0]].input_ids, seen[:8])
+    again = open_batches(recipe, corpus)
+    assert torch.equal(again[3].input_ids, batches[3].input_ids)
+    assert not torch.equal(batches[0].input_ids, batches[batches.steps_per_epoch].input_ids)
+
+
+def test_document_rows_come_with_a_mask(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    data = recipe.data.model_copy(update={"packing": "doc_sentences", "sequence_tokens": 64})
+    changed = recipe.model_copy(update={"data": data})
+    corpus = prepare_corpus(changed, prepare_tokenizer(changed, tmp_path), tmp_path)
+    batch = open_batches(changed, corpus)[0]
+    assert batch.attention_mask is not None and not batch.attention_mask.all()
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_shipped_recipes_are_valid(path: Path) -> None:
+    recipe = load_recipe(path, [], PretrainingRecipe)
+    assert recipe.trainer.max_minutes or recipe.trainer.max_tokens or recipe.trainer.max_steps
+    assert recipe.tokenizer.vocab_size % 64 == 0

@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import pytest
+
+from kgqa.trainer.assemble import PretrainingRecipe
+from kgqa.trainer.recipe import TrainerSettings, load_recipe, load_resolved, save_recipe
+from kgqa.types import InputError
+
+RECIPE = """
+name = "toy"
+[encoder]
+variant = "electra"
+[data]
+folder = "somewhere"
+[data.sources]
+stories = 1.0
+[trainer]
+max_steps = 10
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "toy.toml").write_text(RECIPE)
+    return tmp_path / "toy.toml"
+
+
+def test_overrides_reach_every_depth(path: Path) -> None:
+    overrides = ["trainer.max_steps=50", "name=other", "data.sources.more=0.5", "trainer.betas=[0.8, 0.9]"]
+    recipe = load_recipe(path, overrides, PretrainingRecipe)
+    assert (recipe.trainer.max_steps, recipe.name, recipe.trainer.betas) == (50, "other", (0.8, 0.9))
+    assert recipe.data.sources == {"stories": 1.0, "more": 0.5}
+
+
+def test_resolved_recipe_loads_again(path: Path, tmp_path: Path) -> None:
+    recipe = load_recipe(path, [], PretrainingRecipe)
+    save_recipe(recipe, tmp_path / "recipe.json")
+    assert load_resolved(tmp_path / "recipe.json", PretrainingRecipe) == recipe
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("trainer.max_step=5", "did you mean 'max_steps'"),
+        ("encodr.variant=bert", "did you mean 'encoder'"),
+        ("objective.mask_shar=0.1", "did you mean 'mask_share'"),
+        ("objective.generator.hiden_size=8", "did you mean 'hidden_size'"),
+        ("trainer.max_steps=none", "trainer.max_steps"),
+        ("trainer.learning_rate=-1", "trainer.learning_rate"),
+        ("trainer.max_steps", "key=value"),
+        ("name.more=1", "is a value, not a table"),
+    ],
+)
+def test_mistakes_are_one_line_with_the_remedy(path: Path, override: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load_recipe(path, [override], PretrainingRecipe)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_files_that_are_no_recipes(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        load_recipe(tmp_path / "no.toml", [], PretrainingRecipe)
+    (tmp_path / "bad.toml").write_text("name = \n")
+    with pytest.raises(InputError, match="not TOML"):
+        load_recipe(tmp_path / "bad.toml", [], PretrainingRecipe)
+
+
+def test_lists_are_reached_by_number(tmp_path: Path) -> None:
+    from pydantic import BaseModel
+
+    class Item(BaseModel, extra="forbid"):
+        weight: float = 1.0
+
+    class Listed(BaseModel, extra="forbid"):
+        data: list[Item]
+        trainer: TrainerSettings = TrainerSettings()
+
+    (tmp_path / "l.toml").write_text("[[data]]\n[[data]]\nweight = 2.0\n")
+    assert load_recipe(tmp_path / "l.toml", ["data.1.weight=3"], Listed).data[1].weight == 3
+    with pytest.raises(InputError, match="not an index"):
+        load_recipe(tmp_path / "l.toml", ["data.2.weight=3"], Listed)
+    with pytest.raises(InputError, match="did you mean 'weight'"):
+        load_recipe(tmp_path / "l.toml", ["data.0.wait=3"], Listed)
