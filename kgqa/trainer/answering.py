@@ -20,6 +20,7 @@ from kgqa.batch import QABatch
 from kgqa.graph.ablation import ABLATIONS
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
+from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
 from kgqa.graph.retrieval import retrieve
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
@@ -83,6 +84,8 @@ class AnsweringRecipe(BaseModel):
     """Concepts retrieved for a question."""
     ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
     """What is taken away from every subgraph, in training and after."""
+    paraphrase: float = Field(0.5, ge=0, le=1)
+    """Share of the relations that training says in other words (graph_data/paraphrases.toml)."""
     max_tokens: int = Field(256, ge=32)
     """Tokens of a row; longer passages are read in windows."""
     trainer: TrainerSettings = TrainerSettings()
@@ -104,8 +107,12 @@ class MixedBatches(Batches):
     of batches the examples are sorted by length, so that little is padded; the batches' order is random.
     """
 
-    def __init__(self, parts: Sequence[Part], collator: Collator, seed: int, pool: int = 32) -> None:
+    def __init__(
+        self, parts: Sequence[Part], collator: Collator, seed: int, pool: int = 32, paraphrased: float = 0.0
+    ) -> None:
         self.parts = parts
+        self.paraphrased = paraphrased
+        self._wordings = read_paraphrases() if paraphrased else {}
         self.collator = collator
         self.seed = seed
         self.pool = pool
@@ -130,9 +137,12 @@ class MixedBatches(Batches):
         turn = int(self._turn[step % SCHEDULED_STEPS]) + lap
         batches = -(-len(part.examples) // part.settings.batch_questions)
         chosen = self._order(number, turn // batches)[turn % batches]
-        return self.collator(
-            [part.examples[i] for i in chosen], [part.subgraphs[i] for i in chosen], with_gold=True
-        ).batch
+        draw = np.random.default_rng([self.seed, step, 0x776F7264])
+        graphs = [
+            [paraphrase(graph, self._wordings, draw, self.paraphrased) for graph in part.subgraphs[i]]
+            for i in chosen
+        ]
+        return self.collator([part.examples[i] for i in chosen], graphs, with_gold=True).batch
 
     def _order(self, number: int, epoch: int) -> list[np.ndarray]:
         if (number, epoch) not in self._orders:
@@ -254,5 +264,5 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         save_reader(trained, source, target, card)
 
     objective = QA(reader, save)
-    batches = MixedBatches(parts, collator, recipe.trainer.seed)
+    batches = MixedBatches(parts, collator, recipe.trainer.seed, paraphrased=recipe.paraphrase)
     return train(objective, batches, recipe.trainer, folder, resume=resume)
