@@ -14,12 +14,12 @@ Scores = NDArray[np.float64]
 _WEIGHTS = {
     "near": 0.45,
     "far": 0.11,
-    "far_asked": 0.1,
+    "far_asked": 0.4,
     "degree": 0.19,
     "firm": 1.0,
     "asked": 0.7,
     "as_tail": 1.0,
-    "reached": 0.5,
+    "reached": 0.2,
 }
 
 
@@ -39,7 +39,7 @@ def features(
     from_head, from_tail = weight[head], weight[tail]
 
     def arriving(factor: NDArray) -> Scores:
-        out = np.bincount(tail, weights=from_head * factor, minlength=size)
+        out: Scores = np.bincount(tail, weights=from_head * factor, minlength=size).astype(np.float64)
         return out + np.bincount(head, weights=from_tail * factor, minlength=size)
 
     near, far = reached.near[:, 0], reached.far[:, 0]

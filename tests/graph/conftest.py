@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
-from kgqa.graph.normalising import normalise
+from kgqa.graph.normalising import normalise, split_local_name
 from kgqa.types import Edges, Ints, Relation
 
 
@@ -27,7 +27,7 @@ class ToyGraph:
             )
             rows[key] = float(weight[0]) if weight else 1.0
         self._names = list(entities)
-        self.relations = [Relation(name, name.lower()) for name in relations]
+        self.relations = [Relation(name, split_local_name(name)) for name in relations]
         table = np.array(list(rows), dtype=np.int32).reshape(-1, 3)
         weight = np.array(list(rows.values()), dtype=np.float32)
         self._edges = Edges(table[:, 0], table[:, 1], table[:, 2], weight)
