@@ -126,18 +126,20 @@ class RTD(Objective):
         hidden = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.generator, hidden).float()  # (B, K, V)
         mlm = cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
-        warm = self.training and int(self.steps) < self.warm_steps
-        if self.training:
+        weight: float | Tensor = self.weight
+        if self.training and self.warm_steps:
+            weight = torch.where(self.steps < self.warm_steps, 0.0, weight)
             self.steps += 1
         corrupted, replaced = self.corrupt(batch.input_ids, masked.positions, masked.labels, logits)
         scores = self.head(states(self.discriminator, corrupted, batch)).float()  # (B, T)
-        counted = batch.input_ids >= SPECIAL_TOKENS
+        counted = (batch.input_ids >= SPECIAL_TOKENS).float()
+        count = counted.sum().clamp(min=1)
         losses = binary_cross_entropy_with_logits(scores, replaced.float(), reduction="none")
-        rtd = losses.masked_select(counted).mean()
+        rtd = (losses * counted).sum() / count
         with torch.no_grad():
-            right = ((scores > 0) == replaced).masked_select(counted).float().mean()
-            majority = 1 - replaced.masked_select(counted).float().mean()
-        total = mlm + (0.0 if warm else self.weight) * rtd
+            right = (((scores > 0) == replaced) * counted).sum() / count
+            majority = 1 - (replaced * counted).sum() / count
+        total = mlm + weight * rtd
         parts: dict[str, float | Tensor] = {
             "mlm": mlm.detach(),
             "rtd": rtd.detach(),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from kgqa.text.tokenizer import CLS, SEP
+from kgqa.text.tokenizer import CLS, SEP, save_tokenizer
 from kgqa.types import InputError
 
 Document = list[str]
@@ -80,7 +80,8 @@ def write_corpus(
 ) -> Corpus:
     """Tokenize documents into shards of uint16 ids, one stream a split, documents and sentences marked.
 
-    The folder appears whole or not at all. `manifest.json` tells tokens and documents of each source.
+    The folder appears whole or not at all. `manifest.json` tells tokens and documents of each source;
+    the tokenizer stands beside it.
 
     Raises:
         InputError: the vocabulary does not fit 16 bits, or the sources hold no text.
@@ -114,6 +115,7 @@ def write_corpus(
     }
     if not writers["train"].total:
         raise InputError("the corpus is empty: its sources hold no training text")
+    save_tokenizer(tokenizer, part)
     (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(part, folder)

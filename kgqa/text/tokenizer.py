@@ -26,7 +26,7 @@ def train_tokenizer(
 
     `wordpiece` is BERT's (Devlin et al., 2019); `bpe` is byte-level BPE, RoBERTa's and GPT-2's (Radford et
     al., 2019, section 2.2), which knows every character. A text too small for the vocabulary is filled up
-    with unused tokens.
+    with unused tokens. Equal counts are ordered by chance: keep a tokenizer, do not train it again.
 
     Raises:
         InputError: the vocabulary is not a multiple of 64 (slow on every device), or too small for bytes.

@@ -66,7 +66,8 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
     rows = cut(data.sequence_tokens, split)
     if not len(rows):
         raise InputError(
-            f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; add text or set data.held_out"
+            f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; "
+            "add text or change data.held_out"
         )
     return RowBatches(rows, data.batch_rows, seed)
 
@@ -98,26 +99,27 @@ def _existing(folder: Path, name: str) -> Path:
     return folder / f"{name}.txt.zst"
 
 
-def prepare_tokenizer(recipe: PretrainingRecipe, folder: Path) -> Tokenizer:
-    """The recipe's tokenizer: taken, found from an earlier start of this run, or trained now."""
-    settings = recipe.tokenizer
-    if settings.folder:
-        return load_tokenizer(data_path(settings.folder))
-    if not (folder / "tokenizer.json").exists():
-        lines = chain.from_iterable(chain.from_iterable(open_documents(recipe.data).values()))
-        tokenizer = train_tokenizer(
-            lines, vocab_size=settings.vocab_size, kind=settings.kind, lowercase=settings.lowercase
-        )
-        save_tokenizer(tokenizer, folder, recipe.encoder.max_position_embeddings)
-    return load_tokenizer(folder)
+def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tokenizer]:
+    """The recipe's shards and the tokenizer that wrote them: both are made on the first start and kept together.
 
-
-def prepare_corpus(recipe: PretrainingRecipe, tokenizer: Tokenizer, folder: Path) -> Corpus:
-    """The recipe's shards, made on the first start."""
-    target = data_path(recipe.data.corpus) if recipe.data.corpus else folder / "corpus"
+    Raises:
+        InputError: the recipe names one tokenizer, the shards were written with another.
+    """
+    settings, data = recipe.tokenizer, recipe.data
+    target = data_path(data.corpus) if data.corpus else folder / "corpus"
+    given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
     if not (target / "manifest.json").exists():
-        write_corpus(open_documents(recipe.data), tokenizer, target, held_out=recipe.data.held_out)
-    return Corpus(target)
+        tokenizer = given or train_tokenizer(
+            chain.from_iterable(chain.from_iterable(open_documents(data).values())),
+            vocab_size=settings.vocab_size,
+            kind=settings.kind,
+            lowercase=settings.lowercase,
+        )
+        write_corpus(open_documents(data), tokenizer, target, held_out=data.held_out)
+    tokenizer = load_tokenizer(target)
+    if given and given.get_vocab() != tokenizer.get_vocab():
+        raise InputError(f"{target}: was written with another tokenizer; name another folder in data.corpus")
+    return Corpus(target), tokenizer
 
 
 def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
@@ -140,8 +142,7 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint."""
     folder.mkdir(parents=True, exist_ok=True)
     save_recipe(recipe, folder / "recipe.json")
-    tokenizer = prepare_tokenizer(recipe, folder)
-    corpus = prepare_corpus(recipe, tokenizer, folder)
+    corpus, tokenizer = prepare_corpus(recipe, folder)
     batches = open_batches(recipe, corpus)
 
     def save(target: Path) -> None:

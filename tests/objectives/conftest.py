@@ -10,11 +10,12 @@ from kgqa.batch import TextBatch
 from kgqa.objectives.base import Objective
 
 TEXT = """
-The farmer digs the field with a spade. The gardener digs the bed with a trowel. The builder digs the pit with an
-excavator. The child digs the sand with a spoon. The farmer waters the field with a hose. The gardener waters the
-bed with a can. The builder fills the pit with stones. The child fills the bucket with sand. The cook cuts the
-bread with a knife. The tailor cuts the cloth with scissors. The farmer cuts the grass with a scythe. The cook
-stirs the soup with a spoon. The painter paints the wall with a brush. The child paints the paper with a finger.
+The farmer digs the field with a spade. The gardener digs the bed with a trowel. The builder digs the pit
+with an excavator. The child digs the sand with a spoon. The farmer waters the field with a hose. The
+gardener waters the bed with a can. The builder fills the pit with stones. The child fills the bucket
+with sand. The cook cuts the bread with a knife. The tailor cuts the cloth with scissors. The farmer cuts
+the grass with a scythe. The cook stirs the soup with a spoon. The painter paints the wall with a brush.
+The child paints the paper with a finger.
 """
 VOCAB = 128
 

@@ -4,9 +4,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from kgqa.text.tokenizer import save_tokenizer, train_tokenizer
 from kgqa.trainer.assemble import PretrainingRecipe
-from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, prepare_tokenizer, run_recipe
+from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, run_recipe
 from kgqa.trainer.recipe import load_recipe
+from kgqa.types import InputError
 
 RECIPES = sorted((Path(__file__).parents[2] / "training" / "recipes" / "pretrain").glob("*.toml"))
 SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field with a spade.", "They rest."]
@@ -56,8 +58,19 @@ def test_from_text_to_encoder(recipe: PretrainingRecipe, tmp_path: Path) -> None
 
 
 def test_held_out_figure_repeats(recipe: PretrainingRecipe, tmp_path: Path) -> None:
-    runs = [run_recipe(recipe, tmp_path / name).metrics for name in ("a", "b")]
+    data = recipe.data.model_copy(update={"corpus": str(tmp_path / "corpus")})
+    shared = recipe.model_copy(update={"data": data})
+    runs = [run_recipe(shared, tmp_path / name).metrics for name in ("a", "b")]
     assert runs[0] == runs[1]
+
+
+def test_another_tokenizer_is_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    prepare_corpus(recipe, tmp_path / "a")
+    prepare_corpus(recipe.model_copy(update={"name": "other"}), tmp_path / "a")
+    save_tokenizer(train_tokenizer(["nothing alike"], vocab_size=320), tmp_path / "words")
+    tokenizer = recipe.tokenizer.model_copy(update={"folder": str(tmp_path / "words")})
+    with pytest.raises(InputError, match="another tokenizer"):
+        prepare_corpus(recipe.model_copy(update={"tokenizer": tokenizer}), tmp_path / "a")
 
 
 @pytest.mark.parametrize("objective", ["nsp", "sop"])
@@ -72,7 +85,7 @@ def test_pairs_from_the_corpus(recipe: PretrainingRecipe, objective: str, tmp_pa
 
 
 def test_every_row_once_an_epoch_in_a_fixed_order(recipe: PretrainingRecipe, tmp_path: Path) -> None:
-    corpus = prepare_corpus(recipe, prepare_tokenizer(recipe, tmp_path), tmp_path)
+    corpus = prepare_corpus(recipe, tmp_path)[0]
     batches = open_batches(recipe, corpus)
     assert isinstance(batches, RowBatches)
     for epoch in range(2):
@@ -88,7 +101,7 @@ def test_every_row_once_an_epoch_in_a_fixed_order(recipe: PretrainingRecipe, tmp
 def test_document_rows_come_with_a_mask(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     data = recipe.data.model_copy(update={"packing": "doc_sentences", "sequence_tokens": 64})
     changed = recipe.model_copy(update={"data": data})
-    corpus = prepare_corpus(changed, prepare_tokenizer(changed, tmp_path), tmp_path)
+    corpus = prepare_corpus(changed, tmp_path)[0]
     batch = open_batches(changed, corpus)[0]
     assert batch.attention_mask is not None and not batch.attention_mask.all()
 
