@@ -134,7 +134,7 @@ def path(
     said = {about.name: about for about in opened.relations}
     names = sorted({name for steps in found for fact, _ in steps for name in (fact.head, fact.tail)})
     labels = dict(zip(names, _labels_of(opened, names), strict=True))
-    rows = [
+    rows: list[list[dict[str, Any]]] = [
         [
             {
                 "head": {"name": fact.head, "label": labels[fact.head]},

@@ -21,7 +21,7 @@ def advise(manifest: dict[str, Any], unlabelled: Sequence[str]) -> list[str]:
     if opaque and len(opaque) * 2 > len(unlabelled) and manifest["labelled"] * 2 < entities:
         warnings.append(
             f"{entities - manifest['labelled']:,} of {entities:,} concepts have no label and a name such as "
-            f"{opaque[0]} that says nothing: text cannot be linked to them; import a file of rdfs:label with it."
+            f"{opaque[0]} that says nothing: no text can be linked to them; import rdfs:labels with it."
         )
     if manifest["largest_degree"] > max(1000, HUB_SHARE * edges):
         warnings.append(
@@ -31,8 +31,8 @@ def advise(manifest: dict[str, Any], unlabelled: Sequence[str]) -> list[str]:
     mute = [row["name"] for row in manifest["relations"] if not row["words"] and row["count"]]
     if mute:
         warnings.append(
-            f"{len(mute)} of {len(manifest['relations'])} relations have no words and are read by their label, "
-            f"as {mute[0]}; say them with <https://kgqa.org/ontology#words> or rdfs:label."
+            f"{len(mute)} of {len(manifest['relations'])} relations have no words and are read by their "
+            f"label, as {mute[0]}; say them with <https://kgqa.org/ontology#words> or rdfs:label."
         )
     return warnings
 

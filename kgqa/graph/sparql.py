@@ -53,13 +53,14 @@ class SparqlGraph:
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form; those whose preferred label it is come first."""
         keys = [plain_key(surface) for surface in surfaces]
-        unknown = [key for key in dict.fromkeys(keys) if key and key not in self._found]
+        said = {key: " ".join(surface.split()) for key, surface in zip(keys, surfaces, strict=True)}
+        unknown = [key for key in said if key and key not in self._found]
         for part in _parts(unknown, self.batch):
-            self._look_up(part)
+            self._look_up({key: said[key] for key in part})
         nothing = np.zeros(0, dtype=np.int32)
         return [self._found.get(key, nothing) for key in keys]
 
-    def _look_up(self, keys: list[str]) -> None:
+    def _look_up(self, keys: dict[str, str]) -> None:
         grades: dict[str, dict[str, int]] = {key: {} for key in keys}
 
         def note(row: Binding, key: str) -> None:
@@ -71,14 +72,14 @@ class SparqlGraph:
         languages = dict.fromkeys((self.language, "en", ""))
         spellings = " ".join(
             literal(text, language)
-            for key in keys
-            for text in dict.fromkeys((key, key.capitalize(), key.title(), key.upper()))
+            for key, said in keys.items()
+            for text in dict.fromkeys((said, key, key.capitalize(), key.title(), key.upper()))
             for language in languages
         )
         # STR in the projection: endpoints differ in whether a language tag comes back
         for row in self.endpoint.select(
-            f"SELECT ?e ?p (STR(?l) AS ?s) WHERE {{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} "
-            "?e ?p ?l }"
+            "SELECT ?e ?p (STR(?l) AS ?s) WHERE "
+            f"{{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} ?e ?p ?l }}"
         ):
             note(row, plain_key(row["s"]["value"]))
         missing = [key for key in keys if not grades[key]]
@@ -190,7 +191,8 @@ def _parts(items: list, size: int) -> Iterator[list]:  # type: ignore[type-arg]
 
 
 _SCAN = r"""SELECT ?e ?p ?k WHERE {
-  { VALUES ?p { $LABELS } ?e ?p ?l BIND(LCASE(STR(?l)) AS ?k) }
+  { VALUES ?p { $LABELS } ?e ?p ?l
+    BIND(REPLACE(REPLACE(LCASE(STR(?l)), "[^\\p{L}\\p{N}'’]+", " "), "^ | $", "") AS ?k) }
   UNION
   { { SELECT DISTINCT ?e WHERE { { ?e ?q ?x } UNION { ?x ?q ?e } FILTER(isIRI(?e)) } }
     FILTER NOT EXISTS { VALUES ?p { $LABELS } ?e ?p ?any }

@@ -10,10 +10,11 @@ from kgqa.graph.sources.files import Checked, bare_suffix
 from kgqa.graph.sources.rdf import FORMATS, read_rdf
 from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.tsv import read_tsv
+from kgqa.graph.sources.wordnet import is_wordnet, read_wordnet
 from kgqa.graph.statements import Batch
 from kgqa.types import InputError
 
-__all__ = ["Tally", "form_of", "read_conceptnet", "read_rdf", "read_source", "read_tsv"]
+__all__ = ["Tally", "form_of", "read_conceptnet", "read_rdf", "read_source", "read_tsv", "read_wordnet"]
 
 _KNOWN = "Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, TSV or ConceptNet's assertions"
 
@@ -46,6 +47,8 @@ def read_source(
     path: Path, tally: Tally, languages: tuple[str, ...] = ("en",), prefix: str = ""
 ) -> Iterator[Batch]:
     """Facts and labels of a file. `languages` filters ConceptNet, `prefix` is that of blank nodes."""
+    if is_wordnet(path):
+        return read_wordnet(path, tally)
     form = form_of(path)
     if form == "conceptnet":
         return read_conceptnet(path, tally, languages)

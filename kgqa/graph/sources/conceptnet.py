@@ -36,8 +36,8 @@ def read_conceptnet(path: Path, tally: Tally, languages: tuple[str, ...] = ("en"
                     if not line.strip():
                         continue
                     raise InputError(
-                        f"{path}:{number}: no ConceptNet assertion; expected /a/[...], relation, start, end and "
-                        "JSON, with tabs between"
+                        f"{path}:{number}: no ConceptNet assertion; expected /a/[...], relation, start, end "
+                        "and JSON, with tabs between"
                     )
                 _, relation, head, tail, details = cells
                 if not (head.startswith(wanted) and tail.startswith(wanted)):

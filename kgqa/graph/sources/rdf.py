@@ -64,7 +64,7 @@ def _parse(path: Path, form: str, content: bytes | None = None, first_line: int 
     stream = Checked(path) if content is None else None
     try:
         yield from pyoxigraph.parse(
-            stream if content is None else content,
+            content if stream is None else stream,  # type: ignore[arg-type]
             format=getattr(pyoxigraph.RdfFormat, form),
             base_iri=path.absolute().as_uri(),
         )

@@ -49,5 +49,7 @@ def test_pieces_end_at_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(lines, "PIECE", 60)
     (tmp_path / "a.nt").write_text("".join(f"<urn:a> <urn:r> <urn:{i}> .\n" for i in range(9)).rstrip("\n"))
     found = list(read_lines(tmp_path / "a.nt"))
-    assert [tail for _, _, columns in found if columns for tail in columns[2]] == [f"urn:{i}" for i in range(9)]
+    assert [tail for _, _, columns in found if columns for tail in columns[2]] == [
+        f"urn:{i}" for i in range(9)
+    ]
     assert [start for start, _, _ in found] == [0, 2, 4, 6, 8]

@@ -33,5 +33,7 @@ def test_refused(tmp_path: Path, text: str, said: str) -> None:
 
 
 def test_namespaces_as_entities_are_fine(tmp_path: Path) -> None:
-    (tmp_path / "a.rdf").write_text('<!DOCTYPE r [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>\n<r a="&owl;"/>')
+    (tmp_path / "a.rdf").write_text(
+        '<!DOCTYPE r [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>\n<r a="&owl;"/>'
+    )
     check_markup(tmp_path / "a.rdf")

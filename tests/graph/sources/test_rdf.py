@@ -36,9 +36,7 @@ def read(path: Path, tally: Tally | None = None) -> GraphStore:
 def facts(graph: GraphStore) -> dict[tuple[str, str, str], float]:
     edges = graph.edges()
     columns = (graph.names(edges.head), edges.relation, graph.names(edges.tail), edges.weight)
-    return {
-        (h, graph.relations[r].name, t): round(float(w), 3) for h, r, t, w in zip(*columns, strict=True)
-    }
+    return {(h, graph.relations[r].name, t): round(float(w), 3) for h, r, t, w in zip(*columns, strict=True)}
 
 
 def turtle(tmp_path: Path, text: str, tally: Tally | None = None) -> GraphStore:
@@ -76,7 +74,8 @@ def test_weights_reified_and_annotated(tmp_path: Path) -> None:
     graph = turtle(
         tmp_path,
         """ex:a ex:r ex:b {| kgqa:weight 0.5 |} . << ex:a ex:r ex:c >> kgqa:weight 3 . ex:a ex:r ex:d .
-        [] a rdf:Statement ; rdf:subject ex:a ; rdf:predicate ex:r ; rdf:object ex:d ; ex:confidence 0.25 .""",
+        [] a rdf:Statement ; rdf:subject ex:a ; rdf:predicate ex:r ; rdf:object ex:d ;
+            ex:confidence 0.25 .""",
     )
     assert {name[2][-1]: weight for name, weight in facts(graph).items()} == {"b": 0.5, "c": 3.0, "d": 0.25}
 
@@ -114,7 +113,9 @@ def test_words_and_licence(tmp_path: Path) -> None:
 def test_blank_nodes_are_numbered(tmp_path: Path) -> None:
     graph = turtle(tmp_path, 'ex:a ex:r [ ex:s ex:b ] . [] rdfs:label "named" ; ex:s ex:a .')
     assert ("a", "r", "_:b1") in short(graph)
-    assert graph.hash == turtle(tmp_path, 'ex:a ex:r [ ex:s ex:b ] . [] rdfs:label "named" ; ex:s ex:a .').hash
+    assert (
+        graph.hash == turtle(tmp_path, 'ex:a ex:r [ ex:s ex:b ] . [] rdfs:label "named" ; ex:s ex:a .').hash
+    )
     assert len(graph.find(["named"])[0]) == 1
 
 

@@ -19,7 +19,10 @@ def rows(path: Path, text: str) -> list[tuple[str, str, str]]:
 
 def test_no_header(tmp_path: Path) -> None:
     text = "UsedFor\tice_cream\teat\t2.0\nIsA\thttp://x/a_b\tfood\n\n"
-    assert rows(tmp_path / "a.tsv", text) == [("ice cream", "UsedFor", "eat"), ("http://x/a_b", "IsA", "food")]
+    assert rows(tmp_path / "a.tsv", text) == [
+        ("ice cream", "UsedFor", "eat"),
+        ("http://x/a_b", "IsA", "food"),
+    ]
     (batch,) = read_tsv(tmp_path / "a.tsv", Tally())
     assert batch.weights[0] == 2.0 and batch.weights[1] != batch.weights[1]
 

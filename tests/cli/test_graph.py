@@ -1,0 +1,107 @@
+"""The graph commands, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kgqa.cli.graph import graph_app
+from kgqa.types import InputError
+
+GARDEN = """@prefix ex: <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:trowel rdfs:label "trowel"@en ; ex:usedFor ex:digBed ; ex:isA ex:tool .
+ex:spade rdfs:label "spade"@en ; ex:isA ex:tool .
+"""
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> str:
+    (tmp_path / "garden.ttl").write_text(GARDEN)
+    run("import", str(tmp_path / "garden.ttl"), "--out", str(tmp_path / "garden"))
+    return str(tmp_path / "garden")
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(graph_app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(graph_app, list(arguments))
+    assert isinstance(result.exception, InputError), result.output
+    return str(result.exception)
+
+
+def test_import_and_info(garden: str) -> None:
+    assert json.loads(run("info", garden, "--json"))["edges"] == 3
+    assert "3 facts, 4 concepts" in run("info", garden)
+
+
+def test_search(garden: str) -> None:
+    rows = json.loads(run("search", "the trowels", "--graph", garden, "--json"))
+    assert rows == [{"name": "http://x/trowel", "label": "trowel", "degree": 2}]
+    assert "http://x/trowel" in run("search", "trowel", "-g", garden)
+    assert "no concept" in run("search", "piano", "-g", garden)
+
+
+def test_neighbours(garden: str) -> None:
+    rows = json.loads(run("neighbours", "trowel", "-g", garden, "--json"))
+    assert {row["tail"]["label"] for row in rows} == {"dig bed", "tool"}
+    rows = json.loads(run("neighbours", "http://x/trowel", "-g", garden, "--relation", "usedFor", "--json"))
+    assert [row["tail"]["name"] for row in rows] == ["http://x/digBed"]
+    assert "dig bed" in run("neighbours", "trowel", "-g", garden)
+    assert "kgqa graph search" in refused("neighbours", "piano", "-g", garden)
+
+
+def test_path(garden: str) -> None:
+    assert "trowel --is a--> tool <--is a-- spade" in run("path", "trowel", "spade", "-g", garden)
+    (steps,) = json.loads(run("path", "trowel", "spade", "-g", garden, "--json"))
+    assert [step["forward"] for step in steps] == [True, False]
+    assert "no path" in run("path", "spade", "dig bed", "-g", garden, "--hops", "1")
+
+
+def test_export(garden: str, tmp_path: Path) -> None:
+    for name in ("out.ttl", "out.graphml", "out.json"):
+        run("export", garden, "--out", str(tmp_path / name))
+        assert (tmp_path / name).stat().st_size
+    assert "what form" in refused("export", garden, "--out", str(tmp_path / "out.pdf"))
+    assert "import it first" in refused("export", "http://127.0.0.1:9/", "--out", str(tmp_path / "o.ttl"))
+
+
+def test_get_from_disk(tmp_path: Path) -> None:
+    line = '/a/[/r/UsedFor/]\t/r/UsedFor\t/c/en/trowel\t/c/en/dig\t{"weight": 2.0}\n'
+    (tmp_path / "dump.csv").write_text(line)
+    source, out = str(tmp_path / "dump.csv"), str(tmp_path / "g")
+    manifest = json.loads(run("get", "conceptnet", "--from", source, "--out", out, "--json"))
+    assert manifest["edges"] == 1
+    assert "CC BY-SA 4.0" in manifest["licence"] and "ConceptNet" in manifest["credit"]
+    assert "conceptnet or wordnet" in refused("get", "freebase", "--out", out)
+
+
+def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "slow.tsv")
+    command = [sys.executable, "-m", "kgqa", "graph", "import", str(tmp_path / "slow.tsv")]
+    started = subprocess.Popen([*command, "--out", str(tmp_path / "out" / "g")], stderr=subprocess.PIPE)
+    with (tmp_path / "slow.tsv").open("w") as pipe:
+        pass  # looked at, to tell what it is
+    with (tmp_path / "slow.tsv").open("w") as pipe:
+        pipe.write("r\ta\tb\n")
+        pipe.flush()
+        deadline = time.monotonic() + 5
+        while not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir()):
+            assert time.monotonic() < deadline and started.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.1)
+        started.send_signal(signal.SIGTERM)
+        _, said = started.communicate(timeout=5)
+    assert started.returncode == 130, said
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,110 @@
+"""SparqlGraph asks a real endpoint the three questions, and agrees with the store of the same graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from garden import GARDEN
+from sparql_server import Server, serve
+
+from kgqa.graph.opening import open_graph
+from kgqa.graph.sparql import SparqlGraph
+from kgqa.graph.store import GraphStore
+from kgqa.types import Edges, KnowledgeGraph
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serve(GARDEN) as running:
+        yield running
+
+
+@pytest.fixture
+def graph(server: Server) -> SparqlGraph:
+    return SparqlGraph(server.url)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GraphStore:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "garden.ttl").write_text(GARDEN)
+    opened = open_graph(tmp_path / "garden.ttl")
+    assert isinstance(opened, GraphStore)
+    return opened
+
+
+def facts(graph: KnowledgeGraph, edges: Edges) -> set[tuple[str, str, str]]:
+    heads, tails = graph.names(edges.head), graph.names(edges.tail)
+    return {(h, graph.relations[r].name, t) for h, r, t in zip(heads, edges.relation, tails, strict=True)}
+
+
+def test_is_a_knowledge_graph(graph: SparqlGraph, server: Server) -> None:
+    assert isinstance(graph, KnowledgeGraph)
+    assert graph.hash == SparqlGraph(server.url).hash
+
+
+@pytest.mark.parametrize(
+    "surface",
+    ["trowel", "모종삽", "hand shovel", "excavator", "dig bed", 'say "tool" \\ now', "tool", "nothing"],
+)
+def test_finds_what_the_store_finds(graph: SparqlGraph, store: GraphStore, surface: str) -> None:
+    assert graph.names(graph.find([surface])[0]) == store.names(store.find([surface])[0])
+
+
+def test_neighbours_and_labels_as_the_store(graph: SparqlGraph, store: GraphStore) -> None:
+    surfaces = ["trowel", "dig pit"]
+    asked = {}
+    for which in (graph, store):
+        ids = np.concatenate(which.find(surfaces))
+        edges = which.neighbours(ids)
+        beyond = np.unique(np.concatenate([edges.head, edges.tail]))
+        labels = dict(zip(which.names(beyond), which.labels(beyond), strict=True))
+        used = {which.relations[r].label for r in edges.relation}
+        asked[which] = (facts(which, edges), labels, used)
+    assert asked[graph] == asked[store]
+    assert len(asked[graph][0]) == 3
+
+
+def test_limit_and_degrees(graph: SparqlGraph) -> None:
+    (tool,) = graph.find(['say "tool" now'])[0:1]
+    tool = graph.ids(["http://x/tool"])
+    assert len(graph.neighbours(tool).head) == 2
+    assert len(graph.neighbours(tool, limit=1).head) == 1
+    assert graph.degrees(tool).tolist() == [2]
+
+
+def test_many_entities_few_round_trips(graph: SparqlGraph) -> None:
+    ids = graph.ids([f"http://x/e{i}" for i in range(1000)])
+    graph.endpoint.requests = 0
+    graph.neighbours(ids)
+    graph.labels(ids)
+    assert graph.endpoint.requests <= 13
+    graph.labels(ids)
+    assert graph.endpoint.requests <= 13
+
+
+def test_injection_is_inert(graph: SparqlGraph) -> None:
+    assert graph.ids(["http://x/> } DROP ALL #"]).tolist() == [-1]
+    assert [len(found) for found in graph.find(['x" } # ', "\\", "\n"])] == [0, 0, 0]
+
+
+def test_overload_is_waited_out(graph: SparqlGraph, server: Server) -> None:
+    waits: list[float] = []
+    graph.endpoint._sleep = waits.append
+    server.failures = 2
+    assert len(graph.find(["trowel"])[0]) == 1
+    assert waits == [0.25, 0.5]
+
+
+def test_nothing_asked_for_nothing(graph: SparqlGraph) -> None:
+    nothing = np.zeros(0, dtype=np.int32)
+    assert graph.find([]) == []
+    assert len(graph.neighbours(nothing).head) == 0
+    assert graph.labels(nothing) == []
+    assert graph.endpoint.requests == 0
