@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,14 +25,9 @@ class _Word(NamedTuple):
     clause: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Gram:
-    """Words that may be one concept: `tokens` are their places in the text, `keys` what to look up,
-    the likeliest first."""
-
-    tokens: tuple[int, ...]
-    keys: tuple[str, ...]
-    gapped: bool
+# Words that may be one concept: their places in the text, what to look up (the likeliest first), and whether
+# other words stand between them.
+_Gram = tuple[tuple[int, ...], list[str], bool]
 
 
 @lru_cache(maxsize=100_000)
@@ -95,51 +89,67 @@ class Linker:
         return [sorted(mentions, key=lambda m: (m.start, -m.end, m.entities)) for mentions in chosen]
 
     def _grams(self, tokens: list[_Word]) -> Iterator[_Gram]:
-        kept = [i for i, word in enumerate(tokens) if word.text not in ARTICLES]
-        if not kept:
-            kept = list(range(len(tokens)))
-        whole = len(kept)
+        kept = [i for i, word in enumerate(tokens) if word.text not in ARTICLES] or list(range(len(tokens)))
+        total = len(kept)
         for a, first in enumerate(kept):
-            for size in range(1, min(self.max_words, len(kept) - a) + 1):
-                run = tuple(kept[a : a + size])
-                last = tokens[run[-1]]
-                if last.clause != tokens[first].clause:
+            text, _, _, base, stop, clause = tokens[first]
+            # A text that is one concept as a whole may begin and end as it likes: the choice "at home".
+            whole = a == 0 and total <= self.max_words
+            if stop and not whole and base not in OPENERS:
+                continue
+            plain, bases = text, [base, *verb_bases(text)] if text.endswith("ing") else [base]
+            run: tuple[int, ...] = (first,)
+            if not stop or (whole and total == 1):
+                yield run, _keys(plain, bases), False
+            for b in range(a + 1, min(a + self.max_words, total)):
+                place = kept[b]
+                word = tokens[place]
+                if word.clause != clause:
                     break
-                if size == whole or _may_stand(tokens, run):
-                    yield _gram(tokens, run, False)
+                for between in range(run[-1] + 1, place + 1):
+                    plain += " " + tokens[between].text
+                bases = [key + " " + word.lemma for key in bases]
+                run += (place,)
+                if stop:
+                    may_stand = base in OPENERS and not (word.stop or tokens[run[1]].stop)
+                else:
+                    may_stand = not word.stop or word.text in PARTICLES
+                if may_stand or (whole and len(run) == total):
+                    yield run, _keys(plain, bases), False
         for run in _gapped(tokens, kept):
-            yield _gram(tokens, run, True)
+            text = tokens[run[0]].text
+            rest = "".join([" " + tokens[i].lemma for i in run[1:]])
+            bases = [tokens[run[0]].lemma, *(verb_bases(text) if text.endswith("ing") else ())]
+            yield run, [base + rest for base in bases], True
 
     def _look_up(self, grams: list[list[_Gram]]) -> None:
         if len(self._memo) > _MEMO_SIZE:
             self._memo.clear()
-        wanted = {key: None for list_ in grams for gram in list_ for key in gram.keys}
+        wanted = {key: None for list_ in grams for _, keys, _ in list_ for key in keys}
         unknown = [key for key in wanted if key not in self._memo]
         if unknown:
             for key, ids in zip(unknown, self.graph.find(unknown), strict=True):
                 self._memo[key] = tuple(ids[: self.max_candidates].tolist())
 
-    def _entities(self, gram: _Gram) -> tuple[int, ...]:
-        found = [ids for key in gram.keys if (ids := self._memo[key])]
+    def _entities(self, keys: list[str]) -> tuple[int, ...]:
+        found = [ids for key in keys if (ids := self._memo[key])]
         if len(found) < 2:
             return found[0] if found else ()
         return tuple(dict.fromkeys(i for ids in found for i in ids))[: self.max_candidates]
 
     def _choose(self, tokens: list[_Word], grams: list[_Gram]) -> list[Mention]:
-        matched = [(gram, ids) for gram in grams if (ids := self._entities(gram))]
-        matched.sort(key=lambda item: (-len(item[0].tokens), item[0].tokens))  # longest first, then leftmost
+        matched = [(run, ids, gapped) for run, keys, gapped in grams if (ids := self._entities(keys))]
+        matched.sort(key=lambda item: (-len(item[0]), item[0]))  # longest first, then leftmost
         taken: set[int] = set()
         seen: set[tuple[int, ...]] = set()
         mentions: list[Mention] = []
-        for gram, ids in matched:
-            run = gram.tokens
-            if run in seen or (not gram.gapped and any(i in taken for i in run)):
+        for run, ids, gapped in matched:
+            if run in seen or (not gapped and not taken.isdisjoint(run)):
                 continue
             seen.add(run)
-            if not gram.gapped and not (len(run) > 1 and _is_verbal(tokens, run)):
+            if not gapped and not (len(run) > 1 and _is_verbal(tokens, run)):
                 taken.update(run)
-            places = sorted(run)
-            mentions.append(Mention(tokens[places[0]].start, tokens[places[-1]].end, ids))
+            mentions.append(Mention(tokens[min(run)].start, tokens[max(run)].end, ids))
         return mentions
 
     def _fill(self, read: list[list[_Word]], chosen: list[list[Mention]]) -> None:
@@ -159,26 +169,8 @@ class Linker:
                 chosen[row].append(Mention(word.start, word.end, tuple(ids[: self.max_candidates])))
 
 
-def _may_stand(tokens: list[_Word], run: tuple[int, ...]) -> bool:
-    """No concept is of function words alone, or begins or ends with one, "have" and particles excepted."""
-    first, last = tokens[run[0]], tokens[run[-1]]
-    if len(run) == 1:
-        return not first.stop
-    begins = not first.stop or (first.lemma in OPENERS and not tokens[run[1]].stop)
-    return begins and (not last.stop or (last.text in PARTICLES and not first.stop))
-
-
-def _gram(tokens: list[_Word], run: tuple[int, ...], gapped: bool) -> _Gram:
-    first = tokens[run[0]]
-    rest = "".join([f" {tokens[i].lemma}" for i in run[1:]])
-    keys = [first.lemma + rest]
-    if not gapped:
-        plain = " ".join([tokens[i].text for i in range(run[0], run[-1] + 1)])
-        if plain != keys[0]:
-            keys.insert(0, plain)
-    if first.text.endswith("ing"):
-        keys += [verb + rest for verb in verb_bases(first.text)]
-    return _Gram(run, tuple(keys), gapped)
+def _keys(plain: str, bases: list[str]) -> list[str]:
+    return bases if plain == bases[0] else [plain, *bases]
 
 
 def _gapped(tokens: list[_Word], kept: list[int]) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,81 @@
+"""Paths of up to three facts between question concept and answer, against networkx.all_simple_paths.
+
+Run `KGQA_DATA=... python training/bench/paths.py`. networkx gets the same graph, undirected,
+and is asked for all simple paths of at most three facts, of which the best five are wanted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import networkx as nx
+import numpy as np
+from conceptnet import conceptnet, facts, questions, table
+
+from kgqa.graph.linking import Linker
+from kgqa.graph.paths import find_paths
+
+PAIRS = 200
+PEER_PAIRS = 20
+PEER_SECONDS = 20.0
+
+
+def main() -> None:
+    """Print the table."""
+    graph = conceptnet()
+
+    linker = Linker(graph, max_candidates=1)
+    pairs: list[tuple[int, int]] = []
+    for example in questions():
+        starts = [m.entities[0] for m in linker.link(example.question.text)]
+        ends = [m.entities[0] for m in linker.link(example.question.choices[example.choice or 0])]
+        pairs += itertools.product(starts[:1], ends[:1])
+    pairs = [pair for pair in pairs if pair[0] != pair[1]][:PAIRS]
+    spent, found = [], []
+    for start, end in pairs:
+        begin = time.perf_counter()
+        found.append(len(find_paths(graph, start, end, k=5, max_hops=3)))
+        spent.append(time.perf_counter() - begin)
+    peer = nx.Graph()
+    peer.add_edges_from((t.head, t.tail) for t in facts())
+    slow, capped = [], 0
+    for start, end in pairs[:PEER_PAIRS]:
+        a, b = graph.names(np.array([start, end], dtype=np.int32))
+        begin = time.perf_counter()
+        ways = nx.all_simple_paths(peer, a, b, cutoff=3)
+        for _ in ways:
+            if time.perf_counter() - begin > PEER_SECONDS:
+                capped += 1
+                break
+        slow.append(time.perf_counter() - begin)
+    mine = np.array(spent) * 1e3
+    theirs = np.array(slow) * 1e3
+    same = np.array(spent[: len(slow)]) * 1e3
+    rows = [
+        [
+            "kgqa find_paths",
+            str(len(pairs)),
+            *(f"{v:.1f}" for v in np.percentile(mine, [50, 99])),
+            f"{mine.mean():.1f}",
+        ],
+        [
+            f"networkx all_simple_paths ({capped} cut off)",
+            str(len(slow)),
+            *(f"{v:.1f}" for v in np.percentile(theirs, [50, 99])),
+            f"{theirs.mean():.1f}",
+        ],
+    ]
+    share = np.mean([n > 0 for n in found])
+    table(
+        f"Paths: best five of at most three facts, {graph.edge_count:,} facts, a path in {share:.0%}",
+        ["search", "pairs", "p50 ms", "p99 ms", "mean ms"],
+        rows,
+    )
+    ratios = theirs / same
+    print(f"\nOn the same {len(slow)} pairs: {theirs.sum() / same.sum():.0f} times faster in sum, ", end="")
+    print(f"{np.median(ratios):.0f} times in the median")
+
+
+if __name__ == "__main__":
+    main()
