@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ def _parameters(export: Path) -> int:
     return total
 
 
-def table(outcomes: Sequence[Outcome], figures: dict[str, Sequence[str]]) -> str:
+def table(outcomes: Sequence[Outcome], figures: Mapping[str, Sequence[str]]) -> str:
     """Markdown: a row per reader, mean and standard deviation over seeds, gain over text only in brackets.
 
     `figures[column]` names what is shown of a column. A star marks a gain whose 95 % interval of the paired
