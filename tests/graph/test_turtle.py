@@ -8,7 +8,7 @@ import pyoxigraph
 import pytest
 import rdflib
 
-from kgqa.graph.compiling import SourceGraph, read_folder
+from kgqa.graph.compiling import Fact, SourceGraph, read_folder
 from kgqa.graph.turtle import ONTOLOGY, turtle, write_turtle
 from kgqa.types import InputError
 
@@ -50,3 +50,45 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     graph = built(tmp_path)
     with pytest.raises(InputError, match="--out"):
         write_turtle(graph, tmp_path / "test.txt" / "out.ttl")
+
+
+def violations(data: rdflib.Graph) -> str:
+    pyshacl = pytest.importorskip("pyshacl")
+    shapes = rdflib.Graph().parse(TABLE.with_name("shapes.ttl"), format="turtle")
+    conforms, _, text = pyshacl.validate(data, shacl_graph=shapes)
+    return "" if conforms else str(text)
+
+
+def test_the_shapes_hold_for_what_is_built_and_find_what_is_wrong(tmp_path: Path) -> None:
+    data = rdflib.Graph().parse(data=turtle(built(tmp_path)), format="turtle")
+    assert not violations(data)
+    kgqa = rdflib.Namespace(ONTOLOGY)
+    trowel = rdflib.URIRef("https://kgqa.org/everyday/trowel")
+    data.remove((trowel, kgqa.domain, None))
+    data.add((trowel, rdflib.RDFS.label, rdflib.Literal("another label", lang="en")))
+    assert "kgqa:domain" in violations(data) and "one English label" in violations(data)
+
+
+def test_the_shapes_hold_for_every_hundredth_concept_of_the_shipped_graph() -> None:
+    """A sample: all of it takes a minute. What the sampled facts point to comes along."""
+    graph = read_folder(TABLE.with_name("everyday"), TABLE)
+    heads = set(range(0, len(graph.concepts), 100))
+    facts = [fact for fact in graph.facts if fact.head in heads]
+    kept = sorted(heads | {fact.tail for fact in facts})
+    place = {at: new for new, at in enumerate(kept)}
+    sample = SourceGraph(graph.relations, [graph.concepts[at] for at in kept])
+    sample.facts = [Fact(place[f.head], f.relation, place[f.tail], f.weight, f.where) for f in facts]
+    assert not violations(rdflib.Graph().parse(data=turtle(sample), format="turtle"))
+
+
+def test_the_ontology_names_every_word_that_is_written() -> None:
+    ontology = rdflib.Graph().parse(TABLE.with_name("ontology.ttl"), format="turtle")
+    declared = {str(subject) for subject in ontology.subjects(rdflib.RDFS.label)}
+    for word in ("Concept", "domain", "words", "inverseWords", "weight"):
+        assert f"{ONTOLOGY}{word}" in declared
+
+
+def test_the_shipped_turtle_is_what_the_sources_give() -> None:
+    shipped = TABLE.with_name("everyday.ttl").read_text(encoding="utf-8")
+    same = shipped == turtle(read_folder(TABLE.with_name("everyday"), TABLE))
+    assert same, "the sources changed: run `kgqa graph build graph_data/everyday`"
