@@ -16,6 +16,19 @@ _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisit
 _OF_THINGS = ("IsA", "MadeOf", "PartOf", "HasA")
 _NO_VERBS = {"a", "an", "the", "good", "not", "no", "bad", "more", "new", "hot", "cold", "old", "too", "very"}
 _ANIMALS = {"animal", "bird", "insect", "fish", "mammal", "reptile", "pet", "farm animal", "wild animal"}
+_NO_TOOLS = {
+    "place",
+    "room",
+    "building",
+    "shop",
+    "store",
+    "time",
+    "season",
+    "day",
+    "holiday",
+    "event",
+    "person",
+}
 _OF_OBJECTS = ("UsedFor", "MadeOf", "HasA", "PartOf", "~HasInstrument", "~HasMaterial", "~HasClothing")
 _OF_OCCASIONS = ("HasClothing", "HasEmotion", "HasTime")
 _SENSE = re.compile(r"\s*\([^)]*\)$")
@@ -56,7 +69,7 @@ class Facts:
         first, _, rest = self.texts[concept].partition(" ")
         if first not in self.verbs or (not rest and is_mass(first)):
             return ""
-        return first
+        return "" if any(self.tails(concept, relation) for relation in _OF_OBJECTS) else first
 
     def kinds(self, concept: int) -> set[str]:
         """What a concept is, over up to four IsA steps, itself included."""
@@ -77,6 +90,17 @@ class Facts:
             self.is_animal(whole) or self.texts[whole] in ("person", "body", "head", "face")
             for whole in wholes
         )
+
+    def is_tool(self, concept: int) -> bool:
+        """Whether something that is used for an event can be called its instrument: no place, time or person."""
+        if self.tails(concept, "~HasInstrument"):
+            return True
+        stays = len(self.tails(concept, "~AtLocation")) > 2 or self.tails(concept, "~HasTime")
+        return not stays and not _NO_TOOLS & self.kinds(concept)
+
+    def is_quality(self, concept: int) -> bool:
+        """Whether a concept is an adjective: a property or a feeling."""
+        return bool(self.tails(concept, "~HasProperty") or self.tails(concept, "~HasEmotion"))
 
     def is_occasion(self, concept: int) -> bool:
         """Whether a noun names something that happens (a wedding, rain, winter) rather than an object."""

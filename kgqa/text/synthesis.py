@@ -145,7 +145,12 @@ class _Maker:
         self.events = [
             h for g in self.groups if g.wording["kind"] == "event" for h in g.heads if facts.verb(h)
         ]
-        self.things = sorted({a for g in self.groups if g.wording["answer"] == "thing" for a in g.pool})
+        self.things = sorted(
+            {a for g in self.groups if g.name in ("instrument", "wear", "material") for a in g.pool}
+        )
+        self.uses = [
+            (h, a) for g in self.groups if g.name == "instrument" for h in g.heads for a in g.answers[h]
+        ]
         self.people = (
             [Person(n, "she", "her", "her") for n in self.words["people_she"]]
             + [Person(n, "he", "him", "his") for n in self.words["people_he"]]
@@ -165,12 +170,15 @@ class _Maker:
             for head in facts.heads(relation):
                 if eventful == (bool(facts.verb(head)) or (relation[0] != "~" and facts.is_occasion(head))):
                     answers[head].update(facts.tails(head, relation))
+        if not eventful and name != "impulse":
+            answers = {h: a for h, a in answers.items() if not facts.is_quality(h)}
         if name == "who":
             answers = {h: a for h, a in answers.items() if self._is_for_people(h, a)}
         elif name == "what_for":
             answers = {h: a for h, a in answers.items() if not facts.is_body_part(h)}
         generic: dict[tuple[int, str], set[int]] = defaultdict(set)
         if name == "instrument":
+            answers = {h: {a: w for a, w in f.items() if facts.is_tool(a)} for h, f in answers.items()}
             self._find_generic(answers, generic, wording["hops"])
         wants_event = wording["answer"] == "event"
         kept = {
@@ -312,7 +320,8 @@ class _Maker:
         rivals = [t for t in typical if t != told]
         if rivals and not usual and rng.random() < 0.5 and wording["stated_but"]:
             templates = wording["stated_but"]
-        if not templates or told == head:
+        # A named group of people is no chance answer: "the Jew came to sweep the yard" teaches nothing good.
+        if not templates or told == head or (not usual and facts.texts[told][0].isupper()):
             return None
         person = self._person(rng)
         slots = self._slots(head, person, rng)
@@ -357,7 +366,7 @@ class _Maker:
         if slots is None or not told:
             return None
         topic, other = rng.sample(self.words["attribute"], 2)
-        if self.facts.verb(head):
+        if self.facts.verb(head) or group.wording["kind"] == "being":
             thing = self.facts.texts[rng.choice(self.things)] if self.things else "bag"
             slots |= {"x": thing, "ax": with_article(thing), "xwas": "were" if is_plural(thing) else "was"}
         sentences = list(told[0])
@@ -368,7 +377,7 @@ class _Maker:
                 expand(rng.choice(subject["stated"]), rng), slots | {"a": _marked(value) if mark else value}
             )
             sentences.insert(rng.randint(1, len(sentences)), more)
-        if self.facts.verb(head) and not any(slots["x"] in sentence for sentence in sentences):
+        if not any(slots["x"] in sentence for sentence in sentences):
             sentences.append(fill("{s} had {ax} too.", slots))
         question = fill(
             expand(rng.choice(topic["questions"]), rng), slots | self._asked(person, sentences, rng)
@@ -519,8 +528,12 @@ class _Maker:
         )
         slots["when"] = ""
         templates = self.words["other"]["event"]
-        if self.things and rng.random() < 0.3:
-            thing = self.facts.texts[rng.choice(self.things)]
+        if self.uses and rng.random() < 0.3:
+            event, tool = rng.choice(self.uses)
+            if not self.facts.verb(event):
+                return ""
+            slots |= event_forms(self.facts.texts[event], other)
+            thing = self.facts.texts[tool]
             slots |= {"x": thing, "ax": with_article(thing)}
             templates = self.words["other"]["tool"]
         return fill(expand(rng.choice(templates), rng), slots)

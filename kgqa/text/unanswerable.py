@@ -46,47 +46,9 @@ _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
 _NEGATABLE = re.compile(
     r"\b(did|does|do|was|were|is|are|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
 )
-_STOP = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "by",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "did",
-        "do",
-        "does",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "when",
-        "where",
-        "why",
-        "how",
-        "that",
-        "this",
-        "it",
-        "as",
-        "from",
-        "with",
-        "has",
-        "have",
-        "had",
-    ]
-)
+_STOP_WORDS = """the a an of in on at to for by and or is are was were be did do does what which who whom
+when where why how that this it as from with has have had"""
+_STOP = frozenset(_STOP_WORDS.split())
 
 Made = tuple[str, Passage] | None
 Move = Callable[[Example, list[Passage], random.Random], Made]
