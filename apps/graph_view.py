@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from kgqa.explain import MAX_NODES, answer_nodes, shown_edges
+from kgqa.types import Answer, NodeRole, Subgraph
 
-from kgqa.types import Answer, NodeRole, Source, Subgraph
-
-MAX_NODES = 30
 COLOURS = {
     NodeRole.QUESTION: "#cfe3ff",
     NodeRole.PASSAGE: "#d9f2d9",
@@ -14,34 +12,6 @@ COLOURS = {
     NodeRole.OTHER: "#eeeeee",
 }
 ANSWER_COLOUR = "#ffb3a7"
-
-
-def answer_nodes(answer: Answer) -> set[int]:
-    """Nodes of the subgraph that are the answer."""
-    graph = answer.evidence.subgraph
-    best = answer.candidates[0] if answer.candidates else None
-    if best is None or answer.source in (Source.PASSAGE, Source.NONE):
-        return set()
-    if best.concept is not None:
-        return {i for i, name in enumerate(graph.nodes) if name == best.concept}
-    return {i for i, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE}
-
-
-def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
-    """Facts worth showing: the paths first, then facts among the best nodes until `limit` nodes are used."""
-    graph = answer.evidence.subgraph
-    edges = list(dict.fromkeys(edge for path in answer.evidence.paths for edge in path.steps))
-    nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
-    order = np.argsort(-(graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]), kind="stable")
-    seen = set(edges)
-    for edge in order.tolist():
-        ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
-        if edge in seen or len(nodes | ends) > limit or not ends & nodes:
-            continue
-        seen.add(edge)
-        nodes |= ends
-        edges.append(edge)
-    return edges
 
 
 def to_dot(answer: Answer, limit: int = MAX_NODES) -> str:

@@ -27,6 +27,7 @@ from kgqa.types import (
     Example,
     InputError,
     KnowledgeGraph,
+    Mention,
     NodeRole,
     Question,
     Source,
@@ -111,39 +112,33 @@ class Answerer:
         """Answer several questions in one batch; the time of each stage is shared out evenly."""
         if not questions:
             return []
-        started = time.perf_counter()
         for question in questions:
             check_question(question)
-        return self.read(questions, [self.retrieve(q) for q in questions], started)
+        started = time.perf_counter()
+        linker = _TimedLinker(self.linker)
+        subgraphs = [self.retrieve(question, linker) for question in questions]
+        retrieved = time.perf_counter() - started
+        share = 1000 / len(questions)
+        spent = {"link": linker.seconds * share, "retrieve": (retrieved - linker.seconds) * share}
+        answers = self.read(questions, subgraphs)
+        return [replace(a, timing_ms=_total({**spent, **a.timing_ms})) for a in answers]
 
-    def retrieve(self, question: Question) -> list[Subgraph]:
+    def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""
-        found = retrieve(question, self.graph, self.linker, max_nodes=self.max_nodes)
+        found = retrieve(question, self.graph, linker or self.linker, max_nodes=self.max_nodes)
         return [self.ablate(subgraph) for subgraph in found]
 
-    def read(
-        self,
-        questions: Sequence[Question],
-        subgraphs: Sequence[Sequence[Subgraph]],
-        started: float | None = None,
-    ) -> list[Answer]:
+    def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand (retrieved earlier, or edited)."""
         begin = time.perf_counter()
-        started = begin if started is None else started
         collated = self.collator([Example(q) for q in questions], subgraphs)
-        gathered = time.perf_counter()
+        encoded = time.perf_counter()
         with torch.inference_mode():
             scores = self.reader(collated.batch)
-        reasoned = time.perf_counter()
         answers = self._decode(collated, scores)
         done = time.perf_counter()
-        share = 1000.0 / len(questions)
-        timing = {
-            "retrieve": (begin - started) * share,
-            "encode": (gathered - begin) * share,
-            "reason": (reasoned - gathered) * share,
-            "total": (done - started) * share,
-        }
+        share = 1000 / len(questions)
+        timing = _total({"encode": (encoded - begin) * share, "reason": (done - encoded) * share})
         return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
 
     def _decode(self, collated: Collated, scores: Scores) -> list[Answer]:
@@ -181,6 +176,25 @@ class Answerer:
         p = min(max(candidate.score, 1e-6), 1 - 1e-6)
         logit = torch.logit(torch.tensor(p))
         return float(torch.sigmoid(a * logit + b))
+
+
+class _TimedLinker:
+    """A linker that notes the seconds it took; one a call, since visitors share the answerer."""
+
+    def __init__(self, linker: Linker) -> None:
+        self._linker = linker
+        self.seconds = 0.0
+
+    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
+        begin = time.perf_counter()
+        found = self._linker.link_many(texts)
+        self.seconds += time.perf_counter() - begin
+        return found
+
+
+def _total(timing: dict[str, float]) -> dict[str, float]:
+    parts = {name: value for name, value in timing.items() if name != "total"}
+    return {**parts, "total": sum(parts.values())}
 
 
 def find_model(model: str | Path) -> Path:

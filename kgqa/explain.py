@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from kgqa.answerer import Answerer
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
+
+MAX_NODES = 30
+"""Concepts of a subgraph that are worth showing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,34 @@ def _choice_without(answerer: Answerer, answer: Answer, edge: int) -> float:
     return probability(answerer.read([question], [graphs])[0], answer.candidates[0])
 
 
+def answer_nodes(answer: Answer) -> set[int]:
+    """Nodes of the subgraph that are the answer."""
+    graph = answer.evidence.subgraph
+    best = answer.candidates[0] if answer.candidates else None
+    if best is None or answer.source in (Source.PASSAGE, Source.NONE):
+        return set()
+    if best.concept is not None:
+        return {i for i, name in enumerate(graph.nodes) if name == best.concept}
+    return {i for i, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE}
+
+
+def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
+    """Facts worth showing: the paths first, then facts among the best nodes until `limit` nodes are used."""
+    graph = answer.evidence.subgraph
+    edges = list(dict.fromkeys(edge for path in answer.evidence.paths for edge in path.steps))
+    nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
+    order = np.argsort(-(graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]), kind="stable")
+    seen = set(edges)
+    for edge in order.tolist():
+        ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
+        if edge in seen or len(nodes | ends) > limit or not ends & nodes:
+            continue
+        seen.add(edge)
+        nodes |= ends
+        edges.append(edge)
+    return edges
+
+
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An answer as plain data, in the stable form that the command line prints."""
     evidence = answer.evidence
@@ -131,9 +162,36 @@ def answer_json(answer: Answer) -> dict[str, Any]:
                 }
                 for path in evidence.paths
             ],
-            "subgraph": {"nodes": len(graph.nodes), "edges": len(graph.edges)},
+            "subgraph": _shown(answer),
         },
         "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},
         "model": answer.model,
         "graph": answer.graph,
+    }
+
+
+def _shown(answer: Answer) -> dict[str, Any]:
+    """The part of the subgraph that is worth showing, with how large the whole is."""
+    graph = answer.evidence.subgraph
+    edges = shown_edges(answer)
+    nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer))
+    return {
+        "nodes": [
+            {
+                "iri": graph.nodes[n],
+                "label": graph.labels[n],
+                "role": NodeRole(int(graph.roles[n])).name.lower(),
+                "score": round(float(graph.scores[n]), 4),
+            }
+            for n in nodes
+        ],
+        "edges": [
+            {
+                "head": graph.nodes[int(graph.edges[e, 0])],
+                "relation": graph.relations[int(graph.edges[e, 1])].name,
+                "tail": graph.nodes[int(graph.edges[e, 2])],
+            }
+            for e in edges
+        ],
+        "size": [len(graph.nodes), len(graph.edges)],
     }

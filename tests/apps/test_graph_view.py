@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from apps.graph_view import answer_nodes, quote, shown_edges, to_dot
+from apps.graph_view import quote, to_dot
+from kgqa.explain import answer_nodes, shown_edges
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
 
