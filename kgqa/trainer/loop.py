@@ -164,6 +164,7 @@ class _Run:
             summed += 1
             progress.step += 1
             progress.seconds = time.monotonic() - began
+            self._agree()
             if progress.step % settings.log_every_steps == 0 or progress.share(settings) >= 1:
                 figures = {key: float(value) / summed for key, value in sums.items()}
                 now = time.monotonic()
@@ -213,6 +214,16 @@ class _Run:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         return parts, norm
+
+    def _agree(self) -> None:
+        """Let all processes follow the first one's clock and signals, so that they stop at the same step."""
+        if self.accelerator.num_processes == 1:
+            return
+        from accelerate.utils import broadcast
+
+        own = torch.tensor([self.progress.seconds, float(self.stopping)], dtype=torch.float64)
+        seconds, stopping = broadcast(own.to(self.accelerator.device)).tolist()
+        self.progress.seconds, self.stopping = seconds, bool(stopping)
 
     def _evaluate(self, board: Any) -> None:
         assert self.evaluate
@@ -317,10 +328,11 @@ def _nothing() -> Iterator[None]:
 
 def _accelerator(settings: TrainerSettings) -> Any:
     """Accelerate's view of the machine; a second training in one process begins afresh."""
-    from accelerate import Accelerator
+    from accelerate import Accelerator, DistributedDataParallelKwargs
     from accelerate.state import AcceleratorState
 
     if AcceleratorState._shared_state:
         AcceleratorState._reset_state(reset_partial_state=False)
     precision = "bf16" if settings.precision == "bf16" else "no"
-    return Accelerator(cpu=not torch.cuda.is_available(), mixed_precision=precision)
+    unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # poolers, frozen layers
+    return Accelerator(cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused])

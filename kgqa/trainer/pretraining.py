@@ -100,7 +100,7 @@ def _existing(folder: Path, name: str) -> Path:
 
 
 def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tokenizer]:
-    """The recipe's shards and the tokenizer that wrote them: both are made on the first start and kept together.
+    """The recipe's shards and the tokenizer that wrote them; both are made once and kept together.
 
     Raises:
         InputError: the recipe names one tokenizer, the shards were written with another.
@@ -140,9 +140,12 @@ def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objectiv
 
 def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
     """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint."""
+    from accelerate import PartialState
+
     folder.mkdir(parents=True, exist_ok=True)
     save_recipe(recipe, folder / "recipe.json")
-    corpus, tokenizer = prepare_corpus(recipe, folder)
+    with PartialState(cpu=not torch.cuda.is_available()).local_main_process_first():
+        corpus, tokenizer = prepare_corpus(recipe, folder)
     batches = open_batches(recipe, corpus)
 
     def save(target: Path) -> None:

@@ -1,0 +1,145 @@
+"""Tokens per second of `kgqa pretrain` beside the plain Hugging Face Trainer: same model, rows and steps.
+
+    python training/bench/pretraining.py [--steps 20] [--layers 4] [--hidden 256] [--rows 24] [--compile]
+
+The two take turns, so that other load on the machine meets both. Prints one JSON line for each turn and, last,
+the ratio of the medians and the share of the measured matrix-product rate (utilisation).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from kgqa.models.encoders.variants import EncoderSettings, build_language_model
+from kgqa.trainer.assemble import PretrainingRecipe, build_objective
+from kgqa.trainer.loop import train
+from kgqa.trainer.pretraining import RowBatches
+
+VOCAB = 8192
+
+
+def recipe_of(options: argparse.Namespace) -> PretrainingRecipe:
+    """The recipe that both sides train by."""
+    return PretrainingRecipe.model_validate(
+        {
+            "encoder": {
+                "variant": options.variant,
+                "hidden_size": options.hidden,
+                "num_hidden_layers": options.layers,
+                "num_attention_heads": max(1, options.hidden // 64),
+                "intermediate_size": 2 * options.hidden,
+            },
+            "data": {"sources": {"none": 1.0}, "batch_rows": options.rows, "sequence_tokens": options.length},
+            "objective": {"name": options.objective, "mask_share": 0.15},
+            "trainer": {
+                "max_steps": options.steps,
+                "log_every_steps": options.steps,
+                "save_every_minutes": 1e6,
+                "compile": options.compile,
+            },
+        }
+    )
+
+
+def ours(options: argparse.Namespace, rows: np.ndarray, folder: Path) -> float:
+    """Seconds of our loop, checkpoint at the end left out."""
+    recipe = recipe_of(options)
+    objective = build_objective(recipe, VOCAB, lambda _: None)
+    result = train(objective, RowBatches(rows, options.rows, 0), recipe.trainer, folder)
+    return result.minutes * 60
+
+
+def theirs(options: argparse.Namespace, rows: np.ndarray, folder: Path) -> float:
+    """Seconds of Hugging Face's Trainer on the same masked language model."""
+    from transformers import Trainer, TrainingArguments
+
+    model = build_language_model(recipe_of(options).encoder, VOCAB)
+
+    def collate(batch: list[np.ndarray]) -> dict[str, torch.Tensor]:
+        ids = torch.from_numpy(np.stack(batch).astype(np.int64))
+        hidden = torch.rand(ids.shape) < 0.15
+        labels = ids.masked_fill(~hidden, -100)
+        return {"input_ids": ids.masked_fill(hidden, 4), "labels": labels}
+
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        max_steps=options.steps,
+        per_device_train_batch_size=options.rows,
+        bf16=True,
+        use_cpu=not torch.cuda.is_available(),
+        report_to=[],
+        save_strategy="no",
+        logging_strategy="no",
+        remove_unused_columns=False,
+        disable_tqdm=True,
+    )
+    trainer: Any = Trainer(model, arguments, train_dataset=list(rows), data_collator=collate)
+    began = time.monotonic()
+    trainer.train()
+    return time.monotonic() - began
+
+
+def matrix_rate(seconds: float = 1.0) -> float:
+    """FLOP/s of a bf16 matrix product on this device."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    size = 8192 if device == "cuda" else 1024
+    a = torch.randn(size, size, device=device, dtype=torch.bfloat16)
+    a @ a
+    began, count = time.monotonic(), 0
+    while time.monotonic() - began < seconds:
+        a @ a
+        count += 1
+        if device == "cuda":
+            torch.cuda.synchronize()
+    return count * 2 * size**3 / (time.monotonic() - began)
+
+
+def flops_of_token(options: argparse.Namespace) -> float:
+    """Forward and backward of a token: the body's weights, attention, and the head where it is hidden."""
+    model: Any = build_language_model(EncoderSettings.model_validate(recipe_of(options).encoder), VOCAB)
+    body = sum(p.numel() for n, p in model.base_model.named_parameters() if "embed" not in n)
+    attention = 2 * options.layers * options.hidden * options.length
+    return 6 * (body + attention) + 0.15 * 6 * options.hidden * VOCAB
+
+
+def main() -> None:
+    """Take turns, print, compare."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, value in (
+        ("steps", 20),
+        ("layers", 4),
+        ("hidden", 256),
+        ("rows", 24),
+        ("length", 128),
+        ("turns", 3),
+    ):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--variant", default="bert")
+    parser.add_argument("--objective", default="mlm")
+    parser.add_argument("--compile", action="store_true")
+    options = parser.parse_args()
+    rows = np.random.default_rng(0).integers(5, VOCAB, (options.rows * options.steps, options.length))
+    tokens = options.rows * options.length * options.steps
+    speeds: dict[str, list[float]] = {"kgqa": [], "trainer": []}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(options.turns):
+            for name, run in (("kgqa", ours), ("trainer", theirs)):
+                speed = tokens / run(options, rows.astype(np.uint16), Path(folder) / f"{name}-{turn}")
+                speeds[name].append(speed)
+                print(json.dumps({"turn": turn, "side": name, "tokens_per_s": round(speed)}), flush=True)
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    share = medians["kgqa"] * flops_of_token(options) / matrix_rate() if options.objective == "mlm" else None
+    print(json.dumps({**medians, "ratio": medians["kgqa"] / medians["trainer"], "utilisation": share}))
+
+
+if __name__ == "__main__":
+    main()
