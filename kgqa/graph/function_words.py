@@ -41,3 +41,5 @@ PASSIVE = frozenset(_PASSIVE.split())
 """Between an object and the verb that follows it: "flowers were planted", "the hole that I dug"."""
 DETERMINERS = ARTICLES | frozenset(_DETERMINERS.split())
 """Between a verb and its object: "plant all those lovely flowers"."""
+OBJECT_PRONOUNS = frozenset({"it", "them", "one"})
+"""Stand for a thing named before."""

@@ -6,22 +6,43 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from kgqa.graph.function_words import DETERMINERS, OPENERS, PARTICLES, PASSIVE, STOP_WORDS, SUBJECTS
+from kgqa.graph.function_words import (
+    DETERMINERS,
+    OBJECT_PRONOUNS,
+    OPENERS,
+    PARTICLES,
+    PASSIVE,
+    STOP_WORDS,
+    SUBJECTS,
+)
 from kgqa.graph.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.types import KnowledgeGraph, Mention
 
 Nearest = Callable[[Sequence[str]], list[tuple[int, ...]]]
 
 _MAX_GAP = 3
+_MAX_BACK = 10
+_CLAUSE_MARKS = frozenset(',.;:!?()"\n')
 _MEMO_SIZE = 400_000
 
 
-class _Word(NamedTuple):
+class _Form(NamedTuple):
+    """What is known of a word wherever it stands."""
+
     text: str
+    lemma: str
+    bases: tuple[str, ...]  # verbs that an -ing form may be of, beside the lemma
+    stop: bool
+    particle: bool
+    before_object: bool  # may stand between a verb and its object
+    before_verb: bool  # may stand between an object and the verb that follows it
+    inflected: bool  # looks like a past or -ing form
+
+
+class _Word(NamedTuple):
+    form: _Form
     start: int
     end: int
-    lemma: str
-    stop: bool
     clause: int
 
 
@@ -31,9 +52,19 @@ _Gram = tuple[tuple[int, ...], list[str], bool]
 
 
 @lru_cache(maxsize=100_000)
-def _facts(word: str) -> tuple[str, bool]:
-    plain = word.replace("’", "'")
-    return lemma(word), plain in STOP_WORDS
+def _form(word: str) -> _Form:
+    base = lemma(word)
+    stop = word.replace("’", "'") in STOP_WORDS
+    return _Form(
+        text=word,
+        lemma=base,
+        bases=verb_bases(word),
+        stop=stop,
+        particle=word in PARTICLES,
+        before_object=not stop or word in DETERMINERS,
+        before_verb=word in PASSIVE,
+        inflected=word != base and not word.endswith("s"),
+    )
 
 
 def _read(text: str) -> list[_Word]:
@@ -41,10 +72,9 @@ def _read(text: str) -> list[_Word]:
     found: list[_Word] = []
     clause, last = 0, 0
     for word, start, end in words(text):
-        between = text[last:start]
-        if len(between) > 1 and any(mark in between for mark in ',.;:!?()"\n'):
+        if start - last > 1 and not _CLAUSE_MARKS.isdisjoint(text[last:start]):
             clause += 1
-        found.append(_Word(word, start, end, *_facts(word), clause))
+        found.append(_Word(_form(word), start, end, clause))
         last = end
     return found
 
@@ -89,38 +119,39 @@ class Linker:
         return [sorted(mentions, key=lambda m: (m.start, -m.end, m.entities)) for mentions in chosen]
 
     def _grams(self, tokens: list[_Word]) -> Iterator[_Gram]:
-        kept = [i for i, word in enumerate(tokens) if word.text not in ARTICLES] or list(range(len(tokens)))
+        forms = [word.form for word in tokens]
+        clauses = [word.clause for word in tokens]
+        kept = [i for i, form in enumerate(forms) if form.text not in ARTICLES] or list(range(len(forms)))
         total = len(kept)
         for a, first in enumerate(kept):
-            text, _, _, base, stop, clause = tokens[first]
+            form = forms[first]
             # A text that is one concept as a whole may begin and end as it likes: the choice "at home".
             whole = a == 0 and total <= self.max_words
-            if stop and not whole and base not in OPENERS:
+            if form.stop and not whole and form.lemma not in OPENERS:
                 continue
-            plain, bases = text, [base, *verb_bases(text)] if text.endswith("ing") else [base]
+            plain, bases = form.text, [form.lemma, *form.bases]
             run: tuple[int, ...] = (first,)
-            if not stop or (whole and total == 1):
+            if not form.stop or (whole and total == 1):
                 yield run, _keys(plain, bases), False
-            for b in range(a + 1, min(a + self.max_words, total)):
-                place = kept[b]
-                word = tokens[place]
-                if word.clause != clause:
+            for place in kept[a + 1 : a + self.max_words]:
+                if clauses[place] != clauses[first]:
                     break
+                last = forms[place]
                 for between in range(run[-1] + 1, place + 1):
-                    plain += " " + tokens[between].text
-                bases = [key + " " + word.lemma for key in bases]
+                    plain += " " + forms[between].text
+                bases = [key + " " + last.lemma for key in bases]
                 run += (place,)
-                if stop:
-                    may_stand = base in OPENERS and not (word.stop or tokens[run[1]].stop)
+                if form.stop:
+                    may_stand = form.lemma in OPENERS and not (last.stop or forms[run[1]].stop)
                 else:
-                    may_stand = not word.stop or word.text in PARTICLES
+                    may_stand = not last.stop or last.particle
                 if may_stand or (whole and len(run) == total):
                     yield run, _keys(plain, bases), False
-        for run in _gapped(tokens, kept):
-            text = tokens[run[0]].text
-            rest = "".join([" " + tokens[i].lemma for i in run[1:]])
-            bases = [tokens[run[0]].lemma, *(verb_bases(text) if text.endswith("ing") else ())]
-            yield run, [base + rest for base in bases], True
+        yield from _pronouns(forms)
+        for run in _gapped(forms, clauses, kept):
+            rest = "".join([" " + forms[i].lemma for i in run[1:]])
+            verb = forms[run[0]]
+            yield run, [base + rest for base in (verb.lemma, *verb.bases)], True
 
     def _look_up(self, grams: list[list[_Gram]]) -> None:
         if len(self._memo) > _MEMO_SIZE:
@@ -158,13 +189,13 @@ class Linker:
             (row, word)
             for row, tokens in enumerate(read)
             for word in tokens
-            if not word.stop
-            and not word.text.isdigit()
+            if not word.form.stop
+            and not word.form.text.isdigit()
             and not any(m.start <= word.start < m.end for m in chosen[row])
         ]
         if not missing:
             return
-        for (row, word), ids in zip(missing, self.nearest([w.text for _, w in missing]), strict=True):
+        for (row, word), ids in zip(missing, self.nearest([w.form.text for _, w in missing]), strict=True):
             if ids:
                 chosen[row].append(Mention(word.start, word.end, tuple(ids[: self.max_candidates])))
 
@@ -173,41 +204,47 @@ def _keys(plain: str, bases: list[str]) -> list[str]:
     return bases if plain == bases[0] else [plain, *bases]
 
 
-def _gapped(tokens: list[_Word], kept: list[int]) -> Iterator[tuple[int, ...]]:
+def _pronouns(forms: list[_Form]) -> Iterator[_Gram]:
+    """A verb with a pronoun for its object: "my hands were dirty, so I washed them" is washing hands."""
+    for place in range(1, len(forms)):
+        verb = forms[place - 1]
+        if forms[place].text in OBJECT_PRONOUNS and not verb.stop:
+            before = [form.lemma for form in forms[: place - 1] if not form.stop]
+            nearest = dict.fromkeys(reversed(before[-_MAX_BACK:]))
+            if nearest:
+                keys = [f"{base} {noun}" for noun in nearest for base in (verb.lemma, *verb.bases)]
+                yield (place - 1, place), keys, True
+
+
+def _gapped(forms: list[_Form], clauses: list[int], kept: list[int]) -> Iterator[tuple[int, ...]]:
     """Verb and object, or verb and particle, with other words between; passives turned round.
 
     "plant some lovely flowers", "dig the ground up", "the flowers were planted", "the hole that I dug".
     """
     for a, first in enumerate(kept):
-        head = tokens[first]
-        if head.stop:
+        if forms[first].stop:
             continue
         plain = turned = True  # may the gap so far stand between verb and object, between noun and verb?
-        for b in range(a + 1, min(a + _MAX_GAP + 2, len(kept))):
-            word = tokens[kept[b]]
-            if word.clause != head.clause:
+        for gap, place in enumerate(kept[a + 1 : a + _MAX_GAP + 2]):
+            if clauses[place] != clauses[first]:
                 break
-            gap = b - a - 1
-            if gap and plain and (not word.stop or word.text in PARTICLES):
-                yield (first, kept[b])
-                if gap > 1 and not word.stop and not tokens[kept[b - 1]].stop:
-                    yield (first, kept[b - 1], kept[b])  # "dig a very deep hole" as "dig deep hole"
-            if gap and turned and not word.stop and _inflected(word):
-                yield (kept[b], first)
-            plain = plain and (not word.stop or word.text in DETERMINERS)
-            turned = turned and (word.text in PASSIVE)
+            form = forms[place]
+            if gap:
+                if plain and (not form.stop or form.particle):
+                    yield (first, place)
+                    if gap > 1 and not form.stop and not forms[kept[a + gap]].stop:
+                        yield (first, kept[a + gap], place)  # "dig a very deep hole" as "dig deep hole"
+                if turned and form.inflected and not form.stop:
+                    yield (place, first)
+            plain = plain and form.before_object
+            turned = turned and form.before_verb
             if not plain and not turned:
                 break
 
 
-def _inflected(word: _Word) -> bool:
-    """Whether a word looks like a past or -ing form (no plural and no third person)."""
-    return word.text != word.lemma and not word.text.endswith("s")
-
-
 def _is_verbal(tokens: list[_Word], run: tuple[int, ...]) -> bool:
     """Whether a phrase is a verb with its object, as far as form and the word before tell."""
-    first = tokens[run[0]]
-    before = tokens[run[0] - 1].text if run[0] else ""
+    first = tokens[run[0]].form
+    before = tokens[run[0] - 1].form.text if run[0] else ""
     article_inside = run[-1] - run[0] >= len(run)
-    return article_inside or first.stop or _inflected(first) or before in SUBJECTS
+    return article_inside or first.stop or first.inflected or before in SUBJECTS

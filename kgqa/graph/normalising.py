@@ -7,6 +7,8 @@ from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Things that look like forms of another verb: a label "saw" must not be found by "see".
+_NOUNS = {"saw": "saw", "spoke": "spoke", "stole": "stole", "leaves": "leaf"}
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "its", "our", "their"})
 
 
@@ -20,6 +22,8 @@ def lemma(word: str) -> str:
     """Base form of a lower-cased English word (simplemma); other words are returned as they are."""
     import simplemma
 
+    if word in _NOUNS:
+        return _NOUNS[word]
     return simplemma.lemmatize(word, lang="en").lower()
 
 

@@ -110,6 +110,8 @@ DIGGING = [
     ("person", "CapableOf", "dig"),
     ("person", "CapableOf", "build a house"),
     ("person", "CapableOf", "plant flowers"),
+    ("wash hands", "HasInstrument", "soap"),
+    ("saw", "UsedFor", "cut wood"),
 ]
 
 

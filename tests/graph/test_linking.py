@@ -29,6 +29,8 @@ def first(toy, text: str) -> dict[str, str]:
         ("digging up bones", "digging up", "dig up"),
         ("dig the foundations", "dig the foundations", "dig the foundation"),
         ("He dug a very small hole", "dug a very small hole", "dig a small hole"),
+        ("My hands were dirty after the garden, so I washed them.", "washed them", "wash hands"),
+        ("I need a saw", "saw", "saw"),
         ("an ice-cream", "ice-cream", "ice cream"),
         ("The house's door", "house's", "house"),
     ],
@@ -51,6 +53,10 @@ def test_nothing_comes_of_function_words_or_across_sentences(toy, text):
 
 def test_an_object_is_not_taken_over_another_verb(toy):
     assert "build a house" not in first(toy, "They build and they sold the house").values()
+
+
+def test_seeing_is_no_saw(toy):
+    assert linked(toy, "Who should she see?") == []
 
 
 def test_ranges_cover_the_text_in_order(toy):
