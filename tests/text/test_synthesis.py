@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kgqa.text import synthesis
+from kgqa.text.groups import read_templates
 from kgqa.text.phrasing import count_forms
 from kgqa.types import Edges, InputError, Ints, Relation, Source
 
@@ -132,7 +133,7 @@ def test_no_usable_facts() -> None:
 
 
 def test_main_relations_have_forty_question_forms() -> None:
-    words = synthesis.read_templates()
+    words = read_templates()
     for name in ("instrument", "place", "thing_place", "who", "why", "what_for", "feel", "wear", "material"):
         forms = sum(count_forms(t) for t in words[name]["past"] + words[name]["bare"])
         assert forms >= 40, (name, forms)
