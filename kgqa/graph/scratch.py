@@ -33,28 +33,26 @@ class Names:
 
     def add(self, names: list[str]) -> NDArray[np.int32]:
         """Id of each name; new names are given the next ids."""
-        unique = list(dict.fromkeys(names))
-        hashes = np.fromiter(map(hash, unique), dtype=np.int64, count=len(unique))
-        order = np.argsort(hashes)
-        ordered = hashes[order]
+        hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
+        ordered, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         at = np.searchsorted(self._hashes, ordered)
         known = np.zeros(len(ordered), dtype=bool)
         inside = at < len(self._hashes)
         known[inside] = self._hashes[at[inside]] == ordered[inside]
-        ids = np.empty(len(unique), dtype=np.int32)
-        ids[order[known]] = self._ids[at[known]]
-        fresh = np.sort(order[~known])
+        ids = np.empty(len(ordered), dtype=np.int32)
+        ids[known] = self._ids[at[known]]
+        fresh = np.flatnonzero(~known)
         if len(fresh):
             if len(self) + len(fresh) >= 2**31:
                 raise InputError("more than 2^31 entities: serve this graph from a SPARQL endpoint instead")
+            fresh = fresh[np.argsort(first[fresh])]
             ids[fresh] = np.arange(len(self), len(self) + len(fresh), dtype=np.int32)
-            encoded = [unique[i].encode("utf-8", "replace") for i in fresh.tolist()]
+            encoded = [names[i].encode("utf-8", "replace") for i in first[fresh].tolist()]
             self._lengths.append(np.fromiter(map(len, encoded), dtype=np.int32, count=len(encoded)))
             self._file.write(b"".join(encoded))
-            self._ids = np.insert(self._ids, at[~known], ids[order[~known]])
+            self._ids = np.insert(self._ids, at[~known], ids[~known])
             self._hashes = np.insert(self._hashes, at[~known], ordered[~known])
-        place = dict(zip(unique, ids.tolist(), strict=True))
-        return np.fromiter(map(place.__getitem__, names), dtype=np.int32, count=len(names))
+        return ids[inverse]
 
     def find(self, name: str) -> int:
         """Id of a name, -1 where it has not come by."""

@@ -60,29 +60,10 @@ def sort_by_head(
     names = ("edge_head", "edge_relation", "edge_tail", "edge_weight", "edge_graph")
     files = {name: (folder / f"{name}.bin").open("wb") for name in names}
     for low, rows in _parts(columns["head"], len(ids), part):
-        head, relation, tail, graph = (column[rows] for column in columns.values())
-        weight = weights[rows]
-        width = int(head.max() - low + 1).bit_length() if len(head) else 0
-        if width + relation_bits + entity_bits < 64:
-            key = (head.astype(np.int64) - low) << (relation_bits + entity_bits)
-            key |= (relation.astype(np.int64) << entity_bits) | tail
-            order = np.argsort(key, kind="stable")
-            same = np.diff(key[order]) == 0
-        else:
-            order = np.lexsort((tail, relation, head))
-            same = np.ones(max(len(order) - 1, 0), dtype=bool)
-            for column in (head, relation, tail):
-                same &= np.diff(column[order]) == 0
-        first = np.flatnonzero(np.concatenate([[True], ~same])) if len(order) else order
-        # fmax knows that an unstated weight (NaN) yields to a stated one
-        weight = np.fmax.reduceat(weight[order], first) if len(order) else weight
-        weight = np.where(np.isnan(weight), np.float32(1.0), weight)
-        order = order[first]
-        head, relation, tail, graph = (column[order] for column in (head, relation, tail, graph))
-        if len(weight) and (weight != weight[0]).any():
-            key = ((head.astype(np.int64) - low) << 32) | _descending(weight)
-            order = np.argsort(key, kind="stable")
-            head, relation, tail, graph, weight = (c[order] for c in (head, relation, tail, graph, weight))
+        sort = _sort_bare if not has_graphs and np.isnan(weights[rows]).all() else _sort_full
+        head, relation, tail, weight, graph = sort(
+            (*(column[rows] for column in columns.values()), weights[rows]), low, relation_bits, entity_bits
+        )
         head, tail = ids[head], ids[tail]
         out += np.bincount(head, minlength=size)
         into += np.bincount(tail, minlength=size)
@@ -96,6 +77,41 @@ def sort_by_head(
     return out + into
 
 
+def _sort_bare(columns: Any, low: int, relation_bits: int, entity_bits: int) -> Any:
+    """Distinct facts without weight or graph in order, by sorting one packed number a fact."""
+    head, relation, tail, graph, weight = columns
+    width = int(head.max() - low + 1).bit_length() if len(head) else 0
+    if width + relation_bits + entity_bits >= 64:
+        return _sort_full(columns, low, relation_bits, entity_bits)
+    key = (head.astype(np.int64) - low) << (relation_bits + entity_bits)
+    key |= (relation.astype(np.int64) << entity_bits) | tail
+    key.sort()
+    if len(key):
+        key = key[np.concatenate([[True], key[1:] != key[:-1]])]
+    head = (key >> (relation_bits + entity_bits)) + low
+    relation = (key >> entity_bits) & ((1 << relation_bits) - 1)
+    tail = key & ((1 << entity_bits) - 1)
+    return head, relation, tail, np.ones(len(key), dtype=np.float32), np.zeros(len(key), dtype=np.int32)
+
+
+def _sort_full(columns: Any, low: int, relation_bits: int, entity_bits: int) -> Any:
+    """Distinct facts by head, heaviest first, with their weight and graph."""
+    head, relation, tail, graph, weight = columns
+    order = np.lexsort((tail, relation, head))
+    same = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for column in (head, relation, tail):
+        same &= np.diff(column[order]) == 0
+    first = np.flatnonzero(np.concatenate([[True], ~same])) if len(order) else order
+    # fmax knows that an unstated weight (NaN) yields to a stated one
+    weight = np.fmax.reduceat(weight[order], first) if len(order) else weight
+    weight = np.where(np.isnan(weight), np.float32(1.0), weight)
+    order = order[first]
+    head, relation, tail, graph = (column[order] for column in (head, relation, tail, graph))
+    key = ((head.astype(np.int64) - low) << 32) | _descending(weight)
+    order = np.argsort(key, kind="stable")
+    return tuple(column[order] for column in (head, relation, tail, weight, graph))
+
+
 def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
     """Write `in_edge`: rows of the facts by tail, heaviest first within one."""
     tails, weights = (
@@ -106,5 +122,12 @@ def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
     )
     with (folder / "in_edge.bin").open("wb") as file:
         for low, rows in _parts(tails, size, part):
-            key = ((tails[rows].astype(np.int64) - low) << 32) | _descending(weights[rows])
-            file.write(rows[np.argsort(key, kind="stable")].astype("<i4").tobytes())
+            key = (tails[rows].astype(np.int64) - low) << 32
+            weight = weights[rows]
+            if len(rows) and (weight == weight[0]).all():
+                key |= np.arange(len(rows))
+                key.sort()
+                order = key & 0xFFFFFFFF
+            else:
+                order = np.argsort(key | _descending(weight), kind="stable")
+            file.write(rows[order].astype("<i4").tobytes())

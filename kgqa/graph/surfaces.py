@@ -9,9 +9,12 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.normalising import _CAMEL as CAMEL
+from kgqa.graph.normalising import _WORD as WORD
 from kgqa.graph.normalising import ARTICLES, lemma, split_local_name, words
 
 _DIGIT = re.compile(r"\d")
+_WORD_OR_END = re.compile(WORD.pattern + r"|\n")
 
 Hashes = NDArray[np.uint64]
 
@@ -36,9 +39,33 @@ def default_label(name: str) -> str:
     return name.replace("_", " ")
 
 
+def default_labels(names: list[str]) -> list[str]:
+    """`default_label` of many names at once, several times as fast where they are IRIs."""
+    if not all("://" in name for name in names):
+        return [default_label(name) for name in names]
+    stripped = [name.rstrip("/#") for name in names]
+    text = "\n".join([n[max(n.rfind("/"), n.rfind("#"), n.rfind(":")) + 1 :] for n in stripped])
+    if not text.islower():
+        text = CAMEL.sub(" ", text).lower()
+    text = text.replace("_", " ").replace("-", " ")
+    labels = text.split("\n")
+    if len(labels) != len(names) or "  " in text or not text.isascii():
+        return [default_label(name) for name in names]
+    return [label.strip() for label in labels]
+
+
 def plain_key(text: str) -> str:
     """Lower-cased words of a surface form, joined by a space."""
     return " ".join(word for word, _, _ in words(text))
+
+
+def plain_keys(texts: list[str]) -> list[str]:
+    """`plain_key` of many texts at once, several times as fast."""
+    joined = "\n".join(texts)
+    if joined.count("\n") != len(texts) - 1:
+        return [plain_key(text) for text in texts]
+    line = " ".join(_WORD_OR_END.findall(joined)).lower()
+    return [key.strip(" ") for key in line.split("\n")]
 
 
 def base_key(plain: str) -> str:
@@ -47,6 +74,17 @@ def base_key(plain: str) -> str:
     kept = [word for word in tokens if word not in ARTICLES] or tokens
     # A word with a digit is its own base form; asking would cost microseconds for each of millions of ids.
     return " ".join([word if _DIGIT.search(word) else lemma(word) for word in kept])
+
+
+def other_base_keys(plain: list[str]) -> tuple[list[int], list[str]]:
+    """Places and base keys of those plain keys whose base key is another."""
+    known = {word for key in plain for word in key.split()}
+    changing = {
+        word for word in known if word in ARTICLES or (not _DIGIT.search(word) and lemma(word) != word)
+    }
+    places = [i for i, key in enumerate(plain) if not changing.isdisjoint(key.split())]
+    found = [(i, base) for i in places if (base := base_key(plain[i])) != plain[i]]
+    return [i for i, _ in found], [base for _, base in found]
 
 
 def hash_keys(keys: Iterable[str]) -> Hashes:

@@ -27,7 +27,7 @@ from kgqa.graph.naming import name_relations
 from kgqa.graph.scratch import Names, Scratch
 from kgqa.graph.sorting import sort_by_head, sort_by_tail
 from kgqa.graph.statements import Statement, batches
-from kgqa.graph.surfaces import base_key, default_label, hash_keys, plain_key
+from kgqa.graph.surfaces import default_labels, hash_keys, other_base_keys, plain_keys
 from kgqa.types import InputError, Relation
 
 FORMAT = 1
@@ -237,7 +237,7 @@ def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDAr
         ids = np.arange(start, start + len(names))
         yield ["\0" + name for name in names], ids, np.ones(len(names), dtype=bool), True
         bare = np.diff(pointer[start : start + len(names) + 1]) == 0
-        texts = [default_label(name) for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare]
+        texts = default_labels([name for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare])
         yield texts, ids[bare], np.ones(len(texts), dtype=bool), False
     offsets, text = _read(folder, "label_offsets"), _read(folder, "label_text")
     owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
@@ -252,7 +252,7 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
     """Sorted hashes of every key: of a name, of a label's plain words, of a label's words in base form."""
     hashes, entities, ranks = [], [], []
     for texts, ids, preferred, is_name in _surfaces(folder):
-        keys = texts if is_name else [plain_key(text) for text in texts]
+        keys = texts if is_name else plain_keys(texts)
         if "" in keys:
             filled = np.array([bool(key) for key in keys])
             keys, ids, preferred = [key for key in keys if key], ids[filled], preferred[filled]
@@ -261,9 +261,8 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
         ranks.append((~preferred).astype(np.uint8))
         if is_name:
             continue
-        bases = [base_key(key) for key in keys]
-        other = [i for i, (key, base) in enumerate(zip(keys, bases, strict=True)) if key != base]
-        hashes.append(hash_keys([bases[i] for i in other]))
+        other, bases = other_base_keys(keys)
+        hashes.append(hash_keys(bases))
         entities.append(ids[other].astype(np.int32))
         ranks.append(np.ones(len(other), dtype=np.uint8))
         report("indexing", len(texts))
@@ -271,10 +270,15 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
         np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
         for parts, dtype in ((hashes, "<u8"), (entities, "<i4"), (ranks, "u1"))
     )
-    order = np.lexsort((entity, -degrees[entity], rank, key))
-    key, entity = key[order], entity[order]
+    order = np.argsort(key, kind="stable")
+    key, entity, rank = key[order], entity[order], rank[order]
+    alike = np.zeros(len(key) + 1, dtype=bool)
+    alike[1:-1] = key[1:] == key[:-1]
+    shared = np.flatnonzero(alike[1:] | alike[:-1])  # most keys are of one entity, and in their place
+    order = shared[np.lexsort((entity[shared], -degrees[entity[shared]], rank[shared], key[shared]))]
+    entity[shared] = entity[order]
     # The same entity may bear one key twice (two languages, plain and base): keep its best place.
-    pairs = np.lexsort((np.arange(len(key)), entity, key))
+    pairs = shared[np.lexsort((shared, entity[shared], key[shared]))]
     again = np.zeros(len(key), dtype=bool)
     again[pairs[1:]] = (key[pairs[1:]] == key[pairs[:-1]]) & (entity[pairs[1:]] == entity[pairs[:-1]])
     key[~again].tofile(folder / "key_hash.bin")

@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa.graph.normalising import normalise
-from kgqa.graph.surfaces import base_key, default_label, hash_keys, plain_key
+from kgqa.graph.surfaces import (
+    base_key,
+    default_label,
+    default_labels,
+    hash_keys,
+    other_base_keys,
+    plain_key,
+    plain_keys,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +39,22 @@ def test_default_label(name: str, label: str) -> None:
 def test_base_key_is_normalise(tokens: list[str]) -> None:
     text = " ".join(tokens)
     assert base_key(plain_key(text)) == normalise(text)
+
+
+NAMES = st.sampled_from(
+    ["http://x/IceCream", "http://x/a_b-c#", "http://x/e12/", "x:y", "http://x/é  f", "a\nb"]
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(NAMES, max_size=4), st.lists(st.text(max_size=8), max_size=4))
+def test_many_at_once_as_one_by_one(names: list[str], texts: list[str]) -> None:
+    assert default_labels(names) == [default_label(name) for name in names]
+    assert plain_keys(texts) == [plain_key(text) for text in texts]
+
+
+def test_other_base_keys() -> None:
+    assert other_base_keys(["the", "planting e12", "plant", "the dig"]) == ([1, 3], ["plant e12", "dig"])
 
 
 def test_hash_keys_are_the_same_everywhere() -> None:

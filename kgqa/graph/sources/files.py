@@ -60,7 +60,8 @@ class Checked(io.RawIOBase):
             line = self._lines + data.count(b"\n", 0, at)
             self.fault = InputError(f"{self.path}:{line}: NUL byte; the file must be UTF-8 text, convert it")
             raise self.fault
-        self._nesting += data.count(b"<<") - data.count(b">>")
+        if b"<<" in data or self._nesting:
+            self._nesting += data.count(b"<<") - data.count(b">>")
         if self._nesting > MAX_NESTING:
             self.fault = InputError(f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep")
             raise self.fault

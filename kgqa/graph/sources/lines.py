@@ -1,4 +1,4 @@
-"""N-Triples in pieces: lines that hold three plain IRIs by one regular expression, four times as fast."""
+"""N-Triples in pieces: lines that hold three plain IRIs are cut apart whole, many times as fast as parsed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kgqa.graph.sources.files import Checked
 
 PIECE = 1 << 21
 """Bytes read at once."""
-_IRI = r"<([A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*)>"
-_LINE = re.compile(rf"^{_IRI}[ \t]+{_IRI}[ \t]+{_IRI}[ \t]*\.[ \t]*\r?$", re.MULTILINE)
+_RELATIVE = re.compile(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
+_NOT_IN_IRIS = bytes(range(10)) + bytes(range(11, 32)) + b'"{}|^`\\'
 
-Columns = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+Columns = tuple[list[str], list[str], list[str]]
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes, Columns | None]]:
@@ -38,12 +38,23 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes, Columns | None]]:
 
 
 def _columns(piece: bytes) -> Columns | None:
+    """Three columns, if every line is `<iri> <iri> <iri> .` and nothing else, to the letter."""
+    count = piece.count(b"\n")
+    if not (piece.startswith(b"<") and piece.endswith(b"> .\n")) or any(
+        piece.count(mark) != 3 * count for mark in (b"<", b">", b" ")
+    ):
+        return None
+    if len(piece.translate(None, _NOT_IN_IRIS)) != len(piece):
+        return None
     try:
         text = piece.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    found = _LINE.findall(text)
-    if not found or len(found) != text.count("\n") + (not text.endswith("\n")):
+    if text.count("<http://") + text.count("<https://") != 3 * count and _RELATIVE.search(text):
         return None
-    heads, relations, tails = zip(*found, strict=True)
-    return heads, relations, tails
+    parts = text[1:-4].replace("> .\n<", "> <\n").split("> <")
+    # All brackets and blanks are now used up. That every third part alone begins a line is left to see.
+    heads = "".join(parts[0::3])
+    if len(parts) != 3 * count or heads.count("\n") != count - 1:
+        return None
+    return heads.split("\n"), parts[1::3], parts[2::3]

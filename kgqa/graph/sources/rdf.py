@@ -119,7 +119,7 @@ class RdfReader:
             if len(self.batch) >= BATCH:
                 yield self.flush()
 
-    def plain(self, heads: tuple[str, ...], relations: tuple[str, ...], tails: tuple[str, ...]) -> None:
+    def plain(self, heads: list[str], relations: list[str], tails: list[str]) -> None:
         """Facts between IRIs, many at once."""
         from pyoxigraph import NamedNode
 
@@ -131,7 +131,7 @@ class RdfReader:
             for i in chosen:
                 self.odd(NamedNode(heads[i]), relations[i], NamedNode(tails[i]), "")
             kept = [i for i, relation in enumerate(relations) if relation not in special]
-            heads, relations, tails = (tuple([c[i] for i in kept]) for c in (heads, relations, tails))
+            heads, relations, tails = ([c[i] for i in kept] for c in (heads, relations, tails))
         batch = self.batch
         batch.heads.extend(heads)
         batch.relations.extend(relations)

@@ -1,0 +1,120 @@
+"""Import against rdflib and pyoxigraph on the same files: triples a second, peak memory; then opening.
+
+    python training/bench/graph_import.py --triples 2500000 [--peers-up-to 500000]
+
+Each measurement is a process of its own: CPU seconds and peak resident memory are the kernel's. The graph is
+synthetic: `--triples` facts between a fifth as many concepts, 30 relations, degrees by a power law.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+IMPORT = "from kgqa.graph.importing import import_graph; import_graph([sys.argv[1]], sys.argv[2])"
+RUNS = {
+    "kgqa": IMPORT,
+    "rdflib": "import rdflib; rdflib.Graph().parse(sys.argv[1], format=sys.argv[3])",
+    "pyoxigraph store": "import pyoxigraph as ox; ox.Store().bulk_load(path=sys.argv[1])",
+    "pyoxigraph parser": "import pyoxigraph as ox; sum(1 for _ in ox.parse(path=sys.argv[1]))",
+}
+OPEN = """
+import time; start = time.perf_counter()
+from kgqa.graph.store import GraphStore
+import numpy as np
+loaded = time.perf_counter()
+graph = GraphStore.open(sys.argv[1])
+opened = time.perf_counter()
+rng = np.random.default_rng(0)
+for _ in range(100):
+    found = np.unique(np.concatenate(graph.find([f"e{i}" for i in rng.integers(0, graph.entity_count, 20)])))
+    near = graph.neighbours(found, 50)
+    graph.labels(np.unique(near.tail)[:200])
+print("RESULT", opened - loaded, (time.perf_counter() - opened) / 100)
+"""
+
+
+def write(path: Path, triples: int, seed: int = 0) -> None:
+    """Synthetic facts as N-Triples or Turtle, by suffix."""
+    rng = np.random.default_rng(seed)
+    concepts = max(triples // 5, 10)
+    prefix = (
+        "e:{} r:{} e:{} .\n"
+        if path.suffix == ".ttl"
+        else (
+            "<http://example.org/concept/e{}> <http://example.org/relation/r{}> <http://example.org/concept/e{}> .\n"
+        )
+    )
+    with path.open("w") as file:
+        if path.suffix == ".ttl":
+            file.write(
+                "@prefix e: <http://example.org/concept/e> .\n@prefix r: <http://example.org/relation/r> .\n"
+            )
+        for start in range(0, triples, 500_000):
+            count = min(500_000, triples - start)
+            heads = (concepts * rng.random(count) ** 2).astype(int).tolist()
+            tails = (concepts * rng.random(count) ** 2).astype(int).tolist()
+            relations = rng.integers(0, 30, count).tolist()
+            file.writelines(map(prefix.format, heads, relations, tails))
+
+
+def measure(code: str, *arguments: str) -> tuple[dict[str, float], str]:
+    """Wall and CPU seconds, and peak memory in MB, of a process that runs `code`."""
+    body = f"import sys, resource, json\n{code}\n" + (
+        "u = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "print('USAGE', json.dumps([u.ru_utime + u.ru_stime, u.ru_maxrss / 1024]))"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", body, *arguments], capture_output=True, text=True)
+    wall = time.perf_counter() - start
+    if done.returncode:
+        sys.exit(done.stderr)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("USAGE"))
+    cpu, peak = json.loads(line.removeprefix("USAGE"))
+    return {"wall_s": wall, "cpu_s": cpu, "peak_mb": peak}, done.stdout
+
+
+def main() -> None:
+    """Print one table row a measurement."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--triples", type=int, default=500_000)
+    options.add_argument("--peers-up-to", type=int, default=2_500_000, help="larger files are ours alone")
+    options.add_argument("--formats", default="nt,ttl")
+    options.add_argument(
+        "--folder", default=None, help="where the files are written; default a temporary one"
+    )
+    chosen = options.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
+        folder = Path(name)
+        print("| format | triples | reader | triples/s (wall) | triples/CPU s | peak MB |")
+        print("|---|---|---|---|---|---|")
+        for suffix in chosen.formats.split(","):
+            path = folder / f"graph.{suffix}"
+            write(path, chosen.triples)
+            for reader, code in RUNS.items():
+                if reader != "kgqa" and chosen.triples > chosen.peers_up_to:
+                    continue
+                form = {"nt": "nt11", "ttl": "turtle"}[suffix]
+                used, _ = measure(code, str(path), str(folder / "store"), form)
+                rates = (f"{chosen.triples / used[key]:,.0f}" for key in ("wall_s", "cpu_s"))
+                row = [suffix, f"{chosen.triples:,}", reader, *rates, f"{used['peak_mb']:,.0f}"]
+                print("| " + " | ".join(row) + " |", flush=True)
+            path.unlink()
+        used, said = measure(OPEN, str(folder / "store"))
+        line = next(line for line in said.splitlines() if line.startswith("RESULT"))
+        opening, question = map(float, line.split()[1:])
+        print(f"\nopening {opening * 1e3:.1f} ms; then 100 questions of 20 concepts and their neighbours:")
+        print(f"{question * 1e3:.2f} ms each, peak {used['peak_mb']:,.0f} MB in all")
+
+
+if __name__ == "__main__":
+    main()
