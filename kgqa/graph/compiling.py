@@ -120,8 +120,8 @@ def unify(blocks: Iterable[Block], relations: dict[str, RelationWords]) -> Sourc
         # A toy shovel is told apart from a shovel by its facts; that it is a shovel says more.
         pair = ((head, "DistinctFrom", tail), (tail, "DistinctFrom", head))
         for other in pair if relation == "IsA" else ():
-            if fact := rows.pop(other, None):
-                graph.dropped.append(f"{fact.where}: DistinctFrom of a concept and its kind")
+            if gone := rows.pop(other, None):
+                graph.dropped.append(f"{gone.where}: DistinctFrom of a concept and its kind")
     graph.facts = list(rows.values())
     graph.ambiguous = names.ambiguous
     _give_slugs(graph.concepts)
@@ -133,14 +133,18 @@ def _join(blocks: list[Block]) -> list[Block]:
     first: dict[str, str] = {}
     also: dict[str, set[str]] = defaultdict(set)
     ko: dict[str, set[str]] = defaultdict(set)
+    kinds: set[tuple[str, str]] = set()
     for block in blocks:
         key = surface(block.label)
         first.setdefault(key, block.label)
         also[key].update(surface(name) for name in block.also)
         ko[key].update(block.ko)
+        kinds.update((key, surface(fact.tail)) for fact in block.facts if fact.relation == "IsA")
     better: dict[str, str] = {}
     for one in first:
         for two in sorted(also[one] & first.keys() - {one}):
+            if (one, two) in kinds or (two, one) in kinds:
+                continue
             if (one in also[two] or ko[one] & ko[two]) and two not in better and better.get(one) != two:
                 root = one
                 while root in better:
@@ -204,7 +208,11 @@ class _Names:
     def part_from_self(self, label: str, head: int, relation: RelationWords) -> None:
         """A knife that is another name of the kitchen knife, and also its kind, is a concept of its own."""
         concept = self.concepts[head]
-        if surface(label) in self.exact or (surface(label) == surface(concept.label) and not concept.sense):
+        if (
+            relation.symmetric
+            or surface(label) in self.exact
+            or (surface(label) == surface(concept.label) and not concept.sense)
+        ):
             return
         if self._lookup(label, None, relation) == head and self._lookup(label, head, relation) is None:
             self._add(label, concept.where)
