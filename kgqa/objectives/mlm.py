@@ -88,6 +88,7 @@ class MLM(Objective):
         share: share of tokens hidden.
         mask_share, random_share: what becomes of them; the rest is left as it is.
         static: hide the same tokens of a row each time; else anew (RoBERTa's dynamic masking).
+        decoder: what stands between encoder and head (DeBERTa's mask decoder); None: nothing.
         save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
 
@@ -102,6 +103,7 @@ class MLM(Objective):
         mask_share: float = 0.8,
         random_share: float = 0.1,
         static: bool = False,
+        decoder: nn.Module | None = None,
         save: Callable[[Path], None] | None = None,
     ) -> None:
         super().__init__()
@@ -109,6 +111,7 @@ class MLM(Objective):
         self._predict = predict
         self.share, self.mask_share, self.random_share = share, mask_share, random_share
         self.static = static
+        self.decoder = decoder
         self._save = save
 
     @property
@@ -121,7 +124,8 @@ class MLM(Objective):
         vocab_size = self.model.config.vocab_size
         noise = static_noise(batch.input_ids) if self.static else None
         masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share, noise)
-        hidden = gather(states(self.encoder, masked.input_ids, batch), masked.positions)
+        decode = self.decoder or states
+        hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden)
         loss = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
         return Loss(loss, {"mlm": loss.detach()}, masked.labels.numel())

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.mlm import MLM, gather, hide, states
+from kgqa.objectives.mlm import MLM, gather, hide, states, static_noise
 
 
 class PairHead(nn.Module):
@@ -41,7 +41,8 @@ class MLMWithPairs(MLM):
         """Sum of the two losses; `pair_accuracy` is 0.5 by chance."""
         assert batch.label is not None
         vocab_size = self.model.config.vocab_size
-        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share)
+        noise = static_noise(batch.input_ids) if self.static else None
+        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share, noise)
         hidden = states(self.encoder, masked.input_ids, batch)
         logits = self._predict(self.model, gather(hidden, masked.positions))
         mlm = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)

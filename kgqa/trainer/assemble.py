@@ -21,6 +21,7 @@ from kgqa.models.encoders.variants import (
 from kgqa.objectives.base import Objective
 from kgqa.objectives.clm import CLM
 from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer
+from kgqa.objectives.mask_decoder import EnhancedMaskDecoder
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
 from kgqa.objectives.rtd import RTD, DisentangledEmbedding
@@ -74,6 +75,8 @@ class ObjectiveSettings(BaseModel):
     """Share of the tokens hidden."""
     static_masks: bool = False
     """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
+    mask_decoder: bool = True
+    """MLM under DeBERTa: absolute positions through its enhanced mask decoder."""
     generator: EncoderSettings | None = None
     """RTD: the generator; None takes the encoder at a quarter of its layers."""
     sharing: Literal["es", "nes", "gdes"] = "gdes"
@@ -141,9 +144,13 @@ def build_objective(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[
     _start(model, recipe.start)
     if settings.name == "clm":
         return CLM(model, variant.predict, save=save)
-    kind = MLM if settings.name == "mlm" else MLMWithPairs
     share, static = settings.mask_share, settings.static_masks
-    return kind(model, variant.predict, share=share, static=static, save=save)
+    if settings.name != "mlm":
+        return MLMWithPairs(model, variant.predict, share=share, static=static, save=save)
+    decoder = None
+    if settings.mask_decoder and recipe.encoder.variant == "deberta":
+        decoder = EnhancedMaskDecoder(recipe.encoder.max_position_embeddings, recipe.encoder.hidden_size)
+    return MLM(model, variant.predict, share=share, static=static, decoder=decoder, save=save)
 
 
 def _rtd(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> RTD:

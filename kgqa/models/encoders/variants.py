@@ -131,9 +131,10 @@ ENCODERS: dict[str, Variant] = {
         predict=lambda model, hidden: model.generator_lm_head(model.generator_predictions(hidden)),
     ),
     "deberta": Variant(
-        "deberta",
+        # v2's class in v1's setting: the v1 class fails on the query that the mask decoder gives it
+        "deberta-v2",
         "He et al., 2021: content and relative position apart in the attention",
-        fixed=DISENTANGLED,
+        fixed={**DISENTANGLED, "share_att_key": False, "position_buckets": -1, "norm_rel_ebd": "none"},
         derive=_bert_dropout,
     ),
     "deberta-v3": Variant(
