@@ -143,8 +143,28 @@ class RdfReader:
 
     def quads(self, quads: Iterator[Any]) -> Iterator[Batch]:
         """Any syntax, quad by quad."""
+        from pyoxigraph import DefaultGraph, NamedNode
+
+        roles = self.roles
         for quad in quads:
-            self.statement(quad)
+            subject, predicate, value, graph = quad
+            relation = predicate.value
+            if (
+                roles.get(relation) is Role.FACT
+                and type(subject) is NamedNode
+                and type(value) is NamedNode
+                and type(graph) is DefaultGraph
+            ):  # nine of ten statements, without the cost of a call
+                tail = value.value
+                batch = self.batch
+                if batch.weights or batch.graphs or tail == NIL:
+                    self.fact(subject.value, relation, tail, UNSTATED, "")
+                else:
+                    batch.heads.append(subject.value)
+                    batch.relations.append(relation)
+                    batch.tails.append(tail)
+            else:
+                self.statement(quad)
             if len(self.batch.heads) >= BATCH or len(self.batch.labels) >= BATCH:
                 yield self.flush()
 
