@@ -54,6 +54,7 @@ class Facts:
             self._tails[names[relation]][head][tail] = weight
             self._tails["~" + names[relation]][tail][head] = weight
         self.verbs = self._find_verbs()
+        self._verbs = [self._verb(concept) for concept in range(len(self.texts))]
         self._third = {third(verb) for verb in self.verbs}
 
     def heads(self, relation: str) -> list[int]:
@@ -66,10 +67,7 @@ class Facts:
 
     def verb(self, concept: int) -> str:
         """First word of a concept that is an event, else ""."""
-        first, _, rest = self.texts[concept].partition(" ")
-        if first not in self.verbs or (not rest and is_mass(first)):
-            return ""
-        return "" if any(self.tails(concept, relation) for relation in _OF_OBJECTS) else first
+        return self._verbs[concept]
 
     def kinds(self, concept: int) -> set[str]:
         """What a concept is, over up to four IsA steps, itself included."""
@@ -112,6 +110,12 @@ class Facts:
     def is_dev(self, concept: int) -> bool:
         """Whether questions about a concept are held out: a tenth, decided by its label alone."""
         return zlib.crc32(self.labels[concept].lower().encode()) % 10 == 0
+
+    def _verb(self, concept: int) -> str:
+        first, _, rest = self.texts[concept].partition(" ")
+        if first not in self.verbs or (not rest and is_mass(first)):
+            return ""
+        return "" if any(self.tails(concept, relation) for relation in _OF_OBJECTS) else first
 
     def _find_verbs(self) -> frozenset[str]:
         count: Counter[str] = Counter()

@@ -6,6 +6,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,15 @@ class Group:
     name: str
     heads: list[int]
     weights: list[float]
-    """chance of each head; common answers count less"""
+    """cumulative chance of the heads; common answers count less"""
     answers: dict[int, dict[int, float]]
     """head -> accepted answers with weights"""
     by_verb: dict[str, list[int]]
     """generic verb -> heads it can be asked of"""
+    verbs: dict[int, list[str]]
+    """head -> its generic verbs"""
+    same_verb: dict[str, list[int]]
+    """first word of an event -> heads that begin with it"""
     generic: dict[tuple[int, str], set[int]]
     """(head, generic verb) -> answers that do it there"""
     pool: list[int]
@@ -70,6 +75,8 @@ class _Finder:
             answers = {h: a for h, a in answers.items() if not facts.is_quality(h)}
         if name == "who":
             answers = {h: a for h, a in answers.items() if self._is_for_people(h, a)}
+        elif name == "has_a":
+            answers = {h: a for h, a in answers.items() if h not in self.agents}
         elif name == "what_for":
             answers = {h: a for h, a in answers.items() if not facts.is_body_part(h)}
         generic: dict[tuple[int, str], set[int]] = defaultdict(set)
@@ -93,7 +100,25 @@ class _Finder:
         for head, verb in sorted(generic):
             if head in inside and facts.verb(head):
                 by_verb[verb].append(head)
-        return Group(name, heads, weights, kept, dict(by_verb), generic, sorted(frequency), wording)
+        verbs: dict[int, list[str]] = defaultdict(list)
+        for verb, members in by_verb.items():
+            for head in members:
+                verbs[head].append(verb)
+        same_verb: dict[str, list[int]] = defaultdict(list)
+        for head in heads:
+            same_verb[facts.verb(head)].append(head)
+        return Group(
+            name=name,
+            heads=heads,
+            weights=list(accumulate(weights)),
+            answers=kept,
+            by_verb=dict(by_verb),
+            verbs=dict(verbs),
+            same_verb=dict(same_verb),
+            generic=generic,
+            pool=sorted(frequency),
+            wording=wording,
+        )
 
     def _is_for_people(self, event: int, agents: dict[int, float]) -> bool:
         """Whether one can ask "Who?": the graph names an agent, and none is an animal or a machine."""

@@ -115,7 +115,7 @@ class _Maker:
         shares = [mixture.stated, mixture.none, mixture.bare, open_share]
         what = rng.choices(["stated", "none", "bare", "hidden"], shares)[0]
         for _ in range(_TRIES):
-            head = rng.choices(group.heads, group.weights)[0]
+            head = rng.choices(group.heads, cum_weights=group.weights)[0]
             if what == "stated":
                 example = self._attribute(head, group, identity, True) if rng.random() < 0.15 else None
                 example = example or self._stated(head, group, identity)
@@ -134,7 +134,7 @@ class _Maker:
                     return pair
                 example = None
             else:
-                verbs = [verb for verb in sorted(group.by_verb) if head in group.by_verb[verb]]
+                verbs = group.verbs.get(head)
                 verb = rng.choice(verbs) if verbs and rng.random() < 0.4 else ""
                 example = self._hidden(head, group, identity, rng.random(), verb)
             if example:
@@ -157,17 +157,12 @@ class _Maker:
     def _pair(self, head: int, group: Group, identity: str) -> list[Example]:
         rng = self.rng
         verb, rivals = "", group.heads
-        verbs = (
-            [v for v, heads in group.by_verb.items() if head in heads and len(heads) > 1]
-            if group.by_verb
-            else []
-        )
+        verbs = [verb for verb in group.verbs.get(head, ()) if len(group.by_verb[verb]) > 1]
         if verbs and rng.random() < 0.7:
             verb = rng.choice(verbs)
             rivals = group.by_verb[verb]
         elif group.wording["kind"] in ("event", "agent") and rng.random() < 0.5:
-            same = self.facts.verb(head)
-            rivals = [h for h in group.heads if same and self.facts.verb(h) == same]
+            rivals = group.same_verb[self.facts.verb(head)]
         first = group.generic[head, verb] if verb else set(group.answers[head])
         shuffled = rng.sample(rivals, min(12, len(rivals)))
         for other in shuffled:
@@ -278,7 +273,9 @@ class _Maker:
     def _bare(self, head: int, group: Group, identity: str) -> Example | None:
         """General knowledge without a passage."""
         slots = self.teller.slots(head, YOU, self.rng)
-        if slots is None or (not self.facts.verb(head) and group.wording["kind"] in ("event", "agent")):
+        if slots is None or self.facts.is_quality(head):
+            return None
+        if not self.facts.verb(head) and group.wording["kind"] in ("event", "agent"):
             return None
         question = fill(expand(self.rng.choice(group.wording["bare"]), self.rng), slots)
         return self._example(identity, group, "", question, set(group.answers[head]), head)
@@ -318,11 +315,9 @@ class _Maker:
         """The right answer among four or five: half of the others are right for a similar context."""
         rng, facts = self.rng, self.facts
         wrong: list[int] = []
-        verb = facts.verb(head)
-        similar = [
-            h for h in rng.sample(group.heads, min(200, len(group.heads))) if verb and facts.verb(h) == verb
-        ]
-        near = [a for h in similar[:6] for a in group.answers[h]]
+        alike = group.same_verb[facts.verb(head)] if facts.verb(head) else []
+        similar = rng.sample(alike, min(6, len(alike)))
+        near = [a for h in similar for a in group.answers[h]]
         accepted = {facts.texts[a] for a in group.answers[head]} | {facts.texts[head]}
         for option in rng.sample(near, min(2, len(near))) + rng.sample(group.pool, min(9, len(group.pool))):
             if facts.texts[option] not in accepted and option not in wrong:

@@ -68,6 +68,8 @@ class Teller:
             generic = self.generic_verbs[verb]
             slots["ved"] = f"{past(verb)} {rng.choice(generic['done'])}"
             pattern = rng.choice(scenes["generic"]["past"])
+        elif "x" in slots and self.facts.is_quality(head):
+            tense, pattern = "past", "{s} {was} {x}{when}."
         else:
             available = scenes[kind]
             tense = tense if tense in available and tense in group.wording else "past"
