@@ -156,7 +156,7 @@ class _Run:
             share = progress.share(settings)
             if settings.schedule == "wsd" and share > 1 - settings.decay and not progress.stable_saved:
                 progress.stable_saved = True
-                self._save("stable")
+                self._save("stable", export="export-stable")
             rate = factor(share, settings)
             parts, norm = self._step(rate)
             for key, value in parts.items():
@@ -183,13 +183,13 @@ class _Run:
                 if settings.patience and progress.stale >= settings.patience:
                     break
             if time.monotonic() - saved > 60 * settings.save_every_minutes:
-                self._save("latest", export=True)
+                self._save("latest", export="export")
                 saved = time.monotonic()
         if not self.stopping:
             if self.evaluate and progress.step % settings.evaluate_every_steps:
                 self._evaluate(board)
             progress.finished = True
-        self._save("latest", export=True)
+        self._save("latest", export="export")
 
     def _step(self, rate: float) -> tuple[dict[str, Tensor], Tensor]:
         settings, accumulate = self.settings, self.settings.gradient_accumulation
@@ -245,12 +245,12 @@ class _Run:
             progress.best = value
             self._save("best")
 
-    def _save(self, name: str, export: bool = False) -> None:
+    def _save(self, name: str, export: str | None = None) -> None:
         if not self.main:
             return
         save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
         if export:
-            swap_folder(self.folder / "export", self.objective.export)
+            swap_folder(self.folder / export, self.objective.export)
 
     def _log(self, figures: dict[str, float], board: Any) -> None:
         if not self.main:

@@ -148,6 +148,7 @@ def test_budgets_and_stable_checkpoint(tmp_path: Path) -> None:
     train(Toy(), Numbers(), settings(schedule="wsd", decay=0.5), tmp_path / "w")
     stable = find_checkpoint(tmp_path / "w", "stable")
     assert stable and stable.name.endswith("07")
+    assert (tmp_path / "w" / "export-stable" / "weights.txt").exists()
     with pytest.raises(InputError, match="no budget"):
         train(Toy(), Numbers(), TrainerSettings(), tmp_path / "n")
 
