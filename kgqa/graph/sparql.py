@@ -116,12 +116,25 @@ class SparqlGraph:
                     for end in ("?h", "?t")
                 ]
                 query = f"SELECT ?h ?r ?t WHERE {{ {' UNION '.join(picks)} }}"
-            for row in self.endpoint.select(query):
+            rows = self.endpoint.select(query)
+            self._meet({row["r"]["value"] for row in rows})
+            for row in rows:
                 fact = self._fact(row["h"]["value"], row["r"]["value"], row["t"]["value"])
                 if fact:
                     facts[fact] = None
-        rows = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
-        return Edges(rows[:, 0], rows[:, 1], rows[:, 2], np.ones(len(rows), dtype=np.float32))
+        edges = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
+        return Edges(edges[:, 0], edges[:, 1], edges[:, 2], np.ones(len(edges), dtype=np.float32))
+
+    def _meet(self, relations: set[str]) -> None:
+        """Enter relations into the table, with their labels by one round trip for all."""
+        new = sorted(
+            relation
+            for relation in relations - self._relation_ids.keys()
+            if role_of(relation) in (Role.FACT, Role.TYPE)
+        )
+        if new:
+            self._relation_ids |= {name: len(self._relations) + i for i, name in enumerate(new)}
+            self._relations += name_relations(new, labels=self._ask_labels(new))
 
     def _fact(self, head: str, relation: str, tail: str) -> tuple[int, int, int] | None:
         role = role_of(relation)
@@ -129,9 +142,6 @@ class SparqlGraph:
             return None
         if tail.startswith(RDF) or (role is Role.TYPE and is_schema(tail)):
             return None
-        if relation not in self._relation_ids:
-            self._relation_ids[relation] = len(self._relations)
-            self._relations += name_relations([relation], labels=self._ask_labels([relation]))
         fact = (self._id(head), self._relation_ids[relation], self._id(tail))
         for entity in (fact[0], fact[2]):
             self._degrees.setdefault(entity, set()).add(fact)

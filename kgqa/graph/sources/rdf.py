@@ -132,6 +132,10 @@ class RdfReader:
                 self.odd(NamedNode(heads[i]), relations[i], NamedNode(tails[i]), "")
             kept = [i for i, relation in enumerate(relations) if relation not in special]
             heads, relations, tails = ([c[i] for i in kept] for c in (heads, relations, tails))
+        if NIL in tails:
+            for row in zip(heads, relations, tails, strict=True):
+                self.fact(*row, UNSTATED, "")
+            return
         batch = self.batch
         batch.heads.extend(heads)
         batch.relations.extend(relations)

@@ -70,6 +70,12 @@ def test_lists_become_members(tmp_path: Path) -> None:
     assert short(graph) == {("a", "has", "b"), ("a", "has", "c")}
 
 
+def test_empty_list_in_lines(tmp_path: Path) -> None:
+    nil = "http://www.w3.org/1999/02/22-rdf-syntax-ns#nil"
+    (tmp_path / "a.nt").write_bytes(LINE + f"<http://x/a> <http://x/r> <{nil}> .\n".encode())
+    assert len(facts(read(tmp_path / "a.nt"))) == 1
+
+
 def test_weights_reified_and_annotated(tmp_path: Path) -> None:
     graph = turtle(
         tmp_path,
