@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgqa.answerer import Answerer
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
+
+if TYPE_CHECKING:
+    from kgqa.answerer import Answerer
 
 MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
