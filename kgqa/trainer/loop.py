@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,6 +123,8 @@ class _Run:
         self.prepared, *self.wrapped = self.accelerator.prepare(objective, *self.optimizers)
         if settings.compile:
             self.prepared = torch.compile(self.prepared, dynamic=False)
+        self.prepared.train()
+        self.fetch = Ahead(batches).get if self.accelerator.device.type != "cpu" else _at_once(batches)
         self.progress = Progress()
         self.stopping = False
 
@@ -194,12 +197,11 @@ class _Run:
     def _step(self, rate: float) -> tuple[dict[str, Tensor], Tensor]:
         settings, accumulate = self.settings, self.settings.gradient_accumulation
         ranks, rank = self.accelerator.num_processes, self.accelerator.process_index
-        self.prepared.train()
         set_rate(self.optimizers, rate)
         parts: dict[str, Tensor] = {}
         for micro in range(accumulate):
             number = (self.progress.step * accumulate + micro) * ranks + rank
-            batch = self.batches[number].to(self.accelerator.device, non_blocking=True)
+            batch = self.fetch(number, number + ranks).to(self.accelerator.device, non_blocking=True)
             seed_everything(settings.seed, number)
             last = micro == accumulate - 1
             waiting = _nothing() if last else self.accelerator.no_sync(self.prepared)
@@ -319,6 +321,26 @@ def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
         os.replace(target, old)
     os.replace(part, target)
     shutil.rmtree(old, ignore_errors=True)
+
+
+class Ahead:
+    """Makes the following batch in a thread while the device works on this one."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+        self._pool = ThreadPoolExecutor(1)
+        self._next: tuple[int, Future[Any]] | None = None
+
+    def get(self, number: int, following: int) -> Any:
+        """Batch `number`; `following` is begun."""
+        ready = self._next is not None and self._next[0] == number
+        batch = self._next[1].result() if ready and self._next else self.batches[number]
+        self._next = following, self._pool.submit(self.batches.__getitem__, following)
+        return batch
+
+
+def _at_once(batches: Batches) -> Callable[[int, int], Any]:
+    return lambda number, _following: batches[number]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from torch.nn.functional import dropout, mse_loss
 from kgqa.batch import Loss
 from kgqa.objectives.base import Objective
 from kgqa.trainer.checkpoint import WEIGHTS, find_checkpoint
-from kgqa.trainer.loop import train
+from kgqa.trainer.loop import Ahead, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
@@ -161,3 +161,9 @@ def test_bf16_and_a_loss_gone_wrong(tmp_path: Path) -> None:
     assert train(Toy(), Numbers(), settings(precision="bf16"), tmp_path / "b").steps == 12
     with pytest.raises(InputError, match="not finite"):
         train(Broken(), Numbers(), settings(), tmp_path / "n")
+
+
+def test_batches_made_ahead_are_the_same() -> None:
+    ahead = Ahead(Numbers())
+    for number in (0, 1, 2, 7, 8):
+        assert torch.equal(ahead.get(number, number + 1), Numbers()[number])
