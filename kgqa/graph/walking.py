@@ -143,11 +143,11 @@ def spread(
     start: Mass, head: NDArray, tail: NDArray, strength: NDArray, degree: NDArray, settings: WalkSettings
 ) -> Mass:
     """One step of mass (V, 1 + C) over facts, both ways."""
-    sent = start * (degree**-settings.leaving)[:, None]
-    arrive = degree**-settings.arriving
+    leave, arrive = degree**-settings.leaving, degree**-settings.arriving
     got = np.empty_like(start)
     for column in range(start.shape[1]):
-        out = np.bincount(tail, weights=sent[head, column] * strength, minlength=len(degree))
-        out += np.bincount(head, weights=sent[tail, column] * strength, minlength=len(degree))
+        sent = start[:, column] * leave
+        out = np.bincount(tail, weights=sent[head] * strength, minlength=len(degree))
+        out += np.bincount(head, weights=sent[tail] * strength, minlength=len(degree))
         got[:, column] = out * arrive
     return got

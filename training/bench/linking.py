@@ -20,11 +20,11 @@ MATCHER_PATTERNS = 20_000
 
 
 def timed(texts: Sequence[str], run: Callable[[str], object]) -> float:
-    """Mean microseconds a text."""
-    start = time.perf_counter()
+    """Mean microseconds of the processor a text."""
+    start = time.process_time()
     for text in texts:
         run(text)
-    return (time.perf_counter() - start) / len(texts) * 1e6
+    return (time.process_time() - start) / len(texts) * 1e6
 
 
 def main() -> None:

@@ -31,12 +31,12 @@ def touched(question: Question, graph: KnowledgeGraph, linker: Linker, max_nodes
 def measure(
     examples: Sequence[Example], gold: Sequence[set[str]], run: Callable[[Example], Sequence[str]]
 ) -> list[str]:
-    """Recall, median, 99th percentile and sum of the time."""
+    """Recall, median, 99th percentile and sum of the processor time (other load does not count)."""
     spent, hits = [], 0
     for example, names in zip(examples, gold, strict=True):
-        start = time.perf_counter()
+        start = time.process_time()
         nodes = run(example)
-        spent.append(time.perf_counter() - start)
+        spent.append(time.process_time() - start)
         hits += not names.isdisjoint(nodes)
     half, most = np.percentile(np.array(spent) * 1e3, [50, 99])
     return [f"{hits / len(examples):.3f}", f"{half:.1f}", f"{most:.1f}", f"{sum(spent):.1f}"]
@@ -62,7 +62,7 @@ def main() -> None:
             return subgraphs[example.choice or 0].nodes
 
         rows.append(["with 5 choices", str(count), *measure(examples, gold, chosen)])
-    for count in (50, 100, 200, 500):
+    for count in (200, 500):
 
         def asked(example: Example, count: int = count) -> Sequence[str]:
             return retrieve(Question(example.question.text), graph, linker, max_nodes=count)[0].nodes
