@@ -14,6 +14,7 @@ from kgqa.graph.normalising import _WORD as WORD
 from kgqa.graph.normalising import ARTICLES, lemma, split_local_name, words
 
 _DIGIT = re.compile(r"\d")
+_TO_LOCAL = re.compile(r"^.*[/#:]", re.MULTILINE)
 _WORD_OR_END = re.compile(WORD.pattern + r"|\n")
 
 Hashes = NDArray[np.uint64]
@@ -43,15 +44,19 @@ def default_labels(names: list[str]) -> list[str]:
     """`default_label` of many names at once, several times as fast where they are IRIs."""
     if not all("://" in name for name in names):
         return [default_label(name) for name in names]
-    stripped = [name.rstrip("/#") for name in names]
-    text = "\n".join([n[max(n.rfind("/"), n.rfind("#"), n.rfind(":")) + 1 :] for n in stripped])
+    text = "\n".join(names) + "\n"
+    if "/\n" in text or "#\n" in text:
+        text = "\n".join([name.rstrip("/#") for name in names]) + "\n"
+    text = _TO_LOCAL.sub("", text[:-1])
     if not text.islower():
         text = CAMEL.sub(" ", text).lower()
     text = text.replace("_", " ").replace("-", " ")
     labels = text.split("\n")
     if len(labels) != len(names) or "  " in text or not text.isascii():
         return [default_label(name) for name in names]
-    return [label.strip() for label in labels]
+    if " \n" in text or "\n " in text or text != text.strip():
+        return [label.strip() for label in labels]
+    return labels
 
 
 def plain_key(text: str) -> str:
@@ -65,7 +70,7 @@ def plain_keys(texts: list[str]) -> list[str]:
     if joined.count("\n") != len(texts) - 1:
         return [plain_key(text) for text in texts]
     line = " ".join(_WORD_OR_END.findall(joined)).lower()
-    return [key.strip(" ") for key in line.split("\n")]
+    return line.replace(" \n", "\n").replace("\n ", "\n").split("\n")
 
 
 def base_key(plain: str) -> str:
