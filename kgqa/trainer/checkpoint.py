@@ -71,10 +71,8 @@ def load_checkpoint(
         load_model(model, str(folder / WEIGHTS))
         _restore(optimizers, load_file(folder / OPTIMIZER), state.pop("optimizer"))
     except (RuntimeError, KeyError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(
-            f"{folder}: made by another recipe ({reason}); take a new folder or resume=false"
-        ) from None
+        reason = str(error).splitlines()[-1].strip()
+        raise InputError(f"{folder}: made by another recipe ({reason}); take another run folder") from None
     return state
 
 

@@ -54,6 +54,7 @@ class Progress:
     stale: int = 0
     stable_saved: bool = False
     finished: bool = False
+    """Patience ran out: a larger budget does not go on."""
     metrics: dict[str, float] = field(default_factory=dict)
 
     def share(self, settings: TrainerSettings) -> float:
@@ -134,7 +135,7 @@ class _Run:
             self.progress = Progress(**load_checkpoint(found, self.objective, self.optimizers))
             self._cut_log()
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not self.progress.finished:
+        if not self.progress.finished and self.progress.share(self.settings) < 1:
             with self._signals(), self._display() as show, self._tensorboard() as board:
                 self._steps(show, board)
         return TrainResult(
@@ -184,6 +185,7 @@ class _Run:
             if self.evaluate and progress.step % settings.evaluate_every_steps == 0:
                 self._evaluate(board)
                 if settings.patience and progress.stale >= settings.patience:
+                    progress.finished = True
                     break
             if time.monotonic() - saved > 60 * settings.save_every_minutes:
                 self._save("latest", export="export")
@@ -191,7 +193,6 @@ class _Run:
         if not self.stopping:
             if self.evaluate and progress.step % settings.evaluate_every_steps:
                 self._evaluate(board)
-            progress.finished = True
         self._save("latest", export="export")
 
     def _step(self, rate: float) -> tuple[dict[str, Tensor], Tensor]:

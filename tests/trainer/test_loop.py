@@ -100,6 +100,8 @@ def test_loss_falls_and_export_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "export" / "weights.txt").exists()
     again = train(Toy(), Numbers(), settings(max_steps=60, learning_rate=3e-2), tmp_path)
     assert again.steps == 60 and again.loss == result.loss
+    longer = train(Toy(), Numbers(), settings(max_steps=65, learning_rate=3e-2), tmp_path)
+    assert longer.steps == 65
 
 
 def test_accumulation_is_a_larger_batch(tmp_path: Path) -> None:
