@@ -190,9 +190,8 @@ class _Run:
             if time.monotonic() - saved > 60 * settings.save_every_minutes:
                 self._save("latest", export="export")
                 saved = time.monotonic()
-        if not self.stopping:
-            if self.evaluate and progress.step % settings.evaluate_every_steps:
-                self._evaluate(board)
+        if not self.stopping and self.evaluate and progress.step % settings.evaluate_every_steps:
+            self._evaluate(board)
         self._save("latest", export="export")
 
     def _step(self, rate: float) -> tuple[dict[str, Tensor], Tensor]:
