@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    InputError,
+    Link,
+    NodeRole,
+    Question,
+    Relation,
+    Source,
+    Subgraph,
+    Triple,
+)
 
 if TYPE_CHECKING:
     from kgqa.answerer import Answerer
 
 MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
+ADDED = "urn:kgqa:added:"
+"""How the names of concepts begin that only an edit knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +59,145 @@ def without_edges(subgraph: Subgraph, edges: Sequence[int]) -> Subgraph:
     """The subgraph with some facts struck out; its concepts stay."""
     kept = np.setdiff1d(np.arange(len(subgraph.edges)), np.asarray(edges, dtype=np.int64))
     return replace(subgraph, edges=subgraph.edges[kept], weights=subgraph.weights[kept])
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A fact that a reader adds or strikes out. `labels` are those of head and tail."""
+
+    triple: Triple
+    relation: Relation
+    labels: tuple[str, str]
+    added: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """The fact in words."""
+        return f"{self.labels[0]} {self.relation.words or self.relation.label} {self.labels[1]}"
+
+
+def strike(subgraph: Subgraph, edge: int) -> Edit:
+    """The edit that takes a fact of a subgraph away, wherever it stands."""
+    head, relation, tail = (int(v) for v in subgraph.edges[edge])
+    labels = subgraph.labels[head], subgraph.labels[tail]
+    return Edit(subgraph.triple(edge), subgraph.relations[relation], labels, added=False)
+
+
+def add(answerer: Answerer, head: str, relation: Relation, tail: str) -> Edit:
+    """The edit that adds a fact between two concepts given in words.
+
+    Words that name a concept of the graph (in any inflection) mean it; others become new concepts.
+    Raises `InputError` where an end is empty.
+    """
+    if not head.strip() or not tail.strip():
+        raise InputError("a fact needs both ends; write what stands before and after the relation")
+    (first, first_label), (last, last_label) = (_concept(answerer, text) for text in (head, tail))
+    return Edit(Triple(first, relation.name, last), relation, (first_label, last_label))
+
+
+def _concept(answerer: Answerer, text: str) -> tuple[str, str]:
+    """Name and label of the concept that a text names as a whole."""
+    said = " ".join(text.split())
+    for mention in answerer.linker.link_many([said])[0]:
+        if (mention.start, mention.end) == (0, len(said)) and mention.entities:
+            entity = np.array(mention.entities[:1], dtype=np.int32)
+            return answerer.graph.names(entity)[0], answerer.graph.labels(entity)[0]
+    return ADDED + quote(said.casefold()), said
+
+
+def edited(subgraph: Subgraph, question: Question, edits: Sequence[Edit]) -> Subgraph:
+    """The subgraph after some edits; one that is undone by a later edit leaves no trace.
+
+    A concept that comes in new is linked where question or passage say its label.
+    """
+    for edit in edits:
+        place = {name: i for i, name in enumerate(subgraph.nodes)}
+        rows = [
+            row
+            for row in np.flatnonzero(
+                (subgraph.edges[:, 0] == place.get(edit.triple.head, -1))
+                & (subgraph.edges[:, 2] == place.get(edit.triple.tail, -1))
+            ).tolist()
+            if subgraph.relations[int(subgraph.edges[row, 1])].name == edit.relation.name
+        ]
+        if not edit.added:
+            subgraph = without_edges(subgraph, rows)
+        elif not rows:
+            subgraph = _with_fact(subgraph, question, edit)
+    return subgraph
+
+
+def _with_fact(subgraph: Subgraph, question: Question, edit: Edit) -> Subgraph:
+    ends = []
+    for name, label in zip((edit.triple.head, edit.triple.tail), edit.labels, strict=True):
+        if name not in subgraph.nodes:
+            subgraph = _with_node(subgraph, question, name, label)
+        ends.append(subgraph.nodes.index(name))
+    names = [relation.name for relation in subgraph.relations]
+    if edit.relation.name not in names:
+        subgraph = replace(subgraph, relations=(*subgraph.relations, edit.relation))
+        names.append(edit.relation.name)
+    row = np.array([[ends[0], names.index(edit.relation.name), ends[1]]], dtype=np.int32)
+    weight = np.array([edit.triple.weight], dtype=np.float32)
+    return replace(
+        subgraph,
+        edges=np.concatenate([subgraph.edges, row]),
+        weights=np.concatenate([subgraph.weights, weight]),
+    )
+
+
+def _with_node(subgraph: Subgraph, question: Question, name: str, label: str) -> Subgraph:
+    node, role, links = len(subgraph.nodes), NodeRole.OTHER, []
+    parts = ((NodeRole.PASSAGE, question.passage_text), (NodeRole.QUESTION, question.text))
+    for part, text in parts:
+        start = text.lower().find(label.lower())
+        if start >= 0:
+            role = part
+            links.append(Link(part, start, start + len(label), node))
+    # as relevant as the middle of what was retrieved: neither hidden nor favoured
+    score = np.median(subgraph.scores) if len(subgraph.scores) else 1.0
+    return replace(
+        subgraph,
+        nodes=(*subgraph.nodes, name),
+        labels=(*subgraph.labels, label),
+        roles=np.append(subgraph.roles, role).astype(np.int32),
+        scores=np.append(subgraph.scores, score).astype(np.float32),
+        links=(*subgraph.links, *links),
+    )
+
+
+def ask_again(answerer: Answerer, question: Question, edits: Sequence[Edit]) -> Answer:
+    """Answer a question as if the edits were made to the graph; the graph itself stays as it is."""
+    subgraphs = [edited(subgraph, question, edits) for subgraph in answerer.retrieve(question)]
+    return answerer.read([question], [subgraphs])[0]
+
+
+def edits_turtle(edits: Sequence[Edit]) -> str:
+    """Edits as Turtle: added facts with the labels of their ends, struck ones as `kgqa:Struck` statements."""
+    lines = [
+        "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .",
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        "@prefix kgqa: <https://kgqa.org/ontology#> .",
+        "",
+    ]
+    for edit in edits:
+        head, relation, tail = (
+            _iri(name) for name in (edit.triple.head, edit.triple.relation, edit.triple.tail)
+        )
+        if edit.added:
+            ends = zip((head, tail), edit.labels, strict=True)
+            lines += [f"{name} rdfs:label {json.dumps(label, ensure_ascii=False)} ." for name, label in ends]
+            lines.append(f"{head} {relation} {tail} .")
+        else:
+            lines.append(
+                f"[] a kgqa:Struck ; rdf:subject {head} ; rdf:predicate {relation} ; rdf:object {tail} ."
+            )
+    return "\n".join([*lines, ""])
+
+
+def _iri(name: str) -> str:
+    safe = quote(name, safe=":/?#[]@!$&'()*+,;=%-._~")
+    return f"<{safe}>" if ":" in safe else f"<urn:kgqa:{safe}>"
 
 
 def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Influence]:

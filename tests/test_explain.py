@@ -4,8 +4,33 @@ import numpy as np
 import pytest
 
 from kgqa.answerer import Answerer
-from kgqa.explain import answer_json, influences, path_sentences, sentence, without_edges
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Passage, Question, Source, Subgraph
+from kgqa.explain import (
+    Edit,
+    add,
+    answer_json,
+    ask_again,
+    edited,
+    edits_turtle,
+    influences,
+    path_sentences,
+    sentence,
+    strike,
+    without_edges,
+)
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    InputError,
+    NodeRole,
+    Passage,
+    Question,
+    Relation,
+    Source,
+    Subgraph,
+    Triple,
+)
 
 
 def test_facts_in_words(digging: Subgraph) -> None:
@@ -59,3 +84,44 @@ def test_influence_is_the_change_when_a_fact_is_taken_away(model_folder: Path, t
     if answer.text == "trowel":
         assert influences(answerer, answer)
     assert pytest.approx(1.0) == sum(c.score for c in answer.candidates)
+
+
+USED_FOR = Relation("http://example.org/usedFor", "used for", "is used for")
+
+
+def test_an_added_fact_brings_its_concepts_and_can_be_struck_again(digging: Subgraph) -> None:
+    question = Question("What did I dig with?", (), Passage("I plant flowers with a Spoon."))
+    more = Edit(
+        Triple("x:spoon", "rel:UsedFor", "ev:plant"), digging.relations[0], ("spoon", "plant flowers")
+    )
+    grown = edited(digging, question, [more, more])
+    assert grown.labels[-1] == "spoon" and len(grown.edges) == len(digging.edges) + 1
+    assert sentence(grown, 3) == more.sentence == "spoon is used for plant flowers"
+    assert grown.roles[-1] == NodeRole.PASSAGE and grown.links[-1].start == 23
+    back = edited(grown, question, [strike(grown, 3)])
+    assert np.array_equal(back.edges, digging.edges) and len(back.nodes) == len(back.scores)
+
+
+def test_words_of_a_fact_mean_the_graphs_concepts(model_folder: Path, tools_file: Path) -> None:
+    answerer = Answerer.load(str(model_folder), str(tools_file))
+    edit = add(answerer, "Excavator", USED_FOR, "a <purple> thing")
+    assert edit.triple.head == "http://example.org/excavator"
+    assert edit.triple.tail.startswith("urn:kgqa:added:") and "<" not in edit.triple.tail
+    with pytest.raises(InputError, match="both ends"):
+        add(answerer, " ", USED_FOR, "excavator")
+    question = Question("What did I dig with?", (), Passage("I plant flowers."))
+    answer = ask_again(answerer, question, [edit, add(answerer, "excavator", USED_FOR, "plant flowers")])
+    said = [sentence(answer.evidence.subgraph, e) for e in range(len(answer.evidence.subgraph.edges))]
+    assert "excavator is used for plant flowers" in said
+    assert "excavator is used for plant flowers" not in [
+        sentence(g, e) for g in answerer.retrieve(question) for e in range(len(g.edges))
+    ]
+
+
+def test_edits_are_turtle_that_a_parser_reads(digging: Subgraph) -> None:
+    import rdflib
+
+    evil = Edit(Triple("x:a> . <y", "p", "x:b"), Relation("p", "p"), ('say "hi"\n\\', "b"))
+    read = rdflib.Graph().parse(data=edits_turtle([evil, strike(digging, 0)]), format="turtle")
+    assert len(read) == 3 + 4
+    assert any(str(o) == 'say "hi"\n\\' for o in read.objects())
