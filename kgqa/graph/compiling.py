@@ -232,6 +232,8 @@ class _Names:
         key = surface(label)
         if key in self.exact:
             return self.exact[key]
+        if relation.symmetric:
+            head = None  # a concept that is similar to its own other name says nothing: a loop, reported
         if "verb" not in relation.between:
             for at in self.senses.get(key, ()):
                 if at != head:
