@@ -34,6 +34,13 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
     return np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
 
 
+def _union(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sorted distinct values of both; several times faster than `np.union1d` on short arrays."""
+    both = np.concatenate([first, second])
+    both.sort()
+    return both[np.concatenate([[True], both[1:] != both[:-1]])] if len(both) else both
+
+
 class GraphStore:
     """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail."""
 
@@ -143,7 +150,7 @@ class GraphStore:
             if limit is not None:
                 counts = np.minimum(counts, limit)
             rows.append(_ranges(starts, counts))
-        return self._edges(np.union1d(rows[0], self._a["in_edge"][rows[1]].astype(np.int64)))
+        return self._edges(_union(rows[0], self._a["in_edge"][rows[1]].astype(np.int64)))
 
     def edges(self, start: int = 0, stop: int | None = None) -> Edges:
         """Facts by position, in the order of heads: the whole graph, or a part of it."""
