@@ -1,42 +1,70 @@
-"""Evidence as a picture: a subgraph becomes Graphviz DOT. Pure functions, no Streamlit."""
+"""Evidence as a picture: facts become Graphviz DOT. Pure functions, no Streamlit."""
 
 from __future__ import annotations
 
-from kgqa.explain import MAX_NODES, answer_nodes, shown_edges
+import textwrap
+from collections.abc import Collection, Iterable, Sequence
+
+from kgqa.explain import answer_nodes, shown_edges
 from kgqa.types import Answer, NodeRole, Subgraph
 
 COLOURS = {
-    NodeRole.QUESTION: "#cfe3ff",
-    NodeRole.PASSAGE: "#d9f2d9",
-    NodeRole.CHOICE: "#ffe8b3",
-    NodeRole.OTHER: "#eeeeee",
+    NodeRole.QUESTION: "#bcd7ff",
+    NodeRole.PASSAGE: "#c4ebc9",
+    NodeRole.CHOICE: "#ffe3a3",
+    NodeRole.OTHER: "#e4e4e4",
 }
-ANSWER_COLOUR = "#ffb3a7"
+ANSWER_COLOUR = "#ffb9ac"
+PATH_COLOURS = {False: "#b8321f", True: "#ff8a75"}
+QUIET_COLOURS = {False: "#666666", True: "#a8a8a8"}
 
 
-def to_dot(answer: Answer, limit: int = MAX_NODES) -> str:
+def picked_edges(answer: Answer, limit: int) -> list[int]:
+    """Facts to draw: the best path alone (limit 0), or the facts around it until `limit` concepts are used."""
+    if limit:
+        return shown_edges(answer, limit)
+    paths = answer.evidence.paths
+    return list(paths[0].steps) if paths else shown_edges(answer, 6)
+
+
+def to_dot(answer: Answer, limit: int, dark: bool = False) -> str:
     """Graphviz DOT of the evidence: nodes coloured by role, the answer and the best path in bold."""
     graph = answer.evidence.subgraph
-    edges = shown_edges(answer, limit)
+    edges = picked_edges(answer, limit)
     bold = set(answer.evidence.paths[0].steps) if answer.evidence.paths else set()
     answers = answer_nodes(answer)
     nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answers)
+    colours = {n: COLOURS.get(NodeRole(int(graph.roles[n])), COLOURS[NodeRole.OTHER]) for n in nodes}
+    colours |= dict.fromkeys(answers, ANSWER_COLOUR)
+    named = [(n, graph.labels[n], colours[n]) for n in nodes]
+    facts = [
+        (int(h), _words(graph, int(r)), int(t), edge in bold)
+        for edge, (h, r, t) in zip(edges, graph.edges[edges].tolist(), strict=True)
+    ]
+    return dot(named, facts, answers, dark)
+
+
+def dot(
+    nodes: Iterable[tuple[int, str, str]],
+    facts: Sequence[tuple[int, str, int, bool]],
+    bold: Collection[int] = (),
+    dark: bool = False,
+) -> str:
+    """Graphviz DOT of (id, label, colour) nodes and (head, words, tail, is bold) facts."""
+    quiet, path = QUIET_COLOURS[dark], PATH_COLOURS[dark]
     lines = [
         "digraph evidence {",
-        '  rankdir=LR; bgcolor="transparent"; pad=0.2; nodesep=0.25; ranksep=0.6;',
-        '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=12, color="#999999"];',
-        '  edge [fontname="Helvetica", fontsize=10, color="#999999", fontcolor="#666666"];',
+        '  rankdir=TB; bgcolor="transparent"; pad=0.1; nodesep=0.2; ranksep=0.45;',
+        '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=13, '
+        f'color="{quiet}", fontcolor="#1a1a1a", margin="0.12,0.06", height=0.3];',
+        f'  edge [fontname="Helvetica", fontsize=11, color="{quiet}", fontcolor="{quiet}", arrowsize=0.7];',
     ]
-    for node in nodes:
-        colour = ANSWER_COLOUR if node in answers else COLOURS[NodeRole(int(graph.roles[node]))]
-        width = 2 if node in answers else 1
-        lines.append(
-            f'  n{node} [label={quote(graph.labels[node])}, fillcolor="{colour}", penwidth={width}];'
-        )
-    for edge in edges:
-        head, relation, tail = (int(v) for v in graph.edges[edge])
-        style = ', color="#c0392b", fontcolor="#c0392b", penwidth=2.5' if edge in bold else ""
-        lines.append(f"  n{head} -> n{tail} [label={quote(_words(graph, relation))}{style}];")
+    for node, label, colour in nodes:
+        width = 2.2 if node in bold else 0.8
+        lines.append(f'  n{node} [label={quote(label)}, fillcolor="{colour}", penwidth={width}];')
+    for head, words, tail, is_bold in facts:
+        style = f', color="{path}", fontcolor="{path}", penwidth=2.5' if is_bold else ""
+        lines.append(f"  n{head} -> n{tail} [label={quote(words)}{style}];")
     return "\n".join([*lines, "}"])
 
 
@@ -44,7 +72,8 @@ def _words(graph: Subgraph, relation: int) -> str:
     return graph.relations[relation].label or graph.relations[relation].words
 
 
-def quote(text: str) -> str:
-    """A DOT string literal; nothing in a label can leave it."""
+def quote(text: str, width: int = 24) -> str:
+    """A DOT string literal, wrapped at `width` and cut after three lines; nothing in a label can leave it."""
     flat = " ".join(text.split())
-    return '"' + flat.replace("\\", "\\\\").replace('"', '\\"')[:60] + '"'
+    rows = textwrap.wrap(flat, width, max_lines=3, placeholder=" …") or [""]
+    return '"' + "\\n".join(row.replace("\\", "\\\\").replace('"', '\\"') for row in rows) + '"'

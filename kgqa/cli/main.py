@@ -119,17 +119,30 @@ def pretrain(
 @app.command(name="app")
 def open_app(
     port: Annotated[int, typer.Option(help="Port on this machine.")] = 8501,
+    graph: Graph = "everyday",
+    model: Model = "kgqa-everyday",
+    reader: Annotated[list[str] | None, typer.Option(help="Another reader to compare; repeat.")] = None,
+    address: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",
     allow_sparql: Annotated[bool, typer.Option(help="Let visitors name SPARQL endpoints.")] = False,
+    headless: Annotated[bool, typer.Option(help="Open no browser.")] = False,
 ) -> None:
     """Open the app in a browser."""
+    import importlib.util
     import subprocess
 
-    page = Path(__file__).parents[2] / "apps" / "ask.py"
-    if not page.exists():
-        raise InputError(f"{page}: the app is not here; run it from a checkout of the repository")
-    environment = {**os.environ, "KGQA_ALLOW_SPARQL": "1" if allow_sparql else ""}
-    command = [sys.executable, "-m", "streamlit", "run", str(page), "--server.port", str(port)]
-    command += ["--browser.gatherUsageStats", "false"]
+    if not (Path(__file__).parents[2] / "apps" / "main.py").exists():
+        raise InputError("the app is not here; run it from a checkout of the repository")
+    if importlib.util.find_spec("streamlit") is None:
+        raise InputError("streamlit is not installed; install the app's extra: pip install -e '.[app]'")
+    environment = {
+        **os.environ,
+        "KGQA_GRAPH": graph,
+        "KGQA_MODEL": model,
+        "KGQA_READERS": os.pathsep.join(reader or []),
+        "KGQA_ALLOW_SPARQL": "1" if allow_sparql else "",
+    }
+    command = [sys.executable, "-m", "apps.serve", "--server.port", str(port), "--server.address", address]
+    command += ["--server.headless", str(headless).lower()]
     raise typer.Exit(subprocess.call(command, env=environment))
 
 

@@ -1,0 +1,43 @@
+"""The app: pages, language, and this session's questions. Run by `kgqa app`."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from apps.pages import ask, batch, compare, learn, own
+from apps.resources import say
+from apps.texts import LANGUAGES
+
+KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")
+PAGES = {
+    "ask": (ask.page, ":material/quiz:"),
+    "own": (own.page, ":material/hub:"),
+    "compare": (compare.page, ":material/compare:"),
+    "batch": (batch.page, ":material/table_rows:"),
+    "learn": (learn.page, ":material/school:"),
+}
+
+
+def main() -> None:
+    """Navigation around the page that was asked for."""
+    st.set_page_config(page_title="kgqa", page_icon=":material/psychology:", layout="wide")
+    for key in KEPT:  # Streamlit forgets a widget's value when its page is left, unless it is set again
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+    if "language" not in st.session_state:
+        st.session_state["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
+    pages = {
+        name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")
+        for name, (page, icon) in PAGES.items()
+    }
+    st.session_state["ask_page"] = pages["ask"]
+    chosen = st.navigation(list(pages.values()), position="top")
+    with st.sidebar:
+        st.segmented_control(
+            say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
+        )
+        ask.history()
+    chosen.run()
+
+
+main()

@@ -1,0 +1,182 @@
+"""Ask over a graph of one's own: upload it or name an endpoint, see what was understood, look around."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from apps.graph_view import COLOURS, dot
+from apps.guard import checked_url, sparql_allowed
+from apps.markup import listed, plain
+from apps.pages.why import facts_of
+from apps.resources import complain, is_dark, keep_own, own_graph, say
+from kgqa.graph.importing import import_graph
+from kgqa.graph.opening import SHIPPED, open_graph
+from kgqa.graph.store import GraphStore
+from kgqa.types import InputError, NodeRole
+
+MAX_UPLOAD_BYTES = 50_000_000
+SUFFIXES = ["ttl", "nt", "nq", "trig", "n3", "jsonld", "json", "rdf", "owl", "xml", "tsv"]
+MAX_SCANNED = 200_000
+HUBS = 14
+
+
+def page() -> None:
+    """The page."""
+    st.title(say("own"), anchor=False)
+    st.caption(say("own_note"))
+    with st.form("own"):
+        upload = st.file_uploader(say("upload"), type=SUFFIXES, max_upload_size=50)
+        shipped = shipped_file()
+        together = st.checkbox(say("together")) if shipped else False
+        url = st.text_input(say("endpoint"), placeholder="https://") if sparql_allowed() else ""
+        sent = st.form_submit_button(say("open"), type="primary")
+    try:
+        if sent and upload is not None:
+            with st.spinner(plain(say("reading", name=upload.name))):
+                keep_own(*uploaded(upload.name, upload.getvalue(), shipped if together else None))
+        elif sent and url.strip():
+            keep_own(open_graph(checked_url(url)))
+    except InputError as error:
+        complain(error)
+    graph = own_graph()
+    if graph is None:
+        sample()
+        return
+    manifest = st.session_state.get("own_manifest")
+    if isinstance(graph, GraphStore) and manifest:
+        report(graph, manifest)
+    else:
+        st.success(plain(say("remote", name=graph.name)))
+    with st.container(horizontal=True):
+        if st.button(say("ask_own"), type="primary", icon=":material/quiz:"):
+            st.session_state["graph_choice"] = "own"
+            if "ask_page" in st.session_state:
+                st.switch_page(st.session_state["ask_page"])
+        st.button(say("forget"), on_click=keep_own, args=(None,), icon=":material/delete:")
+    if isinstance(graph, GraphStore):
+        search(graph)
+        hubs(graph)
+
+
+def shipped_file() -> Path | None:
+    """The file of the graph that the app was started with, where it is a file."""
+    named = os.environ.get("KGQA_GRAPH") or "everyday"
+    path = next((p for p in (Path(named), SHIPPED / f"{named}.ttl") if p.is_file()), None)
+    return path
+
+
+def uploaded(name: str, content: bytes, beside: Path | None = None) -> tuple[GraphStore, dict[str, Any]]:
+    """A visitor's file as a graph in memory, with its manifest; nothing of it stays on disk.
+
+    Raises:
+        InputError: too large, not a kind that is read, or broken; the message names the file as uploaded.
+    """
+    if len(content) > MAX_UPLOAD_BYTES:
+        raise InputError(
+            f"{name}: larger than 50 MB; import it with `kgqa graph import` and start the app on it"
+        )
+    suffix = Path(name).suffix.lower()
+    if suffix.lstrip(".") not in SUFFIXES:
+        raise InputError(f"{name}: not a kind of file that is read; give {', '.join(SUFFIXES)}")
+    with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
+        path = Path(folder) / f"upload{suffix}"
+        path.write_bytes(content)
+        title = Path(name).stem[:60] or "graph"
+        sources = [beside, path] if beside else [path]
+        try:
+            manifest = import_graph(sources, Path(folder) / "store", name=title)
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), name)) from None
+        return GraphStore.open(Path(folder) / "store", in_memory=True), manifest
+
+
+def report(graph: GraphStore, manifest: dict[str, Any]) -> None:
+    """What was understood, what was left out, and what to do about it."""
+    st.subheader(plain(graph.name), anchor=False)
+    spoken = [language or say("untagged") for language in manifest["languages"]]
+    figures = (("concepts", "entities"), ("facts", "edges"), ("labels", "labels"))
+    with st.container(horizontal=True):
+        for words, key in figures:
+            st.metric(say(words), f"{manifest[key]:,}", border=True)
+        st.metric(say("languages"), ", ".join(spoken[:6]) + (" …" if spoken[6:] else ""), border=True)
+    for warning in manifest["warnings"]:
+        st.warning(plain(warning))
+    skipped = {reason: count for reason, count in manifest["skipped"].items() if count}
+    if skipped:
+        with st.expander(f"{say('left_out')}: {sum(skipped.values()):,}"):
+            st.html(listed(f"{reason}: {count:,}" for reason, count in skipped.items()))
+    if not manifest["warnings"]:
+        st.success(say("all_understood"))
+    with st.expander(f"{say('relations')}: {len(manifest['relations'])}", expanded=True):
+        rows = sorted(manifest["relations"], key=lambda row: -row["count"])
+        st.dataframe(
+            [
+                {
+                    say("relations"): row["label"],
+                    say("relation_words"): row["words"] or row["label"],
+                    say("count"): row["count"],
+                    "IRI": row["name"],
+                }
+                for row in rows
+            ],
+            hide_index=True,
+            height=min(38 + 35 * len(rows), 300),
+        )
+
+
+def search(graph: GraphStore) -> None:
+    """A box that finds concepts by their names, whole or in part, and shows the facts of one."""
+    wanted = st.text_input(say("search"), key="search", max_chars=200).strip()
+    if not wanted:
+        return
+    found = graph.find([wanted])[0].tolist()[:20]
+    if len(found) < 20 and graph.entity_count <= MAX_SCANNED:
+        labels = graph.labels(np.arange(graph.entity_count, dtype=np.int32))
+        part = wanted.casefold()
+        near = [e for e, label in enumerate(labels) if part in label.casefold() and e not in found]
+        found += sorted(near, key=lambda e: (len(labels[e]), labels[e]))[: 20 - len(found)]
+    if not found:
+        st.text(say("not_found"))
+        return
+    ids = np.array(found, dtype=np.int32)
+    names = dict(zip(found, graph.labels(ids), strict=True))
+    chosen = st.selectbox(say("concept_facts"), found, format_func=names.__getitem__)
+    name = graph.names(np.array([chosen], dtype=np.int32))[0]
+    st.html(listed(facts_of(names[chosen], name, graph)))
+
+
+def hubs(graph: GraphStore) -> None:
+    """A map of the concepts with the most facts."""
+    if not graph.edge_count:
+        return
+    st.markdown(f"**{say('hubs')}**")
+    degrees = graph.degrees(np.arange(graph.entity_count, dtype=np.int32))
+    top = np.argsort(-degrees, kind="stable")[:HUBS].astype(np.int32)
+    inside = set(top.tolist())
+    edges = graph.neighbours(top, limit=500)
+    facts: dict[tuple[int, int], str] = {}
+    for head, relation, tail in zip(*(part.tolist() for part in edges[:3]), strict=True):
+        if head in inside and tail in inside and head != tail:
+            facts.setdefault((head, tail), graph.relations[relation].label)
+    nodes = [
+        (e, f"{label} ({degree})", COLOURS[NodeRole.PASSAGE])
+        for e, label, degree in zip(top.tolist(), graph.labels(top), degrees[top].tolist(), strict=True)
+    ]
+    drawn = [(h, words, t, False) for (h, t), words in list(facts.items())[: 2 * HUBS]]
+    st.graphviz_chart(dot(nodes, drawn, dark=is_dark()), alt=say("hubs"))
+
+
+def sample() -> None:
+    """A file to try, for those who have none at hand."""
+    files = sorted((SHIPPED / "examples").glob("*.ttl"))
+    if files:
+        st.caption(say("own_hint"))
+        st.download_button(
+            files[0].name, files[0].read_bytes(), files[0].name, "text/turtle", on_click="ignore"
+        )

@@ -1,0 +1,101 @@
+"""What if a fact were otherwise: strike out, add, ask again, compare, undo."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from apps.markup import QUIET, escaped, listed, plain
+from apps.resources import answerer, complain, say
+from kgqa.explain import Edit, add, ask_again, edits_turtle, path_sentences, sentence, shown_edges, strike
+from kgqa.types import Answer, InputError
+
+MAX_EDITS = 50
+
+
+def section(answer: Answer) -> None:
+    """The section below the evidence."""
+    st.header(say("what_if"), anchor=False, divider="gray")
+    st.caption(say("what_if_note"))
+    edits: list[Edit] = st.session_state.setdefault("edits", [])
+    after: Answer = st.session_state.get("edited_answer", answer)
+    graph = after.evidence.subgraph
+    names = dict.fromkeys([*(r.name for r in graph.relations), *(r.name for r in answerer().graph.relations)])
+    relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
+    with st.form("what_if", clear_on_submit=True):
+        struck = st.multiselect(
+            say("strike"), shown_edges(after), format_func=lambda edge: sentence(graph, edge)
+        )
+        st.markdown(say("add_fact"))
+        first, second, third = st.columns(3)
+        labels = list(dict.fromkeys(graph.labels))
+        head = written(first, say("add_head"), labels, "add_head")
+        relation = second.selectbox(
+            say("add_relation"),
+            list(names),
+            format_func=lambda name: relations[name].words or relations[name].label,
+            key="add_relation",
+        )
+        tail = written(third, say("add_tail"), labels, "add_tail")
+        sent = st.form_submit_button(say("again"), type="primary")
+    if sent:
+        try:
+            new = [strike(graph, edge) for edge in struck]
+            if head or tail:
+                new.append(add(answerer(), head or "", relations[relation], tail or ""))
+            if not new:
+                raise InputError(say("no_edit"))
+            apply([*edits, *new][-MAX_EDITS:], answer)
+            st.rerun()
+        except InputError as error:
+            complain(error)
+    if edits:
+        side_by_side(answer, edits)
+
+
+def written(place: DeltaGenerator, words: str, labels: list[str], key: str) -> str | None:
+    """A box that offers concepts and takes any other words."""
+    return place.selectbox(
+        words, labels, index=None, accept_new_options=True, placeholder=say("pick_or_write"), key=key
+    )
+
+
+def apply(edits: list[Edit], answer: Answer) -> None:
+    """Ask the question again under the edits."""
+    st.session_state["edits"] = edits
+    if edits:
+        st.session_state["edited_answer"] = ask_again(answerer(), answer.question, edits)
+    else:
+        st.session_state.pop("edited_answer", None)
+
+
+def side_by_side(answer: Answer, edits: list[Edit]) -> None:
+    """The edits, the old answer and the new one."""
+    st.html(listed(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in edits))
+    with st.container(horizontal=True):
+        st.button(say("undo"), on_click=apply, args=(edits[:-1], answer), icon=":material/undo:")
+        st.button(say("undo_all"), on_click=apply, args=([], answer))
+        st.download_button(
+            say("download_edits"), edits_turtle(edits), "edits.ttl", "text/turtle", on_click="ignore"
+        )
+    before, after = st.columns(2, gap="large", border=True)
+    with before:
+        card(say("before"), answer)
+    with after:
+        card(say("after"), st.session_state.get("edited_answer", answer))
+
+
+def card(title: str, answer: Answer) -> None:
+    """An answer in small."""
+    st.html(
+        f'<div style="{QUIET}">{escaped(title)}</div>'
+        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">'
+        f"{escaped(answer.text or say('no_answer'))}</div>"
+        f"<div>{escaped(say(f'{answer.source.value}_source'))} · "
+        f"{escaped(say('confidence', percent=f'{answer.confidence:.0%}'))}</div>"
+    )
+    if answer.evidence.paths:
+        st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))
+    others = [f"{c.text} {c.score:.0%}" for c in answer.candidates[1:4]]
+    if others:
+        st.caption(plain(", ".join(others)))

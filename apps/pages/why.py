@@ -1,0 +1,122 @@
+"""Why an answer was given: its path in sentences, the facts around it, and which of them mattered."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
+from apps.markup import QUIET, bars, escaped, listed, plain
+from apps.resources import answerer, is_dark, say
+from kgqa.explain import answer_nodes, influences, path_sentences, sentence
+from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source
+
+LIMITS = {"path_only": 0, "near": 12, "all_shown": 30}
+
+
+def section(answer: Answer) -> None:
+    """The section below the answer."""
+    st.header(say("why"), anchor=False, divider="gray")
+    evidence = answer.evidence
+    if answer.source is Source.PASSAGE and evidence.span:
+        span = answer.question.passage_text[evidence.span.start : evidence.span.end]
+        st.markdown(plain(say("said_here", span=span)))
+    elif evidence.paths:
+        st.markdown(f"**{say('because')}**")
+        st.html(listed(path_sentences(evidence, evidence.paths[0]), "ol"))
+        if evidence.paths[1:]:
+            with st.expander(say("other_paths")):
+                for path in evidence.paths[1:]:
+                    st.html(listed(path_sentences(evidence, path), "ol"))
+    elif answer.source is Source.NONE:
+        st.markdown(say("no_answer_why"))
+    else:
+        st.markdown(say("no_path"))
+    if len(evidence.subgraph.edges):
+        picture(answer)
+    if evidence.paths:
+        mattered(answer)
+
+
+def picture(answer: Answer) -> None:
+    """The evidence graph, its legend, and the same as a list."""
+    graph = answer.evidence.subgraph
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{say('facts_around')}**")
+        chosen = st.segmented_control(
+            say("how_many"),
+            list(LIMITS),
+            format_func=say,
+            key="how_many",
+            default="near",
+            label_visibility="collapsed",
+            required=True,
+        )
+    limit = LIMITS.get(chosen or "near", 12)
+    edges = picked_edges(answer, limit)
+    nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
+    legend(answer, nodes)
+    st.graphviz_chart(
+        to_dot(answer, limit, is_dark()),
+        width="content",
+        alt=say("graph_alt", nodes=len(nodes), edges=len(edges)),
+    )
+    with st.expander(say("as_list", count=len(edges))):
+        st.html(listed(sentence(graph, edge) for edge in edges))
+    concept(answer, nodes)
+
+
+def legend(answer: Answer, nodes: set[int]) -> None:
+    """What the colours mean, for the roles that are in the picture."""
+    roles = {NodeRole(int(answer.evidence.subgraph.roles[n])) for n in nodes - answer_nodes(answer)}
+    rows = [(COLOURS[role], say(f"role_{role.name.lower()}")) for role in COLOURS if role in roles]
+    if answer_nodes(answer):
+        rows.append((ANSWER_COLOUR, say("role_answer")))
+    if answer.evidence.paths:
+        rows.append((PATH_COLOURS[is_dark()], say("role_path")))
+    items = "".join(
+        '<span style="display:inline-flex;align-items:center;gap:.35rem;margin-right:1rem">'
+        f'<span style="width:.9rem;height:.9rem;border-radius:.25rem;background:{colour};'
+        f'border:1px solid rgba(128,128,128,.6)"></span>{escaped(words)}</span>'
+        for colour, words in rows
+    )
+    st.html(f'<div style="{QUIET}" aria-label="{escaped(say("legend"))}">{items}</div>')
+
+
+def concept(answer: Answer, nodes: set[int]) -> None:
+    """The facts of one concept, from the whole graph."""
+    graph = answer.evidence.subgraph
+    order = sorted(nodes, key=lambda n: graph.labels[n].casefold())
+    chosen = st.selectbox(
+        say("concept_facts"), order, format_func=lambda n: graph.labels[n], index=None, key="concept"
+    )
+    if chosen is not None:
+        st.html(listed(facts_of(graph.labels[chosen], graph.nodes[chosen], answerer().graph)))
+
+
+def facts_of(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) -> list[str]:
+    """Facts of a concept of a graph, in words."""
+    found = graph.find([label])[0]
+    ids = [e for e, n in zip(found.tolist(), graph.names(found), strict=True) if n == name]
+    if not ids:
+        return []
+    edges = graph.neighbours(np.array(ids[:1], dtype=np.int32), limit=limit)
+    heads, tails = graph.labels(edges.head), graph.labels(edges.tail)
+    words = [graph.relations[r].words or graph.relations[r].label for r in edges.relation.tolist()]
+    return [f"{h} {w} {t}" for h, w, t in zip(heads, words, tails, strict=True)]
+
+
+def mattered(answer: Answer) -> None:
+    """Bars of how the answer's probability changes without each fact; measured only when asked for."""
+    if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
+        st.session_state["influences"] = influences(answerer(), answer)
+    found = st.session_state.get("influences")
+    if found is None:
+        return
+    st.html(f'<div style="{QUIET}">{escaped(say("mattered_note"))}</div>')
+    shown = [item for item in found if abs(item.change) >= 0.001] or found[:3]
+    if not shown:
+        st.text(say("mattered_none"))
+        return
+    rows = [(item.sentence, item.change, say("points", value=f"{-100 * item.change:+.1f}")) for item in shown]
+    st.html(bars(rows, largest=max(abs(item.change) for item in shown)))

@@ -1,0 +1,90 @@
+"""What all visitors share (readers, the shipped graph) and what one visitor owns (a graph, a language)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from apps.texts import text
+from kgqa import Passage, Question
+from kgqa.answerer import MODELS, Answerer
+from kgqa.types import InputError, KnowledgeGraph
+
+WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
+
+
+@st.cache_resource(show_spinner=False)
+def shared_answerer() -> Answerer:
+    """The reader over the graph that the app was started with; loaded once, for all visitors."""
+    answerer = Answerer.load(
+        os.environ.get("KGQA_MODEL") or "kgqa-everyday", os.environ.get("KGQA_GRAPH") or "everyday"
+    )
+    answerer.answer(WARM_UP)  # what is built on first use is built now
+    return answerer
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def reader(folder: str) -> Answerer:
+    """Another reader over the same graph, for comparisons."""
+    return Answerer.load(folder, shared_answerer().graph)
+
+
+def readers() -> dict[str, str]:
+    """Readers that can be compared, name -> folder: shipped ones, and those named when the app started."""
+    named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
+    folders = [Path(folder) for folder in named]
+    folders += sorted(path.parent for path in MODELS.glob("*/reader.json"))
+    return {folder.name: str(folder) for folder in folders}
+
+
+def language() -> str:
+    """The visitor's language."""
+    return "ko" if st.session_state.get("language") == "ko" else "en"
+
+
+def say(key: str, **values: object) -> str:
+    """A text in the visitor's language."""
+    return text(key, language(), **values)
+
+
+def is_dark() -> bool:
+    """Whether the visitor's browser shows the dark theme."""
+    return st.context.theme.type == "dark"
+
+
+def own_graph() -> KnowledgeGraph | None:
+    """The visitor's own graph."""
+    graph: KnowledgeGraph | None = st.session_state.get("own_graph")
+    return graph
+
+
+def keep_own(graph: KnowledgeGraph | None, manifest: dict[str, Any] | None = None) -> None:
+    """Let the visitor's questions go to a graph of their own, or (None) to the shared one again."""
+    st.session_state["own_graph"] = graph
+    st.session_state["own_manifest"] = manifest
+    st.session_state["own_answerer"] = shared_answerer().with_graph(graph) if graph is not None else None
+    st.session_state["graph_choice"] = "own" if graph is not None else "shared"
+    st.session_state.pop("answer", None)
+
+
+def answerer() -> Answerer:
+    """The reader over the graph that this visitor has chosen.
+
+    Raises:
+        InputError: no reader is there.
+    """
+    own: Answerer | None = st.session_state.get("own_answerer")
+    if own is not None and st.session_state.get("graph_choice") == "own":
+        return own
+    with st.spinner(say("loading")):
+        return shared_answerer()
+
+
+def complain(error: InputError) -> None:
+    """Bad input as one sentence."""
+    from apps.markup import plain
+
+    st.error(plain(str(error)))
