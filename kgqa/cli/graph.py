@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kgqa.cli.build import build
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
     from kgqa.types import Edges, Ints, KnowledgeGraph
 
 graph_app = typer.Typer(no_args_is_help=True, add_completion=False)
+graph_app.command(name="build")(build)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", help="Shipped name, store folder, file or SPARQL URL.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
