@@ -15,7 +15,7 @@ from kgqa.graph.ablation import ABLATIONS
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.paths import best_paths
-from kgqa.graph.retrieval import retrieve
+from kgqa.graph.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator, Row
 from kgqa.models.heads import GATED
 from kgqa.models.reader import Reader, Scores, load_reader
@@ -125,7 +125,8 @@ class Answerer:
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""
-        found = retrieve(question, self.graph, linker or self.linker, max_nodes=self.max_nodes)
+        most = node_budget(question, self.max_nodes)
+        found = retrieve(question, self.graph, linker or self.linker, max_nodes=most)
         return [self.ablate(subgraph) for subgraph in found]
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:

@@ -22,6 +22,11 @@ _FACT_CAP = 300
 _DEFAULT = WalkSettings()
 
 
+def node_budget(question: Question, max_nodes: int) -> int:
+    """Concepts for one row of a question: a choice is found among half as many, so its rows stay cheap."""
+    return max(max_nodes // 2, 1) if question.choices else max_nodes
+
+
 @dataclass(frozen=True, slots=True)
 class _Seeds:
     """Linked concepts of one text. `weight` says how much each tells: long and rare mentions most."""

@@ -21,7 +21,7 @@ from kgqa.graph.ablation import ABLATIONS
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
-from kgqa.graph.retrieval import retrieve
+from kgqa.graph.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -30,6 +30,7 @@ from kgqa.objectives.qa import QA
 from kgqa.text.datasets import load_dataset
 from kgqa.text.synthesis import synthesise
 from kgqa.text.tokenizer import load_tokenizer
+from kgqa.text.unanswerable import unanswerable
 from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
@@ -54,6 +55,8 @@ class DataSettings(BaseModel):
     """Questions in a step."""
     limit: int | None = None
     """Use the first so many examples (questions made, for `synthesis`)."""
+    unanswerable: float = Field(0.0, ge=0, le=1)
+    """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -180,6 +183,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
     examples = list(islice(found, settings.limit))
     if not examples:
         raise InputError(f"{settings.name}: no examples found over the graph {graph.name!r}")
+    if settings.unanswerable:
+        examples += unanswerable(examples, seed=settings.seed, share=settings.unanswerable)
     return examples
 
 
@@ -198,7 +203,9 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
         examples,
         cache,
         cache_key(examples, graph.hash, f"max_nodes={recipe.max_nodes}"),
-        lambda example: retrieve(example.question, graph, linker, max_nodes=recipe.max_nodes),
+        lambda example: retrieve(
+            example.question, graph, linker, max_nodes=node_budget(example.question, recipe.max_nodes)
+        ),
         shown,
     )
     ablate = ABLATIONS[recipe.ablation]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kgqa.types import Example, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 1
+FORMAT = 2
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, settings: str) -> str:

@@ -145,3 +145,10 @@ def test_bad_bounds_are_said_in_one_line(toy, bad):
     with pytest.raises(InputError, match=next(iter(bad))) as error:
         retrieve(Question(ASK), toy, Linker(toy), **bad)
     assert "\n" not in str(error.value)
+
+
+def test_a_choice_is_found_among_half_as_many() -> None:
+    from kgqa.graph.retrieval import node_budget
+
+    assert node_budget(Question("what"), 100) == 100
+    assert node_budget(Question("what", ("a", "b")), 100) == 50
