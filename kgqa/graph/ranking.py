@@ -9,17 +9,18 @@ from kgqa.graph.walking import Walk
 
 Scores = NDArray[np.float64]
 
-# A linear ranker, fitted by listwise softmax on training questions of CommonsenseQA over ConceptNet (answers
-# among all concepts within two hops). It knows no relation and no concept, so it serves any graph.
+# A linear ranker, fitted by listwise softmax on training questions (answers among all concepts within two
+# hops): 30 % CommonsenseQA over ConceptNet, 70 % hand-written ones over the everyday graph. It knows no
+# relation and no concept, so it serves any graph.
 _WEIGHTS = {
-    "near": 0.45,
-    "far": 0.11,
-    "far_asked": 0.4,
-    "degree": 0.19,
-    "firm": 1.0,
-    "asked": 0.7,
-    "as_tail": 1.0,
-    "reached": 0.2,
+    "near": 0.02,
+    "far": 0.13,
+    "far_asked": 0.39,
+    "degree": 0.05,
+    "firm": 0.59,
+    "asked": 0.34,
+    "as_tail": 0.45,
+    "reached": -0.23,
 }
 
 
@@ -69,7 +70,7 @@ def score_context(
         logit += _WEIGHTS[name] * value
     logit[(reached.near[:, 0] + reached.far[:, 0]) == 0] = -np.inf
     top = logit.max(initial=-np.inf)
-    return np.exp((logit - top) / 4) if np.isfinite(top) else np.zeros(len(logit))
+    return np.exp((logit - top) / 2) if np.isfinite(top) else np.zeros(len(logit))
 
 
 def score_bridges(reached: Walk, choice: int) -> Scores:
