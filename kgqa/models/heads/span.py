@@ -55,6 +55,7 @@ class SpanHead(Head):
 
     def decode(self, scores: Tensor, collated: Collated, k: int = 5) -> list[list[Candidate]]:
         """Best spans, start <= end <= start + 30 tokens, over all windows; probability against no span."""
+        scores = scores.detach()
         found: list[dict[Span, float]] = [{} for _ in collated.examples]
         null = [float("inf")] * len(collated.examples)
         for row, words in enumerate(collated.rows):
