@@ -20,11 +20,23 @@ QUIET_COLOURS = {False: "#666666", True: "#a8a8a8"}
 
 
 def picked_edges(answer: Answer, limit: int) -> list[int]:
-    """Facts to draw: the best path alone (limit 0), or the facts around it until `limit` concepts are used."""
-    if limit:
-        return shown_edges(answer, limit)
+    """Facts to draw: the best path alone (limit 0), or the facts around it until `limit` concepts are used.
+
+    Of several facts between two concepts one is drawn, unless they lie on a path; more are in the way.
+    """
     paths = answer.evidence.paths
-    return list(paths[0].steps) if paths else shown_edges(answer, 6)
+    if not limit:
+        return list(paths[0].steps) if paths else shown_edges(answer, 4)
+    graph = answer.evidence.subgraph
+    on_path = {edge for path in paths for edge in path.steps}
+    picked: list[int] = []
+    pairs: set[frozenset[int]] = set()
+    for edge in shown_edges(answer, limit):
+        pair = frozenset((int(graph.edges[edge, 0]), int(graph.edges[edge, 2])))
+        if edge in on_path or (pair not in pairs and len(picked) < 1.5 * limit):
+            picked.append(edge)
+            pairs.add(pair)
+    return picked
 
 
 def to_dot(answer: Answer, limit: int, dark: bool = False) -> str:

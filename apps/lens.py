@@ -40,7 +40,7 @@ class Lens:
             raise InputError(f"{folder.name}: the encoder was saved without its word-guessing head")
         self.model: Any = model.float().eval()
         self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.mask = self.tokenizer.token_to_id("[MASK]")
+        self.mask: int = self.tokenizer.token_to_id("[MASK]") or 0
         config = self.model.config
         self.num_layers: int = config.num_hidden_layers
         self.num_heads: int = config.num_attention_heads

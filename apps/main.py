@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from apps.pages import ask, batch, compare, learn, own
 from apps.resources import say
 from apps.texts import LANGUAGES
 
+ICON = Path(__file__).with_name("icon.svg")
 KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),
@@ -20,7 +23,7 @@ PAGES = {
 
 def main() -> None:
     """Navigation around the page that was asked for."""
-    st.set_page_config(page_title="kgqa", page_icon=":material/psychology:", layout="wide")
+    st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
     for key in KEPT:  # Streamlit forgets a widget's value when its page is left, unless it is set again
         if key in st.session_state:
             st.session_state[key] = st.session_state[key]
@@ -40,4 +43,5 @@ def main() -> None:
     chosen.run()
 
 
-main()
+if __name__ == "__main__":
+    main()

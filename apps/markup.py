@@ -39,19 +39,24 @@ def mentions(graph: Subgraph, part: NodeRole) -> list[tuple[int, int, str]]:
 
 
 def annotated(text: str, linked: Sequence[tuple[int, int, str]], span: Span | None = None) -> str:
-    """A text as HTML: linked concepts underlined with a tooltip, the span marked."""
-    cuts = {0, len(text), *(at for start, end, _ in linked for at in (start, end)), *(span or ())}
-    parts = []
-    order = sorted(cut for cut in cuts if 0 <= cut <= len(text))
-    for start, end in zip(order, order[1:], strict=False):
-        piece = escaped(text[start:end])
-        for a, b, label in linked:
-            if a <= start and end <= b:
-                piece = f'<span style="{LINKED}" title="{escaped(label)}">{piece}</span>'
-        if span and span.start <= start and end <= span.end:
-            piece = f'<mark style="{MARK}">{piece}</mark>'
-        parts.append(piece)
-    return "".join(parts)
+    """A text as HTML: linked concepts (in order, apart) underlined with a tooltip, the span marked."""
+    if span is None:
+        return _underlined(text, linked, 0, len(text))
+    before = _underlined(text, linked, 0, span.start)
+    inside = _underlined(text, linked, span.start, span.end)
+    after = _underlined(text, linked, span.end, len(text))
+    return f'{before}<mark style="{MARK}">{inside}</mark>{after}'
+
+
+def _underlined(text: str, linked: Sequence[tuple[int, int, str]], first: int, last: int) -> str:
+    parts, at = [], first
+    for start, end, label in linked:
+        start, end = max(start, first), min(end, last)
+        if start < end:
+            parts.append(escaped(text[at:start]))
+            parts.append(f'<span style="{LINKED}" title="{escaped(label)}">{escaped(text[start:end])}</span>')
+            at = end
+    return "".join([*parts, escaped(text[at:last])])
 
 
 def bars(rows: Iterable[tuple[str, float, str]], largest: float = 1.0) -> str:

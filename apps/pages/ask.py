@@ -105,7 +105,7 @@ def show(answer: Answer) -> None:
     source = say(f"{answer.source.value}_source")
     percent = say("confidence", percent=f"{answer.confidence:.0%}")
     st.html(
-        '<div role="status" aria-live="polite">'
+        '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'
         f'<div style="font-size:2.4rem;font-weight:700;line-height:1.2;overflow-wrap:anywhere">'
         f"{escaped(answer.text or say('no_answer'))}</div>"
         f"<div>{escaped(source)} · {escaped(say(sureness(answer.confidence)))} "

@@ -13,7 +13,7 @@ import streamlit as st
 from apps.graph_view import COLOURS, dot
 from apps.guard import checked_url, sparql_allowed
 from apps.markup import listed, plain
-from apps.pages.why import facts_of
+from apps.pages.why import drawn, facts_of
 from apps.resources import complain, is_dark, keep_own, own_graph, say
 from kgqa.graph.importing import import_graph
 from kgqa.graph.opening import SHIPPED, open_graph
@@ -168,8 +168,8 @@ def hubs(graph: GraphStore) -> None:
         (e, f"{label} ({degree})", COLOURS[NodeRole.PASSAGE])
         for e, label, degree in zip(top.tolist(), graph.labels(top), degrees[top].tolist(), strict=True)
     ]
-    drawn = [(h, words, t, False) for (h, t), words in list(facts.items())[: 2 * HUBS]]
-    st.graphviz_chart(dot(nodes, drawn, dark=is_dark()), alt=say("hubs"))
+    facts_drawn = [(h, words, t, False) for (h, t), words in list(facts.items())[: 2 * HUBS]]
+    drawn(dot(nodes, facts_drawn, dark=is_dark()), say("hubs"), len(nodes))
 
 
 def sample() -> None:

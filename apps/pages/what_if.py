@@ -24,7 +24,10 @@ def section(answer: Answer) -> None:
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
     with st.form("what_if", clear_on_submit=True):
         struck = st.multiselect(
-            say("strike"), shown_edges(after), format_func=lambda edge: sentence(graph, edge)
+            say("strike"),
+            shown_edges(after),
+            format_func=lambda edge: sentence(graph, edge),
+            placeholder=say("pick"),
         )
         st.markdown(say("add_fact"))
         first, second, third = st.columns(3)

@@ -11,7 +11,7 @@ from apps.resources import answerer, is_dark, say
 from kgqa.explain import answer_nodes, influences, path_sentences, sentence
 from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source
 
-LIMITS = {"path_only": 0, "near": 12, "all_shown": 30}
+LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
 
 
 def section(answer: Answer) -> None:
@@ -52,18 +52,26 @@ def picture(answer: Answer) -> None:
             label_visibility="collapsed",
             required=True,
         )
-    limit = LIMITS.get(chosen or "near", 12)
+    limit = LIMITS.get(chosen or "near", 9)
     edges = picked_edges(answer, limit)
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     legend(answer, nodes)
-    st.graphviz_chart(
-        to_dot(answer, limit, is_dark()),
-        width="content",
-        alt=say("graph_alt", nodes=len(nodes), edges=len(edges)),
-    )
+    drawn(to_dot(answer, limit, is_dark()), say("graph_alt", nodes=len(nodes), edges=len(edges)), len(nodes))
     with st.expander(say("as_list", count=len(edges))):
         st.html(listed(sentence(graph, edge) for edge in edges))
     concept(answer, nodes)
+
+
+def drawn(dot: str, alt: str, nodes: int) -> None:
+    """A graph that is scrolled on a narrow screen, not shrunk until nobody can read it."""
+    width = min(14 + 2 * nodes, 60)
+    with st.container(key="drawn"):
+        st.html(
+            "<style>.st-key-drawn [data-testid=stGraphVizChart]{overflow-x:auto}"
+            f"@media(max-width:700px){{.st-key-drawn [data-testid=stGraphVizChart] svg{{min-width:{width}rem}}}}"
+            "</style>"
+        )
+        st.graphviz_chart(dot, width="content", alt=alt)
 
 
 def legend(answer: Answer, nodes: set[int]) -> None:
@@ -88,7 +96,12 @@ def concept(answer: Answer, nodes: set[int]) -> None:
     graph = answer.evidence.subgraph
     order = sorted(nodes, key=lambda n: graph.labels[n].casefold())
     chosen = st.selectbox(
-        say("concept_facts"), order, format_func=lambda n: graph.labels[n], index=None, key="concept"
+        say("concept_facts"),
+        order,
+        format_func=lambda n: graph.labels[n],
+        index=None,
+        key="concept",
+        placeholder=say("pick"),
     )
     if chosen is not None:
         st.html(listed(facts_of(graph.labels[chosen], graph.nodes[chosen], answerer().graph)))

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from apps.graph_view import quote, to_dot
+from apps.graph_view import picked_edges, quote, to_dot
 from kgqa.explain import answer_nodes, shown_edges
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
@@ -14,7 +14,7 @@ def answered(graph: Subgraph) -> Answer:
 def test_the_path_comes_first_and_is_bold(digging: Subgraph) -> None:
     answer = answered(digging)
     assert shown_edges(answer)[:2] == [1, 2] and answer_nodes(answer) == {3}
-    dot = to_dot(answer)
+    dot = to_dot(answer, 30)
     assert dot.count("penwidth=2.5") == 2 and '"excavator"' in dot
 
 
@@ -24,5 +24,17 @@ def test_few_nodes_are_shown(digging: Subgraph) -> None:
 
 def test_labels_stay_text(digging: Subgraph) -> None:
     evil = 'x"]; n9 [label="<script>'
-    dot = to_dot(answered(replace(digging, labels=(evil, *digging.labels[1:]))))
+    dot = to_dot(answered(replace(digging, labels=(evil, *digging.labels[1:]))), 30)
     assert quote(evil)[1:-1].replace('\\"', "").count('"') == 0 and dot.count("digraph") == 1
+
+
+def test_the_path_alone_and_one_fact_between_two_concepts(digging: Subgraph) -> None:
+    answer = answered(digging)
+    assert picked_edges(answer, 0) == [1, 2]
+    twice = replace(digging, edges=digging.edges[[0, 1, 2, 2]], weights=digging.weights[[0, 1, 2, 2]])
+    assert len(picked_edges(answered(twice), 30)) == len(picked_edges(answer, 30))
+
+
+def test_long_labels_are_wrapped_and_cut() -> None:
+    said = quote("a " * 200)
+    assert said.count("\\n") == 2 and said.endswith('…"')

@@ -1,0 +1,95 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apps.pages.ask import link_of, sureness
+from kgqa.types import Passage, Question
+
+EVIL = "I plant flowers <script>alert(1)</script> **bold** [x](javascript:y) :smile: $a$"
+
+
+def html_of(page: Any) -> str:
+    return "\n".join(item.proto.body for item in page.get("html"))
+
+
+def button(page: Any, label: str) -> Any:
+    return next(b for b in page.button if b.label == label)
+
+
+def test_an_example_is_one_click_away(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    assert not page.exception and not page.error
+    assert "confidence" in html_of(page) and page.query_params["q"] == "What did I dig with?"
+    assert len(page.session_state["history"]) == 1
+
+
+def test_hostile_text_is_shown_as_it_is(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.query_params["q"] = EVIL
+    page.query_params["p"] = EVIL
+    page.query_params["lang"] = "<script>"
+    page.run()
+    assert not page.exception and page.text_input(key="question").value == EVIL
+    assert "<script>" not in html_of(page) and "&lt;script&gt;" in html_of(page)
+    assert not any("<script>" in m.value or "**bold**" in m.value for m in page.markdown)
+
+
+@pytest.mark.parametrize(("question", "words"), [("", "empty"), ("  ", "empty")])
+def test_a_question_that_cannot_be_asked_gets_one_sentence(
+    open_page: Callable[[str], Any], question: str, words: str
+) -> None:
+    page = open_page("ask").run()
+    page.text_input(key="question").input(question)
+    button(page, "Ask").click().run()
+    assert not page.exception and words in page.error[0].value and "answer" not in page.session_state
+
+
+def test_a_fact_is_added_struck_and_undone(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    page.selectbox(key="add_head").set_value("plant flowers")
+    page.selectbox(key="add_tail").set_value("trowel")
+    button(page, "Ask again").click().run()
+    assert not page.exception and not page.error
+    (edit,) = page.session_state["edits"]
+    assert edit.sentence in html_of(page) and "Before" in html_of(page) and "After" in html_of(page)
+    page.multiselect[0].set_value([0])
+    button(page, "Ask again").click().run()
+    assert [e.added for e in page.session_state["edits"]] == [True, False]
+    button(page, "Undo").click().run()
+    button(page, "Undo all").click().run()
+    assert not page.exception and not page.session_state["edits"]
+    assert "After" not in html_of(page)
+
+
+def test_nothing_to_edit_is_said(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    button(page, "Ask again").click().run()
+    assert "strike out" in page.error[0].value
+
+
+def test_what_mattered_is_measured_on_demand(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    assert "influences" not in page.session_state
+    found = [b for b in page.button if b.key == "mattered"]
+    if found:  # an untrained reader may answer from the passage
+        found[0].click().run()
+        assert not page.exception and page.session_state["influences"] is not None
+
+
+def test_korean(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.session_state["language"] = "ko"
+    page.run()
+    page.button(key="example0").click().run()
+    assert not page.exception and "확신도" in html_of(page)
+
+
+def test_a_link_holds_the_question() -> None:
+    link = link_of(Question("why?", ("a", "b"), Passage("because")))
+    assert link == {"q": "why?", "p": "because", "c": ["a", "b"]}
+    assert [sureness(c) for c in (0.95, 0.7, 0.4, 0.1)] == ["sure", "likely", "unsure", "guess"]

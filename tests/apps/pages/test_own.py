@@ -1,0 +1,65 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.pages.own import uploaded
+from kgqa.types import InputError
+
+BEES = """
+@prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:smoker rdfs:label "smoker", "훈연기"@ko ; ex:calms ex:bees .
+ex:bees rdfs:label "<b>bees</b>" ; ex:makes ex:honey . ex:honey rdfs:label "honey" .
+"""
+
+
+def test_a_file_becomes_a_graph_in_memory() -> None:
+    graph, manifest = uploaded("bees.ttl", BEES.encode())
+    assert graph.name == "bees" and manifest["edges"] == 2 and "ko" in manifest["languages"]
+    assert graph.labels(graph.find(["honey"])[0]) == ["honey"]
+
+
+def test_together_with_another_graph(tools_file: Path) -> None:
+    graph, manifest = uploaded("bees.ttl", BEES.encode(), tools_file)
+    assert manifest["edges"] > 2 and len(graph.find(["trowel"])[0]) and len(graph.find(["honey"])[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bees.ttl", b"ex:a ex:b"),
+        ("bees.ttl", b"\xff\xfe\x00"),
+        ("bees.exe", b"MZ"),
+        ("bees.rdf", b"<!DOCTYPE x [<!ENTITY a 'aaaa'>]><x>&a;"),
+        ("bees.jsonld", b'{"@context": "http://127.0.0.1:9/context", "@id": "x"}'),
+        ("bees.ttl", b"#" * 50_000_001),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_with_the_visitors_name(name: str, content: bytes) -> None:
+    with pytest.raises(InputError) as caught:
+        uploaded(name, content)
+    assert name in str(caught.value) and "/tmp" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_upload_report_search_and_ask(open_page: Callable[[str], Any]) -> None:
+    page = open_page("own").run()
+    assert not page.text_input  # no endpoint unless the app was started so
+    page.file_uploader[0].upload("bees.ttl", BEES.encode(), "text/turtle")
+    page.button[0].click().run()
+    assert not page.exception and not page.error
+    assert [m.value for m in page.metric][:2] == ["3", "2"]
+    page.text_input(key="search").input("hon").run()
+    said = "\n".join(item.proto.body for item in page.get("html"))
+    assert "honey" in said and "<b>bees" not in said
+    assert page.session_state["graph_choice"] == "own"
+    page.text_input(key="search").input("nothing like it").run()
+    assert page.text[0].value.startswith("No concept")
+
+
+def test_endpoints_are_checked(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGQA_ALLOW_SPARQL", "1")
+    page = open_page("own").run()
+    page.text_input[0].input("http://127.0.0.1:1/sparql")
+    page.button[0].click().run()
+    assert not page.exception and "inside this network" in page.error[0].value

@@ -1,0 +1,51 @@
+import pytest
+
+from apps.guard import checked_url, sparql_allowed
+from kgqa.types import InputError
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "ftp://example.org/x",
+        "gopher://127.0.0.1/",
+        "http://",
+        "http://127.0.0.1/sparql",
+        "http://127.1/",
+        "http://0x7f.1/",
+        "http://2130706433/",
+        "http://0.0.0.0/",
+        "http://10.0.0.8/",
+        "http://192.168.1.1:8080/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://100.64.0.1/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[fe80::1]/",
+        "http://[fd00::1]/",
+        "http://localhost/sparql",
+        "http://user:secret@93.184.216.34/",
+        "http://[::1",
+        "http://93.184.216.34:99999/",
+    ],
+)
+def test_schemes_and_inner_addresses_are_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+    with pytest.raises(InputError) as caught:
+        checked_url(url)
+    assert "secret" not in str(caught.value) or "user name" in str(caught.value)
+
+
+def test_public_addresses_pass_and_inner_ones_if_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+    assert checked_url(" https://93.184.216.34/sparql ") == "https://93.184.216.34/sparql"
+    monkeypatch.setenv("KGQA_ALLOW_PRIVATE", "1")
+    assert checked_url("http://127.0.0.1:3030/ds") == "http://127.0.0.1:3030/ds"
+    with pytest.raises(InputError):
+        checked_url("file:///etc/passwd")
+
+
+def test_endpoints_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KGQA_ALLOW_SPARQL", raising=False)
+    assert not sparql_allowed()

@@ -1,0 +1,47 @@
+from pathlib import Path
+
+import pytest
+
+from apps.lens import Lens
+from kgqa.types import InputError
+
+
+@pytest.fixture
+def encoder_folder(tokenizer_folder: Path, tokenizer, tmp_path: Path) -> Path:
+    """A tiny BERT with its word-guessing head, saved."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=128,
+    )
+    folder = tmp_path / "mini"
+    BertForMaskedLM(config).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
+    return folder
+
+
+def test_hidden_words_and_attention(encoder_folder: Path) -> None:
+    lens = Lens(encoder_folder)
+    text = "i dug the [MASK] with a [MASK]"
+    assert lens.words(text) == ["[CLS]", "i", "dug", "the", "[MASK]", "with", "a", "[MASK]", "[SEP]"]
+    first, second = lens.guesses(text, 3)
+    assert len(first) == len(second) == 3 and first[0].probability >= first[1].probability
+    rows = lens.attention(text, 1, 0)
+    assert len(rows) == 9 and sum(rows[0]) == pytest.approx(1.0, abs=1e-4)
+    assert [word for word, _, _ in lens.each_hidden("i dug")] == ["i", "dug"]
+    assert lens.guesses("nothing hidden") == [] and lens.each_hidden("") == []
+
+
+def test_an_encoder_without_its_head_is_refused(model_folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="head"):
+        Lens(model_folder)
+    with pytest.raises(InputError, match="no pretrained encoder"):
+        Lens(tmp_path / "missing")

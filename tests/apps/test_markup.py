@@ -1,0 +1,34 @@
+import pytest
+
+from apps.markup import annotated, bars, escaped, listed, mentions, plain
+from kgqa.types import Link, NodeRole, Span, Subgraph
+
+
+def test_text_with_a_span_and_linked_concepts() -> None:
+    text = "I <b>plant</b> flowers"
+    said = annotated(text, [(5, 10, 'a "plant"'), (15, 22, "flower")], Span(8, 18))
+    assert "<b>" not in said and 'title="a &quot;plant&quot;"' in said and said.count("<mark") == 1
+    assert said.count("<span") == 4  # a concept that the span cuts is underlined on both sides
+    assert annotated("", []) == ""
+
+
+def test_longer_mentions_hide_those_inside() -> None:
+    links = tuple(Link(NodeRole.PASSAGE, *at) for at in ((0, 5, 0), (0, 13, 1), (6, 13, 2), (20, 24, 0)))
+    graph = Subgraph(labels=("plant", "plant flowers", "flower"), links=links)
+    assert mentions(graph, NodeRole.PASSAGE) == [(0, 13, "plant flowers"), (20, 24, "plant")]
+    assert mentions(graph, NodeRole.QUESTION) == []
+
+
+@pytest.mark.parametrize(
+    "evil", ["**b**", "[a](b)", "<i>", ":red[x]", "$x$", "`c`", "# h", "a\n# b", "~~s~~"]
+)
+def test_markdown_stays_text(evil: str) -> None:
+    said = plain(evil)
+    assert "\n" not in said
+    assert not any(c in said.replace("\\" + c, "") for c in "*[]<>$`#~")
+
+
+def test_bars_and_lists_escape() -> None:
+    said = bars([("<i>", 0.5, "<u>"), ("b", -2.0, "")]) + listed(["<script>"]) + escaped("a\0<")
+    assert "<i>" not in said and "<u>" not in said and "<script>" not in said and "\0" not in said
+    assert "width:50.0%" in said and "width:100.0%" in said
