@@ -24,23 +24,28 @@ PAGES = {
 def main() -> None:
     """Navigation around the page that was asked for."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
-    for key in KEPT:  # Streamlit forgets a widget's value when its page is left, unless it is set again
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
-    if "language" not in st.session_state:
-        st.session_state["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
+    state = st.session_state
+    saved = state.setdefault("saved", {})  # Streamlit forgets a widget's value when its page is left
+    for key in KEPT:
+        if key not in state and key in saved:
+            state[key] = saved[key]
+    if "language" not in state:
+        state["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
     pages = {
         name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")
         for name, (page, icon) in PAGES.items()
     }
-    st.session_state["ask_page"] = pages["ask"]
+    state["ask_page"] = pages["ask"]
     chosen = st.navigation(list(pages.values()), position="top")
     with st.sidebar:
         st.segmented_control(
             say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
         )
         ask.history()
-    chosen.run()
+    try:
+        chosen.run()
+    finally:
+        saved.update({key: state[key] for key in KEPT if key in state})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,137 @@
+"""The main journeys in a real browser: what is clicked works, nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from kgqa.answerer import MODELS
+
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+]
+START_S = 90
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """Where the app is served, on a port of its own, with the shipped reader and graph."""
+    if not (MODELS / "kgqa-everyday").exists() and "KGQA_MODEL" not in os.environ:
+        pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-everyday.toml")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "apps.serve", "--server.port", str(port), "--server.headless", "true"]
+    with (tmp_path / "app.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        for _ in range(START_S * 4):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
+                break
+            except OSError:
+                assert server.poll() is None, (tmp_path / "app.log").read_text()
+                time.sleep(0.25)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture
+def page(address: str) -> Iterator[Any]:
+    """A tab on the app; at its end no request went elsewhere and the console is free of errors."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is in the extra [dev]")
+    elsewhere: list[str] = []
+    errors: list[str] = []
+
+    def asked(request: Any) -> None:
+        if urlsplit(request.url).hostname not in ("127.0.0.1", None):
+            elsewhere.append(request.url)
+
+    with sync_api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        tab.set_default_timeout(30_000)
+        tab.on("request", asked)
+        tab.on("websocket", asked)
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
+        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        tab.goto(address)
+        yield tab
+        browser.close()
+    assert not elsewhere and not errors
+
+
+def settled(page: Any) -> None:
+    """Wait until the page has run to its end; what is typed into one that still runs may be lost."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
+    page.get_by_role("button", name="build a house").click()
+    page.locator("[role=status]").wait_for()
+    assert "q=What+did+I+dig+with" in page.url
+    page.locator("svg g.node").first.wait_for()
+    page.get_by_role("button", name="Which facts mattered?").click()
+    page.get_by_text("probability falls").wait_for()
+
+    settled(page)
+    page.get_by_role("combobox", name="This").fill("Purple <b>spoon</b>")
+    page.keyboard.press("Enter")
+    page.get_by_role("combobox", name="that").fill("build a house")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Ask again").click()
+    page.get_by_text("added: Purple <b>spoon</b> is used for build a house").wait_for()
+    page.get_by_text("After", exact=True).wait_for()
+    settled(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Edits as Turtle").click()
+    assert "urn:kgqa:added:" in Path(download.value.path()).read_text(encoding="utf-8")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    page.get_by_text("After", exact=True).wait_for(state="detached")
+
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("heading", name="Compare").wait_for()
+    settled(page)
+    assert page.get_by_label("Question").input_value() == "What did I dig with?"
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_text(" ms").first.wait_for()
+
+    bees = tmp_path / "bees.ttl"
+    bees.write_text('<x:smoker> <x:calms> <x:bees> . <x:bees> <x:makes> "<img src=x onerror=alert(1)>" .')
+    page.get_by_role("link", name="Your graph").click()
+    page.get_by_role("heading", name="Your graph").wait_for()
+    settled(page)
+    page.locator("input[type=file]").set_input_files(bees)
+    page.get_by_text("bees.ttl", exact=True).wait_for()
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("button", name="Ask over this graph").click()
+    page.get_by_text("Your graph").last.wait_for()
+    settled(page)
+    page.get_by_label("Question").fill("What calms the bees?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("over bees").wait_for()
+
+
+def test_a_hostile_link_is_text(page: Any, address: str) -> None:
+    page.goto(
+        f"{address}/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20why%3F&p=%3Cscript%3Ealert(2)%3C/script%3E"
+    )
+    page.locator("[role=status]").wait_for()
+    page.get_by_text("<script>alert(2)</script>").last.wait_for()
+    assert page.locator("img[src=x]").count() == 0
