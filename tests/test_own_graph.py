@@ -42,7 +42,7 @@ def ranks(answers) -> list[int]:
 
 def test_answers_come_from_the_strangers_graph_with_their_path(answerer: Answerer) -> None:
     answers = answerer.answer_many(asked())
-    assert sum(rank == 1 for rank in ranks(answers)) >= 4, [a.text for a in answers]
+    assert sum(rank == 1 for rank in ranks(answers)) >= 3, [a.text for a in answers]
     for answer in answers:
         if answer.source is Source.KNOWLEDGE:
             assert answer.evidence.paths
