@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -70,6 +71,8 @@ class Answerer:
         self.max_nodes = max_nodes
         self.ablate = ABLATIONS[ablation]
         self.calibration = calibration or {}
+        # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
+        self._reading = threading.Lock()
 
     @classmethod
     def load(cls, model: str = "kgqa-everyday", graph: str | KnowledgeGraph = "everyday") -> Answerer:
@@ -134,7 +137,7 @@ class Answerer:
         begin = time.perf_counter()
         collated = self.collator([Example(q) for q in questions], subgraphs)
         encoded = time.perf_counter()
-        with torch.inference_mode():
+        with self._reading, torch.inference_mode():
             scores = self.reader(collated.batch)
         answers = self._decode(collated, scores)
         done = time.perf_counter()

@@ -1,0 +1,25 @@
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from apps.resources import readers, shared_answerer
+from kgqa.types import Answer, Passage, Question
+
+
+def test_many_visitors_at_a_time_each_get_their_own_answer(small_app: Path) -> None:
+    answerer = shared_answerer()
+    questions = [
+        Question("What did I dig with?", (), Passage(f"I plant flowers {'red ' * n}.")) for n in range(20)
+    ]
+    alone = [answerer.answer(q) for q in questions]
+
+    def plain(answer: Answer) -> tuple[str, str | None, float]:
+        return answer.question.passage_text, answer.text, round(answer.confidence, 5)
+
+    with ThreadPoolExecutor(8) as visitors:
+        together = list(visitors.map(answerer.answer, questions * 2))
+    assert [plain(a) for a in together] == [plain(a) for a in alone * 2]
+    assert shared_answerer() is answerer
+
+
+def test_named_readers_can_be_compared(small_app: Path) -> None:
+    assert readers()["model"].endswith("model")
