@@ -10,7 +10,7 @@ import streamlit as st
 
 from apps.texts import text
 from kgqa import Passage, Question
-from kgqa.answerer import MODELS, Answerer
+from kgqa.answerer import MODELS, Answerer, find_model
 from kgqa.types import InputError, KnowledgeGraph
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
@@ -33,11 +33,12 @@ def reader(folder: str) -> Answerer:
 
 
 def readers() -> dict[str, str]:
-    """Readers that can be compared, name -> folder: shipped ones, and those named when the app started."""
+    """Other readers to compare with, name -> folder: shipped ones, and those named when the app started."""
     named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
     folders = [Path(folder) for folder in named]
     folders += sorted(path.parent for path in MODELS.glob("*/reader.json"))
-    return {folder.name: str(folder) for folder in folders}
+    own = find_model(os.environ.get("KGQA_MODEL") or "kgqa-everyday").resolve()
+    return {folder.name: str(folder) for folder in folders if folder.resolve() != own}
 
 
 def language() -> str:

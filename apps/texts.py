@@ -96,7 +96,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "add_relation": ("relation", "관계"),
     "add_tail": ("that", "저것"),
     "add_fact": ("Add a fact", "사실 더하기"),
-    "pick_or_write": ("Pick or write", "고르거나 쓰기"),
     "pick": ("Pick", "고르기"),
     "again": ("Ask again", "다시 묻기"),
     "undo": ("Undo", "되돌리기"),

@@ -22,9 +22,7 @@ def page() -> None:
     """The page."""
     st.title(say("compare"), anchor=False)
     st.caption(say("compare_note"))
-    found = readers()
-    ways = [(answerer().name, ""), *((name, "") for name in found if name != answerer().name)]
-    ways += [(answerer().name, less) for less in LESS]
+    ways = [("", ""), *(("", less) for less in LESS), *((name, "") for name in readers())]
     with st.form("compare"):
         st.text_area(say("passage"), key="passage", height=100)
         st.text_input(say("question"), key="question")
@@ -48,14 +46,14 @@ def page() -> None:
 
 
 def named(way: tuple[str, str]) -> str:
-    """A way to read, in words."""
-    name, less = way
+    """A way to read, in words; no name is the reader that answers everywhere else."""
+    name, less = way[0] or answerer().name, way[1]
     return f"{name}, {say(less)}" if less else name
 
 
 def timed(name: str, less: str) -> tuple[Answer, float]:
     """The answer of a reader to what stands in the form, and its time in milliseconds."""
-    chosen = answerer() if name == answerer().name else over_own(reader(readers()[name]))
+    chosen = over_own(reader(readers()[name])) if name else answerer()
     if less:
         chosen = copy.copy(chosen)
         chosen.ablate = ABLATIONS[less]

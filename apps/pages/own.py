@@ -56,6 +56,7 @@ def page() -> None:
     with st.container(horizontal=True):
         if st.button(say("ask_own"), type="primary", icon=":material/quiz:"):
             st.session_state["graph_choice"] = "own"
+            st.session_state.pop("answer", None)
             if "ask_page" in st.session_state:
                 st.switch_page(st.session_state["ask_page"])
         st.button(say("forget"), on_click=keep_own, args=(None,), icon=":material/delete:")
@@ -158,18 +159,22 @@ def hubs(graph: GraphStore) -> None:
     st.markdown(f"**{say('hubs')}**")
     degrees = graph.degrees(np.arange(graph.entity_count, dtype=np.int32))
     top = np.argsort(-degrees, kind="stable")[:HUBS].astype(np.int32)
-    inside = set(top.tolist())
-    edges = graph.neighbours(top, limit=500)
+    edges = graph.neighbours(top, limit=50)
+    order = np.argsort(-(degrees[edges.head] + degrees[edges.tail]), kind="stable").tolist()
     facts: dict[tuple[int, int], str] = {}
-    for head, relation, tail in zip(*(part.tolist() for part in edges[:3]), strict=True):
-        if head in inside and tail in inside and head != tail:
+    used: set[int] = set()
+    for row in order:
+        head, relation, tail = (int(part[row]) for part in edges[:3])
+        if len(used | {head, tail}) <= HUBS and len(facts) < 1.5 * HUBS and (tail, head) not in facts:
             facts.setdefault((head, tail), graph.relations[relation].label)
+            used |= {head, tail}
+    ids = np.array(sorted(used), dtype=np.int32)
     nodes = [
         (e, f"{label} ({degree})", COLOURS[NodeRole.PASSAGE])
-        for e, label, degree in zip(top.tolist(), graph.labels(top), degrees[top].tolist(), strict=True)
+        for e, label, degree in zip(ids.tolist(), graph.labels(ids), degrees[ids].tolist(), strict=True)
     ]
-    facts_drawn = [(h, words, t, False) for (h, t), words in list(facts.items())[: 2 * HUBS]]
-    drawn(dot(nodes, facts_drawn, dark=is_dark()), say("hubs"), len(nodes))
+    shown = [(h, words, t, False) for (h, t), words in facts.items()]
+    drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), len(nodes))
 
 
 def sample() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from apps.markup import QUIET, escaped, listed, plain
 from apps.resources import answerer, complain, say
@@ -22,30 +21,31 @@ def section(answer: Answer) -> None:
     graph = after.evidence.subgraph
     names = dict.fromkeys([*(r.name for r in graph.relations), *(r.name for r in answerer().graph.relations)])
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
-    with st.form("what_if", clear_on_submit=True):
+    run = len(edits)  # with new keys the boxes are empty after an edit, but not after a complaint
+    with st.form("what_if"):
         struck = st.multiselect(
             say("strike"),
             shown_edges(after),
             format_func=lambda edge: sentence(graph, edge),
             placeholder=say("pick"),
+            key=f"strike{run}",
         )
         st.markdown(say("add_fact"))
         first, second, third = st.columns(3)
-        labels = list(dict.fromkeys(graph.labels))
-        head = written(first, say("add_head"), labels, "add_head")
+        head = first.text_input(say("add_head"), max_chars=200, key=f"add_head{run}")
         relation = second.selectbox(
             say("add_relation"),
             list(names),
             format_func=lambda name: relations[name].words or relations[name].label,
-            key="add_relation",
+            key=f"add_relation{run}",
         )
-        tail = written(third, say("add_tail"), labels, "add_tail")
+        tail = third.text_input(say("add_tail"), max_chars=200, key=f"add_tail{run}")
         sent = st.form_submit_button(say("again"), type="primary")
     if sent:
         try:
             new = [strike(graph, edge) for edge in struck]
-            if head or tail:
-                new.append(add(answerer(), head or "", relations[relation], tail or ""))
+            if (head or tail) and relation:
+                new.append(add(answerer(), head, relations[relation], tail))
             if not new:
                 raise InputError(say("no_edit"))
             apply([*edits, *new][-MAX_EDITS:], answer)
@@ -54,13 +54,6 @@ def section(answer: Answer) -> None:
             complain(error)
     if edits:
         side_by_side(answer, edits)
-
-
-def written(place: DeltaGenerator, words: str, labels: list[str], key: str) -> str | None:
-    """A box that offers concepts and takes any other words."""
-    return place.selectbox(
-        words, labels, index=None, accept_new_options=True, placeholder=say("pick_or_write"), key=key
-    )
 
 
 def apply(edits: list[Edit], answer: Answer) -> None:

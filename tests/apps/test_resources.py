@@ -1,5 +1,8 @@
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from apps.resources import readers, shared_answerer
 from kgqa.types import Answer, Passage, Question
@@ -21,5 +24,9 @@ def test_many_visitors_at_a_time_each_get_their_own_answer(small_app: Path) -> N
     assert shared_answerer() is answerer
 
 
-def test_named_readers_can_be_compared(small_app: Path) -> None:
-    assert readers()["model"].endswith("model")
+def test_readers_named_at_the_start_can_be_compared(small_app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = small_app.parent / "model"
+    assert "model" not in readers()  # it is the one that answers
+    shutil.copytree(folder, folder.with_name("other"))
+    monkeypatch.setenv("KGQA_READERS", str(folder.with_name("other")))
+    assert readers()["other"] == str(folder.with_name("other"))

@@ -49,13 +49,14 @@ def test_a_question_that_cannot_be_asked_gets_one_sentence(
 def test_a_fact_is_added_struck_and_undone(open_page: Callable[[str], Any]) -> None:
     page = open_page("ask").run()
     page.button(key="example0").click().run()
-    page.selectbox(key="add_head").set_value("plant flowers")
-    page.selectbox(key="add_tail").set_value("trowel")
+    page.text_input(key="add_head0").input("Excavators")
+    page.text_input(key="add_tail0").input("planting <b>flowers</b>")
     button(page, "Ask again").click().run()
     assert not page.exception and not page.error
     (edit,) = page.session_state["edits"]
-    assert edit.sentence in html_of(page) and "Before" in html_of(page) and "After" in html_of(page)
-    page.multiselect[0].set_value([0])
+    assert edit.labels == ("excavator", "planting <b>flowers</b>") and "<b>" not in html_of(page)
+    assert "Before" in html_of(page) and "After" in html_of(page)
+    page.multiselect(key="strike1").set_value([0])
     button(page, "Ask again").click().run()
     assert [e.added for e in page.session_state["edits"]] == [True, False]
     button(page, "Undo").click().run()
