@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 TARGET = Path(__file__).with_name("screenshot.png")
-EXAMPLE = "build a house"
+EXAMPLE = "clean the carpet"
 START_S = 120
 
 

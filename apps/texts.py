@@ -77,8 +77,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "concept_facts": ("Look at a concept", "개념 살펴보기"),
     "mattered": ("Which facts mattered?", "어떤 사실이 중요했나?"),
     "mattered_note": (
-        "How far the answer's probability falls when one fact is taken away and the question is read again.",
-        "사실 하나를 뺀 뒤 다시 읽었을 때 답의 확률이 얼마나 떨어지는지 보여 줍니다.",
+        "How far the answer's probability falls (green) or rises (orange) when one fact is taken away "
+        "and the question is read again.",
+        "사실 하나를 뺀 뒤 다시 읽었을 때 답의 확률이 얼마나 떨어지는지(초록) 오르는지(주황) 보여 줍니다.",
     ),
     "mattered_none": (
         "This answer rests on no fact of the graph.",

@@ -83,12 +83,12 @@ def settled(page: Any) -> None:
 
 
 def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
-    page.get_by_role("button", name="build a house").click()
+    page.get_by_role("button", name="clean the carpet").click()
     page.locator("[role=status]").wait_for()
-    assert "q=What+did+I+dig+with" in page.url
+    assert "q=What+did+she+use" in page.url
     page.locator("svg g.node").first.wait_for()
     page.get_by_role("button", name="Which facts mattered?").click()
-    page.get_by_text("probability falls").wait_for()
+    page.get_by_text("when one fact is taken away").wait_for()
 
     settled(page)
     page.get_by_label("This", exact=True).fill("Purple <b>spoon</b>")
@@ -106,7 +106,7 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("heading", name="Compare").wait_for()
     settled(page)
-    assert page.get_by_label("Question").input_value() == "What did I dig with?"
+    assert page.get_by_label("Question").input_value() == "What did she use?"
     page.get_by_role("button", name="Compare").click()
     page.get_by_text(" ms").first.wait_for()
 
