@@ -22,7 +22,7 @@ from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
 from kgqa.graph.retrieval import node_budget, retrieve
-from kgqa.models.collate import Collator
+from kgqa.models.collate import Collated, Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import Batches
@@ -31,7 +31,9 @@ from kgqa.text.datasets import load_dataset
 from kgqa.text.synthesis import synthesise
 from kgqa.text.tokenizer import load_tokenizer
 from kgqa.text.unanswerable import unanswerable
-from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.checkpoint import find_checkpoint, load_weights
+from kgqa.trainer.held_out import is_held_out, measure
+from kgqa.trainer.loop import TrainResult, swap_folder, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
@@ -48,7 +50,7 @@ class DataSettings(BaseModel):
     name: str
     """A name of `kgqa.text.datasets`, a path to your own JSONL, or `synthesis`."""
     graph: str = "everyday"
-    """The graph its questions are asked over."""
+    """The graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
     """Share of the steps, relative to the other data sets."""
     batch_questions: int = Field(16, ge=1)
@@ -91,6 +93,10 @@ class AnsweringRecipe(BaseModel):
     """Share of the relations that training says in other words (graph_data/paraphrases.toml)."""
     max_tokens: int = Field(256, ge=32)
     """Tokens of a row; longer passages are read in windows."""
+    held_out: float = Field(0.0, ge=0, lt=0.5)
+    """Share of each data set, the same questions for every seed, that is measured and not trained on: each
+    `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (loss or accuracy). The
+    exported reader is then the best one."""
     trainer: TrainerSettings = TrainerSettings()
 
 
@@ -192,7 +198,7 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
     from rich.progress import track
 
-    graph = open_graph(settings.graph)
+    graph = open_graph(expanded(settings.graph))
     examples = load_examples(settings, graph)
     linker = Linker(graph)
 
@@ -207,9 +213,44 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
             example.question, graph, linker, max_nodes=node_budget(example.question, recipe.max_nodes)
         ),
         shown,
+        None if recipe.ablation == "none" else ABLATIONS[recipe.ablation],
     )
-    ablate = ABLATIONS[recipe.ablation]
-    return Part(settings, examples, [[ablate(graph) for graph in group] for group in subgraphs])
+    return Part(settings, examples, subgraphs)
+
+
+def expanded(name: str) -> str:
+    """A path or name with the environment's variables put in.
+
+    Raises:
+        InputError: a variable is not set.
+    """
+    found = os.path.expandvars(name)
+    if found.startswith("$"):
+        raise InputError(f"{name}: {name.split('/')[0]} is not set in the environment; see training/DATA.md")
+    return found
+
+
+def split_off(part: Part, share: float) -> tuple[Part, Part]:
+    """What is trained on, and what is only measured."""
+    held = np.array([is_held_out(example.question, share) for example in part.examples], dtype=bool)
+    sides = [np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()]
+    train_part, held_part = (
+        Part(part.settings, [part.examples[i] for i in rows], _Rows(part.subgraphs, rows)) for rows in sides
+    )
+    return train_part, held_part
+
+
+class _Rows(Sequence[Sequence[Subgraph]]):
+    """Some rows of stored subgraphs, without a copy."""
+
+    def __init__(self, all_rows: Sequence[Sequence[Subgraph]], rows: Sequence[int]) -> None:
+        self._all, self._rows = all_rows, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all[self._rows[place]]
 
 
 def cache_folder() -> Path:
@@ -232,6 +273,7 @@ def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
 def find_encoder(name: str) -> Path:
     """The folder of an encoder given by path or shipped name."""
     shipped = Path(__file__).parents[2] / "training" / "models"
+    name = expanded(name)
     for folder in (Path(name), shipped / name):
         if (folder / "config.json").exists():
             return folder
@@ -257,6 +299,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
 
     The reader in `folder/export` loads with `kgqa.load` or `--model`.
     """
+    from accelerate import PartialState
+
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder()) for data in recipe.data]
     collator = Collator(tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
@@ -271,5 +315,28 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         save_reader(trained, source, target, card)
 
     objective = QA(reader, save)
-    batches = MixedBatches(parts, collator, recipe.trainer.seed, paraphrased=recipe.paraphrase)
-    return train(objective, batches, recipe.trainer, folder, resume=resume)
+    held = [split_off(part, recipe.held_out) for part in parts] if recipe.held_out else []
+    batches = MixedBatches(
+        [kept for kept, _ in held] or parts, collator, recipe.trainer.seed, paraphrased=recipe.paraphrase
+    )
+    if not held:
+        return train(objective, batches, recipe.trainer, folder, resume=resume)
+
+    def evaluate(_objective: Any) -> dict[str, float]:
+        return measure(reader, _collated([part for _, part in held], collator))
+
+    result = train(objective, batches, recipe.trainer, folder, evaluate=evaluate, resume=resume)
+    best = find_checkpoint(folder, "best")
+    if best and PartialState().is_main_process:
+        load_weights(best, objective)
+        swap_folder(folder / "export", objective.export)
+    return result
+
+
+def _collated(parts: Sequence[Part], collator: Collator) -> Iterator[Collated]:
+    for part in parts:
+        size = part.settings.batch_questions
+        for at in range(0, len(part.examples), size):
+            rows = range(at, min(at + size, len(part.examples)))
+            graphs = [part.subgraphs[i] for i in rows]
+            yield collator([part.examples[i] for i in rows], graphs, with_gold=True)

@@ -10,6 +10,7 @@ from kgqa.trainer.answering import (
     MixedBatches,
     Part,
     build,
+    expanded,
     find_encoder,
     train_reader,
 )
@@ -91,6 +92,45 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     )
     reader, _, _ = build(goes_on)
     assert reader.settings == recipe.reasoner
+
+
+def test_held_out_questions_pick_the_best_reader(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shutil
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TOOLS", str(tmp_path))
+    folder = tmp_path / "encoder"
+    encoder.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
+    rows = [{"question": f"what {i} plants flowers?", "answers": ["trowel"]} for i in range(40)]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    recipe = AnsweringRecipe.model_validate(
+        {
+            "encoder": {"folder": "$TOOLS/encoder"},
+            "reasoner": {"name": "text-only"},
+            "data": [{"name": str(tmp_path / "own.jsonl"), "graph": "$TOOLS/tools.ttl"}],
+            "held_out": 0.25,
+            "trainer": {
+                "max_steps": 40,
+                "precision": "fp32",
+                "evaluate_every_steps": 2,
+                "patience": 2,
+                "best_metric": "accuracy",
+            },
+        }
+    )
+    result = train_reader(recipe, tmp_path / "run")
+    assert result.steps < 40 and result.best == 1.0
+    assert (tmp_path / "run" / "export" / "reader.json").exists()
+
+
+def test_an_unset_variable_is_named() -> None:
+    with pytest.raises(InputError, match=r"\$NOT_SET_HERE is not set"):
+        expanded("$NOT_SET_HERE/kg/conceptnet_en.tsv.zst")
 
 
 def test_a_missing_encoder_is_named() -> None:

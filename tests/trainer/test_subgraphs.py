@@ -1,9 +1,11 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from kgqa.graph.ablation import without_facts
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
-from kgqa.types import Example, Link, NodeRole, Question, Relation, Subgraph
+from kgqa.types import Example, InputError, Link, NodeRole, Question, Relation, Subgraph
 
 
 def graph(name: str) -> Subgraph:
@@ -30,6 +32,26 @@ def test_what_is_read_equals_what_was_found(tmp_path: Path) -> None:
     for a, b in zip(sum(first, []), sum(second, []), strict=True):
         assert (a.nodes, a.labels, a.links, a.relations) == (b.nodes, b.labels, b.links, b.relations)
         assert a.triples == b.triples and np.allclose(a.scores, b.scores) and (a.roles == b.roles).all()
+
+
+def test_subgraphs_are_read_one_by_one_and_changed_on_the_way(tmp_path: Path) -> None:
+    examples = [Example(Question(str(i))) for i in range(3)]
+    found = iter([[graph("trowel")], [], [graph("spade")]])
+    stored = cached_subgraphs(
+        examples, tmp_path, "k", lambda _: next(found), change=lambda g: without_facts(g)
+    )
+    assert len(stored) == 3 and stored[1] == [] and stored[-1][0].labels == ("spade", "dig")
+    assert len(stored[2][0].edges) == 0 and len(stored[0:2]) == 2
+    with pytest.raises(IndexError):
+        stored[3]
+    again = cached_subgraphs(examples, tmp_path, "k", lambda _: [])
+    assert len(again[2][0].edges) == 1
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "k.npz").write_bytes(b"nothing of the kind")
+    with pytest.raises(InputError, match=r"k\.npz.*delete"):
+        cached_subgraphs([], tmp_path, "k", lambda _: [])
 
 
 def test_the_key_follows_the_content() -> None:

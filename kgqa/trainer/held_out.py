@@ -1,0 +1,53 @@
+"""Questions kept out of training: which they are, and how well a reader in training does on them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+
+import torch
+
+from kgqa.metrics import golds_of
+from kgqa.models.collate import Collated, accepts
+from kgqa.models.reader import Reader
+from kgqa.types import Candidate, Example, Question, Source
+
+PARTS = 10_000
+
+
+def is_held_out(question: Question, share: float) -> bool:
+    """Whether a question is kept out, by its text alone: all its choices and passages go the same way."""
+    return zlib.crc32(question.text.encode()) % PARTS < share * PARTS
+
+
+def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
+    """Mean `loss` and `accuracy` over questions.
+
+    Accuracy is each head's own first answer, without the gate: the choice, the span or the concept. Questions
+    without an answer count in the loss alone.
+    """
+    device = next(reader.parameters()).device
+    losses: list[tuple[float, int]] = []
+    right: list[float] = []
+    for collated in batches:
+        batch = collated.batch.to(device)
+        with torch.no_grad():
+            losses.append((float(reader.loss(batch).total), batch.num_questions))
+            scores = reader(batch)
+        ranked = {
+            Source.CHOICE: reader.choice.decode(scores.choice.cpu(), collated),
+            Source.PASSAGE: reader.span.decode(scores.span.cpu(), collated),
+            Source.KNOWLEDGE: reader.concept.decode(scores.concept.cpu(), collated, k=1),
+        }
+        for number, example in enumerate(collated.examples):
+            if example.source is not Source.NONE:
+                right.append(float(_right(example, ranked[example.source][number])))
+    total = sum(count for _, count in losses)
+    return {
+        "loss": sum(loss * count for loss, count in losses) / max(total, 1),
+        "accuracy": sum(right) / max(len(right), 1),
+    }
+
+
+def _right(example: Example, candidates: list[Candidate]) -> bool:
+    return bool(candidates) and accepts(golds_of(example), candidates[0].text)
