@@ -116,6 +116,34 @@ def pretrain(
     pretrain_recipe(recipe, overrides or [], out)
 
 
+@app.command()
+def probe(
+    folder: Annotated[str, typer.Argument(help="Hugging Face folder, ours or anyone's, or a shipped name.")],
+    tasks: Annotated[str, typer.Option(help="By comma; squad2 and squad (both) are known too.")] = (
+        "heldout,blimp,csqa,squad1,cola,sst2,rte"
+    ),
+    tokens: Annotated[
+        int | None, typer.Option(min=1, help="End each fine-tune after so many tokens.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask fine-tunes the first so many development questions.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Fine-tunes of each task.")] = 1,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of each of BLiMP's paradigms (1,000: all).")] = 100,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Take the architecture only, with random weights.")
+    ] = False,
+    as_json: AsJson = False,
+    name: Annotated[str, typer.Option(help="What the table calls it; default the folder's name.")] = "",
+    results: Annotated[Path | None, typer.Option(help="Markdown file whose table gets the row.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the figures; resumable.")] = Path("runs/probes"),
+) -> None:
+    """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
+    from kgqa.cli.probing import probe_encoder
+
+    probe_encoder(folder, tasks, limit, tokens, seeds, pairs, from_scratch, as_json, name, results, out)
+
+
 @app.command(name="app")
 def open_app(
     port: Annotated[int, typer.Option(help="Port on this machine.")] = 8501,

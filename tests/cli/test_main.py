@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from kgqa.cli.main import app
 
 
-@pytest.mark.parametrize("command", ["ask", "predict", "evaluate", "train", "pretrain", "app"])
+@pytest.mark.parametrize("command", ["ask", "predict", "evaluate", "train", "pretrain", "probe", "app"])
 def test_every_command_has_help(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.output
@@ -30,6 +30,7 @@ def test_help_does_not_import_torch() -> None:
         (["ask", "why?", "--passage", "@missing.txt"], "missing.txt"),
         (["predict", "missing.jsonl", "out.jsonl"], "missing.jsonl"),
         (["train", "missing.toml"], "missing.toml"),
+        (["probe", "missing", "--tasks", "rte"], "missing"),
     ],
 )
 def test_bad_input_ends_in_one_line_and_code_2(arguments: list[str], words: str, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ class EncoderSettings(BaseModel):
     """The papers take 0.1; nothing is seen twice here, so 0 learns more (ALBERT v2, Cramming)."""
     sharing: Literal["all", "attention", "feed_forward", "none"] = "all"
     """Which weights the layers of ALBERT share (Lan et al., 2020, table 4)."""
+    rope_theta: float = Field(default=10_000.0, gt=1)
+    """Base of the rotary positions where the architecture has them (Su et al., 2021, section 3.4.3)."""
 
 
 def _nothing_more(_settings: EncoderSettings) -> dict[str, Any]:
@@ -191,12 +193,14 @@ ENCODERS: dict[str, Variant] = {
             "embedding_dropout": 0.0,
             "mlp_dropout": 0.0,
             "classifier_dropout": 0.0,
+        },
+        derive=lambda settings: {
+            "attention_dropout": settings.dropout,
             "rope_parameters": {
-                "full_attention": {"rope_type": "default", "rope_theta": 10_000.0},
-                "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+                kind: {"rope_type": "default", "rope_theta": settings.rope_theta}
+                for kind in ("full_attention", "sliding_attention")
             },
         },
-        derive=lambda settings: {"attention_dropout": settings.dropout},
         predict=lambda model, hidden: model.decoder(model.head(hidden)),
     ),
 }

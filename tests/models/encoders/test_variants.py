@@ -93,6 +93,21 @@ def test_the_papers_differences_are_there() -> None:
     assert configure(settings("mobilebert"), V).intra_bottleneck_size == H // 4
 
 
+def test_the_rotary_base_reaches_every_layer(tmp_path: Path) -> None:
+    from transformers import AutoConfig
+
+    ids = torch.arange(5, 45).unsqueeze(0)
+    states = []
+    for base in (10_000.0, 160_000.0):
+        torch.manual_seed(0)
+        encoder = build_encoder(settings("modernbert", rope_theta=base), V).eval()
+        states.append(encoder(input_ids=ids).last_hidden_state)
+        save_model(encoder, tmp_path)
+        kept = AutoConfig.from_pretrained(tmp_path).rope_parameters
+        assert {kept[kind]["rope_theta"] for kind in ("full_attention", "sliding_attention")} == {base}
+    assert not torch.allclose(*states, atol=1e-6), "the base is used"
+
+
 @pytest.mark.parametrize("variant", ["deberta", "deberta-v3", "modernbert"])
 def test_relative_positions_do_not_depend_on_where(variant: str) -> None:
     encoder = build_encoder(settings(variant), V).eval()
