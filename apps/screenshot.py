@@ -22,17 +22,19 @@ def main(target: Path = TARGET) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = ["--server.port", str(port), "--server.headless", "true"]
+    options = ["--port", str(port), "--headless"]
     server = subprocess.Popen([sys.executable, "-m", "apps.serve", *options])
     try:
         _wait(f"http://127.0.0.1:{port}/_stcore/health")
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1280, "height": 1320}, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1280, "height": 1500}, color_scheme="light")
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_role("button", name=EXAMPLE).click()
             page.locator("svg g.node").first.wait_for()
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+            page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+            page.mouse.move(0, 1400)
             page.wait_for_timeout(1000)  # the last transitions
             page.screenshot(path=target)
             browser.close()

@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
+import os
+import socket
 import sys
+import threading
+import time
+import urllib.request
+import webbrowser
 from pathlib import Path
 
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+READY_S = 120
 
-def main(arguments: list[str]) -> None:
-    """Serve the app; `arguments` are Streamlit's own. Bad input ends in one line and exit code 2."""
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve the app until it is stopped. Bad input ends in one line and exit code 2."""
+    parser = argparse.ArgumentParser(prog="python -m apps.serve", description="Serve the app.")
+    parser.add_argument("--port", type=int, default=8501)
+    parser.add_argument("--address", default="127.0.0.1")
+    parser.add_argument("--headless", action="store_true", help="open no browser")
+    given = parser.parse_args(arguments)
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no page is open yet
     from apps.resources import shared_answerer
     from kgqa.types import InputError
 
-    print("Opening the reader and the graph ...", file=sys.stderr)
     try:
+        check_free(given.address, given.port)
+        print("Opening the reader and the graph ...", file=sys.stderr, flush=True)
         shared_answerer()
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
+    url = url_of(given.address, given.port)
+    opens = not given.headless and has_display()
+    threading.Thread(target=announce, args=(url, opens), daemon=True).start()
     from streamlit.web import cli
 
-    sys.argv = ["streamlit", "run", str(Path(__file__).with_name("main.py")), *arguments]
+    sys.argv = ["streamlit", *streamlit_arguments(given.address, given.port)]
     sys.exit(cli.main())
 
 
+def streamlit_arguments(address: str, port: int) -> list[str]:
+    """How Streamlit is called: it asks for no e-mail, counts nobody and looks up no outer address."""
+    options = {
+        "server.port": port,
+        "server.address": address,
+        "server.headless": "true",  # else a first start asks for an e-mail, and fails without a terminal
+        "browser.gatherUsageStats": "false",
+        "logger.level": "error",
+        "logger.hideWelcomeMessage": "true",  # it asks a stranger for this machine's outer address
+    }
+    script = str(Path(__file__).with_name("main.py"))
+    return ["run", script, *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
+
+
+def check_free(address: str, port: int) -> None:
+    """Find out whether the app can listen there, before anything is loaded.
+
+    Raises:
+        InputError: the port is taken or not allowed, or the address is not one of this machine.
+    """
+    from kgqa.types import InputError
+
+    try:
+        with socket.create_server(
+            (address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET
+        ):
+            pass
+    except (OSError, OverflowError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).partition(" (")[0].rstrip(".")
+        raise InputError(
+            f"{address}, port {port}: cannot listen there ({reason}); name another with --port"
+        ) from None
+
+
+def url_of(address: str, port: int) -> str:
+    """Where a browser on this machine finds the app."""
+    host = ANYWHERE.get(address, address)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def has_display() -> bool:
+    """Whether a window can be opened here."""
+    return sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
+def announce(url: str, opens: bool) -> None:
+    """Once the app answers, say where it is, and open it in a browser if asked to."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for _ in range(READY_S * 10):
+        try:
+            direct.open(f"{url}/_stcore/health", timeout=1).close()
+            break
+        except OSError:
+            time.sleep(0.1)
+    print(f"kgqa is at {url} (stop it with Ctrl-C)", file=sys.stderr, flush=True)
+    if opens:
+        webbrowser.open(url)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

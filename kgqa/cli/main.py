@@ -146,7 +146,7 @@ def probe(
 
 @app.command(name="app")
 def open_app(
-    port: Annotated[int, typer.Option(help="Port on this machine.")] = 8501,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
     reader: Annotated[list[str] | None, typer.Option(help="Another reader to compare; repeat.")] = None,
@@ -156,22 +156,20 @@ def open_app(
 ) -> None:
     """Open the app in a browser."""
     import importlib.util
-    import subprocess
+    import runpy
 
     if not (Path(__file__).parents[2] / "apps" / "main.py").exists():
         raise InputError("the app is not here; run it from a checkout of the repository")
     if importlib.util.find_spec("streamlit") is None:
         raise InputError("streamlit is not installed; install the app's extra: pip install -e '.[app]'")
-    environment = {
-        **os.environ,
-        "KGQA_GRAPH": graph,
-        "KGQA_MODEL": model,
-        "KGQA_READERS": os.pathsep.join(reader or []),
-        "KGQA_ALLOW_SPARQL": "1" if allow_sparql else "",
-    }
-    command = [sys.executable, "-m", "apps.serve", "--server.port", str(port), "--server.address", address]
-    command += ["--server.headless", str(headless).lower()]
-    raise typer.Exit(subprocess.call(command, env=environment))
+    os.environ.update(
+        KGQA_GRAPH=graph,
+        KGQA_MODEL=model,
+        KGQA_READERS=os.pathsep.join(reader or []),
+        KGQA_ALLOW_SPARQL="1" if allow_sparql else "",
+    )
+    sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
+    runpy.run_module("apps.serve", run_name="__main__")
 
 
 def run() -> None:

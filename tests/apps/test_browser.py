@@ -34,7 +34,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "apps.serve", "--server.port", str(port), "--server.headless", "true"]
+    command = [sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"]
     with (tmp_path / "app.log").open("w") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log)
     try:
