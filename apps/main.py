@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from apps.pages import ask, batch, compare, learn, own
+from apps.views import ask, batch, compare, learn, own
 from apps.resources import say
 from apps.texts import LANGUAGES
 
@@ -24,6 +24,7 @@ PAGES = {
 def main() -> None:
     """Navigation around the page that was asked for."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
+    st.html("<style>.stMainBlockContainer{padding-top:4rem}</style>")
     state = st.session_state
     saved = state.setdefault("saved", {})  # Streamlit forgets a widget's value when its page is left
     for key in KEPT:
@@ -41,9 +42,10 @@ def main() -> None:
         st.segmented_control(
             say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
         )
-        ask.history()
     try:
         chosen.run()
+        with st.sidebar:
+            ask.history()
     finally:
         saved.update({key: state[key] for key in KEPT if key in state})
 

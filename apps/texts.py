@@ -30,6 +30,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "knowledge_source": ("from what is commonly known", "일반적으로 알려진 사실에서"),
     "choice_source": ("chosen", "선택지에서 고름"),
     "none_source": ("not answerable", "답할 수 없음"),
+    "passage_short": ("passage", "지문"),
+    "knowledge_short": ("knowledge", "지식"),
+    "choice_short": ("choice", "선택지"),
     "no_answer": ("No answer", "답 없음"),
     "no_answer_why": (
         "Neither the passage nor the graph says it well enough.",

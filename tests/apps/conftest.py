@@ -28,7 +28,7 @@ def open_page(small_app: Path) -> Callable[[str], Any]:
     from streamlit.testing.v1 import AppTest
 
     def opened(name: str) -> Any:
-        script = f"from apps.pages.{name} import page\npage()\n"
+        script = f"from apps.views.{name} import page\npage()\n"
         return AppTest.from_string(script, default_timeout=60)
 
     return opened

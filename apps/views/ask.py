@@ -9,7 +9,7 @@ import streamlit as st
 
 from apps.examples import EXAMPLES
 from apps.markup import QUIET, annotated, bars, escaped, mentions, plain
-from apps.pages import what_if, why
+from apps.views import what_if, why
 from apps.resources import answerer, complain, own_graph, say
 from kgqa.answerer import MAX_QUESTION_CHARACTERS
 from kgqa.explain import answer_json
@@ -118,7 +118,7 @@ def show(answer: Answer) -> None:
         first = 0 if answer.source is Source.NONE else 1
         if others := answer.candidates[first : first + 5]:
             st.markdown(f"**{say('or')}**")
-            rows = [(c.text, c.score, f"{say(f'{c.source.value}_source')} {c.score:.0%}") for c in others]
+            rows = [(c.text, c.score, f"{say(f'{c.source.value}_short')} {c.score:.0%}") for c in others]
             st.html(bars(rows))
     ms = round(answer.timing_ms.get("total", 0.0))
     with st.container(horizontal=True, vertical_alignment="center"):

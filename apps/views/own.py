@@ -13,7 +13,7 @@ import streamlit as st
 from apps.graph_view import COLOURS, dot
 from apps.guard import checked_url, sparql_allowed
 from apps.markup import listed, plain
-from apps.pages.why import drawn, facts_of
+from apps.views.why import drawn, facts_of
 from apps.resources import complain, is_dark, keep_own, own_graph, say
 from kgqa.graph.importing import import_graph
 from kgqa.graph.opening import SHIPPED, open_graph

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from apps.pages.ask import link_of, sureness
+from apps.views.ask import link_of, sureness
 from kgqa.types import Passage, Question
 
 EVIL = "I plant flowers <script>alert(1)</script> **bold** [x](javascript:y) :smile: $a$"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.pages.batch import MAX_QUESTIONS, SAMPLE, read, table_of
+from apps.views.batch import MAX_QUESTIONS, SAMPLE, read, table_of
 from kgqa.types import Answer, InputError, Question, Source
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.pages.own import uploaded
+from apps.views.own import uploaded
 from kgqa.types import InputError
 
 BEES = """
