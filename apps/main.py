@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from apps.views import ask, batch, compare, learn, own
 from apps.resources import say
 from apps.texts import LANGUAGES
+from apps.views import ask, batch, compare, learn, own
 
 ICON = Path(__file__).with_name("icon.svg")
 KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")

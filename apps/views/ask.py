@@ -9,8 +9,8 @@ import streamlit as st
 
 from apps.examples import EXAMPLES
 from apps.markup import QUIET, annotated, bars, escaped, mentions, plain
-from apps.views import what_if, why
 from apps.resources import answerer, complain, own_graph, say
+from apps.views import what_if, why
 from kgqa.answerer import MAX_QUESTION_CHARACTERS
 from kgqa.explain import answer_json
 from kgqa.types import Answer, InputError, NodeRole, Passage, Question, Source

@@ -8,9 +8,9 @@ import time
 import streamlit as st
 
 from apps.markup import QUIET, escaped
+from apps.resources import answerer, complain, own_graph, reader, readers, say
 from apps.views.ask import given
 from apps.views.what_if import card
-from apps.resources import answerer, complain, own_graph, reader, readers, say
 from kgqa.answerer import Answerer
 from kgqa.graph.ablation import ABLATIONS
 from kgqa.types import Answer, InputError

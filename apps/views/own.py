@@ -13,8 +13,8 @@ import streamlit as st
 from apps.graph_view import COLOURS, dot
 from apps.guard import checked_url, sparql_allowed
 from apps.markup import listed, plain
-from apps.views.why import drawn, facts_of
 from apps.resources import complain, is_dark, keep_own, own_graph, say
+from apps.views.why import drawn, facts_of
 from kgqa.graph.importing import import_graph
 from kgqa.graph.opening import SHIPPED, open_graph
 from kgqa.graph.store import GraphStore
