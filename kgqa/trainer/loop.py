@@ -23,6 +23,7 @@ from kgqa.objectives.base import Batches, Objective
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint
 from kgqa.trainer.optimizer import build_optimizers, factor, set_rate
 from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.utilisation import flops_of_token, matrix_rate
 from kgqa.types import InputError
 
 Evaluate = Callable[[Objective], dict[str, float]]
@@ -120,6 +121,7 @@ class _Run:
         self.main = self.accelerator.is_main_process
         objective.to(self.accelerator.device)
         self.objective = objective
+        self._utilisation_of_a_token = self._measure()  # before DDP's hooks are there
         self.optimizers = build_optimizers(objective, settings)
         self.prepared, *self.wrapped = self.accelerator.prepare(objective, *self.optimizers)
         if settings.compile:
@@ -149,6 +151,17 @@ class _Run:
             self.stopping,
         )
 
+    def _measure(self) -> float:
+        """Share of all devices' matrix-product rate that one token a second is; 0 where it is not known."""
+        if not self.main:
+            return 0.0
+        device = self.accelerator.device
+        with self.accelerator.autocast():
+            flops = flops_of_token(self.objective, self.batches[0].to(device))
+        if not flops:
+            return 0.0
+        return flops / (matrix_rate(device, self.settings.precision) * self.accelerator.num_processes)
+
     def _steps(self, show: Callable[[str, float], None], board: Any) -> None:
         progress, settings = self.progress, self.settings
         began = saved = time.monotonic() - progress.seconds
@@ -175,6 +188,8 @@ class _Run:
                 speed = (progress.tokens - logged_tokens) / max(now - logged, 1e-9)
                 progress.loss = figures["loss"]
                 extra = {"grad_norm": float(norm), "rate": rate, "tokens_per_s": round(speed)}
+                if self._utilisation_of_a_token:
+                    extra["mfu"] = speed * self._utilisation_of_a_token
                 self._log({**figures, **extra}, board)
                 show(f"loss {figures['loss']:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
                 sums, summed, logged, logged_tokens = {}, 0, now, progress.tokens

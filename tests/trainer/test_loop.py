@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -163,6 +164,30 @@ def test_bf16_and_a_loss_gone_wrong(tmp_path: Path) -> None:
     assert train(Toy(), Numbers(), settings(precision="bf16"), tmp_path / "b").steps == 12
     with pytest.raises(InputError, match="not finite"):
         train(Broken(), Numbers(), settings(), tmp_path / "n")
+
+
+def test_tensorboard_gets_what_the_log_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[tuple[str, int]] = []
+
+    class SummaryWriter:
+        def __init__(self, folder: str) -> None:
+            self.folder = folder
+
+        def __enter__(self) -> "SummaryWriter":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def add_scalar(self, key: str, _value: float, step: int) -> None:
+            written.append((key, step))
+
+    board = ModuleType("torch.utils.tensorboard")
+    board.SummaryWriter = SummaryWriter  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
+    train(Toy(), Numbers(), settings(max_steps=2), tmp_path)
+    assert ("loss", 1) in written and ("tokens_per_s", 2) in written
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    assert train(Toy(), Numbers(), settings(max_steps=2), tmp_path / "without").steps == 2
 
 
 def test_batches_made_ahead_are_the_same() -> None:

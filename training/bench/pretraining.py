@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from kgqa.models.encoders.variants import EncoderSettings, build_language_model
+from kgqa.models.encoders.variants import build_language_model
 from kgqa.trainer.assemble import PretrainingRecipe, build_objective
 from kgqa.trainer.loop import train
 from kgqa.trainer.pretraining import RowBatches
+from kgqa.trainer.utilisation import flops_of_token, matrix_rate
 
 VOCAB = 8192
 
@@ -88,29 +89,6 @@ def theirs(options: argparse.Namespace, rows: np.ndarray, folder: Path) -> float
     return time.monotonic() - began
 
 
-def matrix_rate(seconds: float = 1.0) -> float:
-    """FLOP/s of a bf16 matrix product on this device."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    size = 8192 if device == "cuda" else 1024
-    a = torch.randn(size, size, device=device, dtype=torch.bfloat16)
-    a @ a
-    began, count = time.monotonic(), 0
-    while time.monotonic() - began < seconds:
-        a @ a
-        count += 1
-        if device == "cuda":
-            torch.cuda.synchronize()
-    return count * 2 * size**3 / (time.monotonic() - began)
-
-
-def flops_of_token(options: argparse.Namespace) -> float:
-    """Forward and backward of a token: the body's weights, attention, and the head where it is hidden."""
-    model: Any = build_language_model(EncoderSettings.model_validate(recipe_of(options).encoder), VOCAB)
-    body = sum(p.numel() for n, p in model.base_model.named_parameters() if "embed" not in n)
-    attention = 2 * options.layers * options.hidden * options.length
-    return 6 * (body + attention) + 0.15 * 6 * options.hidden * VOCAB
-
-
 def main() -> None:
     """Take turns, print, compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -137,7 +115,12 @@ def main() -> None:
                 speeds[name].append(speed)
                 print(json.dumps({"turn": turn, "side": name, "tokens_per_s": round(speed)}), flush=True)
     medians = {name: statistics.median(values) for name, values in speeds.items()}
-    share = medians["kgqa"] * flops_of_token(options) / matrix_rate() if options.objective == "mlm" else None
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    objective = build_objective(recipe_of(options), VOCAB, lambda _: None).to(device)
+    batch = RowBatches(rows.astype(np.uint16), options.rows, 0)[0].to(device)
+    with torch.autocast(device.type, torch.bfloat16):
+        flops = flops_of_token(objective, batch) or 0.0
+    share = medians["kgqa"] * flops / matrix_rate(device, seconds=1.0)
     print(json.dumps({**medians, "ratio": medians["kgqa"] / medians["trainer"], "utilisation": share}))
 
 
