@@ -33,8 +33,8 @@ class ConceptHead(Head):
         """Score of each node, (N,); the context nodes get -1e4."""
         row = batch.graph.batch
         text = self.text(torch.cat([fused.summary, fused.pooled], dim=-1))
-        scores = self.out(self.node(fused.nodes) + text[row]).squeeze(-1)
-        match = (self.query(fused.summary)[row] * self.key(fused.nodes)).sum(-1)
+        scores = self.out(self.node(fused.nodes) + text.index_select(0, row)).squeeze(-1)
+        match = (self.query(fused.summary).index_select(0, row) * self.key(fused.nodes)).sum(-1)
         scores = (scores + match / math.sqrt(fused.nodes.shape[-1])).float()
         return scores.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), -1e4)
 

@@ -56,11 +56,11 @@ class FusionLayer(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """New token states (B, T, H), node states (N, size), attention (E',)."""
         rows = torch.arange(len(hidden), device=hidden.device)
-        instruction = self.instruct(hidden[rows, summary_at])[graph.batch]
+        instruction = self.instruct(hidden[rows, summary_at]).index_select(0, graph.batch)
         nodes, attention = self.messages(nodes, edges, instruction)
 
         mention_tokens = hidden[graph.mention_row, graph.mention_token]  # (M, H)
-        mixed = F.gelu(self.from_token(mention_tokens) + self.from_node(nodes[graph.mention_node]))
+        mixed = F.gelu(self.from_token(mention_tokens) + self.from_node(nodes.index_select(0, graph.mention_node)))
         flat = graph.mention_row * hidden.shape[1] + graph.mention_token
         update = scatter_mean(self.dropout(self.to_token(mixed)), flat, hidden.shape[0] * hidden.shape[1])
         both = torch.cat([hidden[rows, summary_at], nodes[context]], dim=-1)

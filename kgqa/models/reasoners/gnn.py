@@ -34,7 +34,7 @@ class NodeInput(nn.Module):
         """(N, size) from label vectors (U, size)."""
         score = graph.score.unsqueeze(-1)
         powers = torch.cat([score, score.sqrt(), score.square()], dim=-1).to(labels.dtype)
-        return self.norm(labels[graph.node_label] + self.role(graph.role) + self.score(powers))
+        return self.norm(labels.index_select(0, graph.node_label) + self.role(graph.role) + self.score(powers))
 
 
 class Connections(nn.Module):
@@ -122,16 +122,17 @@ class RelationalAttention(MessagePassing):
         key, value = self.key_value(normed).chunk(2, dim=-1)
         kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
         source, target = index
-        kind_key = kind_key.view(shape)[kinds]
-        score = (query[target] * (key.view(shape)[source] + kind_key)).sum(-1)
+        # index_select, since the gradient of [] is several times slower
+        kind_key = kind_key.view(shape).index_select(0, kinds)
+        score = (query.index_select(0, target) * (key.view(shape).index_select(0, source) + kind_key)).sum(-1)
         if self.instruction is not None and instruction is not None:
-            score = score + (self.instruction(instruction).view(shape)[target] * kind_key).sum(-1)
+            score = score + (self.instruction(instruction).view(shape).index_select(0, target) * kind_key).sum(-1)
         score = score / math.sqrt(self.head_size) + log_weight.unsqueeze(-1).to(score.dtype)
         alpha = softmax(score.float(), target, num_nodes=len(nodes)).to(value.dtype)  # (E', heads)
         update = self.propagate(
             index,
             value=value.view(shape),
-            kind=kind_value.view(shape)[kinds],
+            kind=kind_value.view(shape).index_select(0, kinds),
             alpha=alpha,
             size=(len(nodes), len(nodes)),
         )
