@@ -28,6 +28,7 @@ from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import Batches
 from kgqa.objectives.qa import QA
 from kgqa.text.datasets import load_dataset
+from kgqa.text.renaming import renamed
 from kgqa.text.synthesis import synthesise
 from kgqa.text.tokenizer import load_tokenizer
 from kgqa.text.unanswerable import unanswerable
@@ -59,6 +60,8 @@ class DataSettings(BaseModel):
     """Use the first so many examples (questions made, for `synthesis`)."""
     unanswerable: float = Field(0.0, ge=0, le=1)
     """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
+    renamed: float = Field(0.0, ge=0, le=1)
+    """Copies in which a person has another name, as a share of the set (added to the limit)."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -191,6 +194,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
         raise InputError(f"{settings.name}: no examples found over the graph {graph.name!r}")
     if settings.unanswerable:
         examples += unanswerable(examples, seed=settings.seed, share=settings.unanswerable)
+    if settings.renamed:
+        examples += renamed(examples, seed=settings.seed, share=settings.renamed)
     return examples
 
 
