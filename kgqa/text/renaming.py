@@ -23,8 +23,8 @@ _VOWELS = "a e i o u ai ia"
 _ENDS = ("", "n", "r", "s", "l", "k", "m")
 _PRONOUN = re.compile(r"\b([Hh]e|[Ss]he)\b(?!')")
 _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")
-_NOT_NAMES = """Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August
-September October November December Christmas Easter Halloween English French German Korean Grandma Grandpa
+_NOT_NAMES = """Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July
+August September October November December Christmas Easter Halloween English French German Korean Grandma Grandpa
 Mother Father Mum Mom Dad"""
 
 
