@@ -16,8 +16,12 @@ def build(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Report on quality instead of writing.")] = False,
     limit: Annotated[int, typer.Option(help="Entries of each list that --check prints; 0 for all.")] = 20,
+    draw: Annotated[
+        int, typer.Option(min=0, help="Print this many random facts of each domain instead of writing.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --draw.")] = 0,
 ) -> None:
-    """Compile a folder of source files to Turtle, or report on their quality (--check)."""
+    """Compile a folder of source files to Turtle, report on their quality (--check) or read some (--draw)."""
     from kgqa.graph.compiling import read_folder
     from kgqa.graph.turtle import write_turtle
 
@@ -29,6 +33,12 @@ def build(
         typer.echo(report.text(limit or None))
         if not report.clean:
             raise typer.Exit(1)
+        return
+    if draw:
+        from kgqa.graph.quality import draw as draw_facts
+
+        for domain, facts in draw_facts(graph, draw, seed).items():
+            typer.echo("\n".join([f"{domain}:", *(f"    {fact}" for fact in facts)]))
         return
     target = out or folder.with_name(f"{folder.name}.ttl")
     write_turtle(graph, target)

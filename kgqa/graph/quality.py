@@ -106,6 +106,23 @@ def examine(graph: SourceGraph, samples: int = 40, seed: int = 0) -> Report:
     return report
 
 
+def draw(graph: SourceGraph, count: int, seed: int = 0) -> dict[str, list[str]]:
+    """`count` facts of each domain as sentences, drawn at random for a reader to judge.
+
+    A fact belongs to the domains of its head. The same graph and seed give the same facts.
+    """
+    pools: dict[str, list[str]] = defaultdict(list)
+    for fact in graph.facts:
+        head, tail = graph.concepts[fact.head], graph.concepts[fact.tail]
+        sentence = f"{head.name} | {graph.relations[fact.relation].words} | {tail.name}"
+        for domain in head.domains:
+            pools[domain].append(sentence)
+    return {
+        domain: random.Random(f"{seed} {domain}").sample(pools[domain], min(count, len(pools[domain])))
+        for domain in sorted(pools)
+    }
+
+
 def _domains(graph: SourceGraph) -> dict[str, tuple[int, int]]:
     concepts: Counter[str] = Counter(name for concept in graph.concepts for name in concept.domains)
     facts: Counter[str] = Counter(name for fact in graph.facts for name in graph.concepts[fact.head].domains)
