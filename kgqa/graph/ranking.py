@@ -2,73 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.walking import Walk
+from kgqa.graph.cues import Asked
+from kgqa.graph.walking import Walk, best, locate
+from kgqa.types import Edges, Ints
 
 Scores = NDArray[np.float64]
 
 # A linear ranker, fitted by listwise softmax on training questions (answers among all concepts within two
-# hops): 30 % CommonsenseQA over ConceptNet, 70 % hand-written ones over the everyday graph. It knows no
+# hops): 40 % CommonsenseQA over ConceptNet, 60 % hand-written ones over the everyday graph. It knows no
 # relation and no concept, so it serves any graph.
 _WEIGHTS = {
-    "near": 0.02,
+    "near": 0.23,
     "far": 0.13,
-    "far_asked": 0.39,
-    "degree": 0.05,
-    "firm": 0.59,
-    "asked": 0.34,
-    "as_tail": 0.45,
-    "reached": -0.23,
+    "firm": 0.88,
+    "as_tail": 0.47,
+    "reached": -1.39,
+    "leads": 0.15,
+    "leads_far": 0.29,
+    "mentions": -0.6,
 }
+_FILLING = {"some": 0.9, "share": 1.52, "number": 0.26}
 
 
-def features(
-    reached: Walk, mass: NDArray[np.float64], asked: NDArray[np.bool_], vague: NDArray[np.bool_]
-) -> dict[str, Scores]:
-    """What the ranker looks at, each (V,).
+def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]) -> dict[str, Scores]:
+    """How each concept hangs together with the linked ones, each (V,).
 
     `mass` (S,) is what the linked concepts of question and passage weigh, in the order of `reached.seeds`;
-    `asked` and `vague` (R,) say which relations the question asks for and which say little.
+    `vague` (R,) says which relations say little.
     """
     size = len(reached.ids)
-    weight = np.zeros(size)
+    weight, is_seed = np.zeros(size), np.zeros(size)
     weight[reached.seeds] = mass
+    is_seed[reached.seeds] = 1.0
     head, relation = reached.edges.head[: reached.first], reached.edges.relation[: reached.first]
     tail = reached.edges.tail[: reached.first]
-    from_head, from_tail = weight[head], weight[tail]
-
-    def arriving(factor: NDArray) -> Scores:
-        out: Scores = np.bincount(tail, weights=from_head * factor, minlength=size).astype(np.float64)
-        return out + np.bincount(head, weights=from_tail * factor, minlength=size)
-
     near, far = reached.near[:, 0], reached.far[:, 0]
-    every = asked[reached.edges.relation]
-    heads, tails = reached.edges.head[every], reached.edges.tail[every]
-    sent = near / np.sqrt(reached.degree)
-    far_asked = np.bincount(tails, weights=sent[heads], minlength=size)
-    far_asked += np.bincount(heads, weights=sent[tails], minlength=size)
+
+    def arriving(sent: Scores, factor: NDArray) -> Scores:
+        out: Scores = np.bincount(tail, weights=sent[head] * factor, minlength=size).astype(np.float64)
+        return out + np.bincount(head, weights=sent[tail] * factor, minlength=size)
+
+    def led(sent: Scores, facts: int | None) -> Scores:
+        rows = asked.leads[reached.edges.relation[:facts]]
+        heads, tails = reached.edges.head[:facts], reached.edges.tail[:facts]
+        at_tail, at_head = rows[:, 1], rows[:, 0]
+        out: Scores = np.bincount(tails[at_tail], sent[heads[at_tail]], minlength=size).astype(np.float64)
+        return out + np.bincount(heads[at_head], sent[tails[at_head]], minlength=size)
+
     return {
         "near": np.log(near + 1e-4),
         "far": np.log(far + 1e-4),
-        "far_asked": np.log(far_asked + 1e-4),
-        "degree": np.log(reached.degree),
-        "firm": np.log(arriving(~vague[relation]) + 1e-2),
-        "asked": np.log(arriving(asked[relation]) + 1e-2),
-        "as_tail": np.log(np.bincount(tail, weights=from_head, minlength=size) + 1e-2),
+        "firm": np.log(arriving(weight, ~vague[relation]) + 1e-2),
+        "as_tail": np.log(np.bincount(tail, weights=weight[head], minlength=size) + 1e-2),
         "reached": (near > 0).astype(np.float64),
+        "leads": np.log(led(weight, reached.first) + 1e-2),
+        "leads_far": np.log(led(near / np.sqrt(reached.degree), None) + 1e-4),
+        "mentions": np.log1p(arriving(is_seed, np.ones(len(head)))),
     }
 
 
+def filling(edges: Edges, size: int, asked: Asked) -> Scores:
+    """(size,) whether the facts of each concept show it to be of the kind that is asked for: a place, a tool.
+
+    Ends of `edges` are places below `size`, or -1 for what does not matter.
+    """
+    known = edges.relation < len(asked.fills)  # a remote graph meets relations on the way
+    rows = asked.fills[np.where(known, edges.relation, 0)] & known[:, None]
+    fills, facts = np.zeros(size), np.zeros(size)
+    for place, row in ((edges.head, rows[:, 0]), (edges.tail, rows[:, 1])):
+        inside = place >= 0
+        fills += np.bincount(place[inside & row], minlength=size)
+        facts += np.bincount(place[inside], minlength=size)
+    found: Scores = _FILLING["some"] * (fills > 0) + _FILLING["number"] * np.log1p(fills)
+    return found + _FILLING["share"] * fills / np.maximum(facts, 1)
+
+
 def score_context(
-    reached: Walk, mass: NDArray[np.float64], asked: NDArray[np.bool_], vague: NDArray[np.bool_]
+    reached: Walk,
+    mass: Scores,
+    asked: Asked,
+    vague: NDArray[np.bool_],
+    facts_of: Callable[[Ints], Edges] | None = None,
+    count: int = 0,
 ) -> Scores:
-    """Worth of each concept to question and passage alone, over 0 and up to 1. See `features`."""
-    logit = np.zeros(len(reached.ids))
+    """Worth of each concept to question and passage alone, over 0 and up to 1. See `features`.
+
+    The walk sees few facts of the concepts at its end; `facts_of` tells more about the best `count`.
+    """
+    size = len(reached.ids)
+    logit = np.zeros(size)
     for name, value in features(reached, mass, asked, vague).items():
         logit += _WEIGHTS[name] * value
-    logit[(reached.near[:, 0] + reached.far[:, 0]) == 0] = -np.inf
+    unreached = (reached.near[:, 0] + reached.far[:, 0]) == 0
+    if asked.fills.any():
+        kind = filling(reached.edges, size, asked)
+        if facts_of is not None:
+            first = _bounded(logit + kind, unreached)
+            ids = reached.ids[np.sort(best(first, count))]
+            facts = facts_of(ids)
+            places = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
+            kind[np.searchsorted(reached.ids, ids)] = filling(places, len(ids), asked)
+        logit += kind
+    return _bounded(logit, unreached)
+
+
+def _bounded(logit: Scores, unreached: NDArray[np.bool_]) -> Scores:
+    logit = np.where(unreached, -np.inf, logit)
     top = logit.max(initial=-np.inf)
     return np.exp((logit - top) / 2) if np.isfinite(top) else np.zeros(len(logit))
 

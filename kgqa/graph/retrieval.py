@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.cues import asked_relations, vague_relations
+from kgqa.graph.cues import asked, vague_relations
 from kgqa.graph.linking import Linker
 from kgqa.graph.ranking import score_bridges, score_context
 from kgqa.graph.walking import Walk, WalkSettings, best, distinct, join, locate, take, walk
@@ -19,6 +19,7 @@ Relevance = Callable[[str, Sequence[str]], NDArray[np.floating]]
 _PART_WEIGHT = {NodeRole.QUESTION: 1.0, NodeRole.PASSAGE: 0.7, NodeRole.CHOICE: 1.0}
 _SHARE = {NodeRole.CHOICE: 0.15, NodeRole.QUESTION: 0.2, NodeRole.PASSAGE: 0.25}
 _FACT_CAP = 300
+_JUDGED = 3  # times max_nodes: concepts whose own facts are looked at
 _DEFAULT = WalkSettings()
 
 
@@ -52,8 +53,8 @@ def retrieve(
     The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
     question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
-    (N,)); it is asked about the best few hundred only. A graph is asked at most six times: `find`, `degrees`
-    twice, `neighbours` for each hop and for the facts, `labels`.
+    (N,)); it is asked about the best few hundred only. A graph is asked at most seven times: `find`, `degrees`
+    twice, `neighbours` for each hop, for what kind of thing the best are and for the facts, `labels`.
     Raises InputError for max_nodes below 1 and for hops other than 1 or 2.
     """
     if max_nodes < 1:
@@ -70,9 +71,18 @@ def retrieve(
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
     reached = walk(graph, everyone, columns, hops, settings)
     relations = graph.relations
-    context = score_context(
-        reached, columns[:, 0], asked_relations(question.text, relations), vague_relations(relations)
-    )
+    wanted, vague = asked(question.text, relations), vague_relations(relations)
+    if question.choices:  # they show themselves what kind of thing is asked for
+        context = score_context(reached, columns[:, 0], wanted, vague)
+    else:
+        context = score_context(
+            reached,
+            columns[:, 0],
+            wanted,
+            vague,
+            lambda ids: graph.neighbours(ids, settings.hub_facts),
+            _JUDGED * max_nodes,
+        )
     if relevance is not None:
         context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
     picks = []

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.graph.cues import asked_relations, vague_relations
-from kgqa.graph.ranking import features, score_bridges, score_context
-from kgqa.graph.walking import WalkSettings, walk
+from kgqa.graph.cues import asked, vague_relations
+from kgqa.graph.ranking import features, filling, score_bridges, score_context
+from kgqa.graph.walking import WalkSettings, locate, walk
 
 
 def reached(toy, context: str, choice: str):
@@ -28,7 +28,7 @@ def test_the_bridge_stands_between_both_sides(toy):
 
 
 def asking(toy, text: str):
-    return asked_relations(text, toy.relations), vague_relations(toy.relations)
+    return asked(text, toy.relations), vague_relations(toy.relations)
 
 
 def test_scores_are_bounded(toy):
@@ -49,6 +49,34 @@ def test_the_question_word_turns_the_ranking(toy):
 
     assert place("Where?", "garden") < place("With which tool?", "garden")
     assert place("With which tool?", "trowel") < place("Where?", "trowel")
+
+
+def test_what_fills_the_asked_end_of_many_facts_is_of_the_asked_kind(toy):
+    trowel, flowers = toy.id("trowel"), toy.id("plant flowers")
+    ids = np.array([trowel, flowers], dtype=np.int32)
+    facts = toy.neighbours(ids)
+    own = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
+    tool, event = filling(own, 2, asked("Which tool?", toy.relations))
+    assert tool > event
+    assert not filling(own, 2, asked("", toy.relations)).any()
+
+
+def test_relations_met_later_do_not_count(toy):
+    wanted = asked("Which tool?", toy.relations[:1])
+    facts = toy.neighbours(np.array([toy.id("trowel")], dtype=np.int32))
+    assert filling(facts, 1000, wanted).shape == (1000,)
+
+
+def test_the_concepts_own_facts_settle_their_kind(toy):
+    walked = reached(toy, "build a house", "excavator")
+    ids: list[int] = []
+
+    def facts_of(wanted):
+        ids.extend(wanted.tolist())
+        return toy.neighbours(wanted)
+
+    score = score_context(walked, np.array([1.0, 0.0]), *asking(toy, "With which tool?"), facts_of, 2)
+    assert len(ids) == 2 and ids == sorted(ids) and score.max() == 1
 
 
 def test_every_feature_has_a_finite_value_for_every_concept(toy):
