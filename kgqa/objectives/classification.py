@@ -55,6 +55,10 @@ class Classification(Objective):
         accuracy = (logits.argmax(-1) == batch.label).float().mean()
         return Loss(loss, {"accuracy": accuracy.detach()}, len(batch.label))
 
+    def log_probabilities(self, batch: ClassBatch) -> list[Tensor]:
+        """What SiFT keeps steady: the classes' log-probabilities (B, num_labels)."""
+        return [self.logits(batch.tokens).log_softmax(-1)]
+
     def export(self, folder: Path) -> None:
         """Write the encoder as a Hugging Face folder (the linear layer is of no use elsewhere)."""
         save_model(self.encoder, folder)

@@ -34,16 +34,23 @@ def hide(
     mask_share: float = 0.8,
     random_share: float = 0.1,
     noise: Tensor | None = None,
+    inside: Tensor | None = None,
 ) -> Masked:
     """Hide the same number K of tokens in each row, so that shapes stay fixed on the device.
 
     Of the hidden tokens `mask_share` become [MASK], `random_share` a random token, the rest stay (Devlin et
-    al., 2019, section 3.1: 80/10/10). `noise` (B, T) in [0, 1) decides which; None draws it.
+    al., 2019, section 3.1: 80/10/10). `noise` (B, T) in [0, 1) decides which; None draws it. With `inside`
+    (V,) bool, true for tokens that go on a word, whole words are hidden (the word that would make it more
+    than K is left).
     """
     count = max(1, round(share * input_ids.shape[1]))
     score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise
+    if inside is not None:
+        score = score.gather(1, word_starts(input_ids, inside))
     score = score.masked_fill(input_ids < SPECIAL_TOKENS, -1.0)
     best, positions = score.topk(count, dim=1)  # (B, K)
+    if inside is not None:
+        best = best.masked_fill(~whole(input_ids, positions, inside), -1.0)
     originals = input_ids.gather(1, positions)
     fate = torch.rand(positions.shape, device=input_ids.device)
     drawn = torch.randint(SPECIAL_TOKENS, vocab_size, positions.shape, device=input_ids.device)
@@ -51,6 +58,23 @@ def hide(
     filled = torch.where(fate < mask_share, torch.full_like(filled, MASK_ID), filled)
     filled = torch.where(best < 0, originals, filled)
     return Masked(input_ids.scatter(1, positions, filled), positions, originals.masked_fill(best < 0, -100))
+
+
+def word_starts(input_ids: Tensor, inside: Tensor) -> Tensor:
+    """Place of the first token of each token's word, (B, T); a special token ends a word."""
+    begins = ~inside[input_ids] | (input_ids < SPECIAL_TOKENS)
+    begins = begins | torch.nn.functional.pad(input_ids[:, :-1] < SPECIAL_TOKENS, (1, 0), value=True)
+    places = torch.arange(input_ids.shape[1], device=input_ids.device)
+    return torch.where(begins, places, 0).cummax(1).values
+
+
+def whole(input_ids: Tensor, positions: Tensor, inside: Tensor) -> Tensor:
+    """Whether all tokens of the word at each place are among `positions`, (B, K)."""
+    starts = word_starts(input_ids, inside)
+    lengths = torch.zeros_like(starts).scatter_add(1, starts, torch.ones_like(starts))
+    mine = starts.gather(1, positions)
+    hidden = torch.zeros_like(starts).scatter_add(1, mine, torch.ones_like(mine))
+    return (hidden == lengths).gather(1, mine)
 
 
 def static_noise(input_ids: Tensor) -> Tensor:
@@ -88,11 +112,13 @@ class MLM(Objective):
         share: share of tokens hidden.
         mask_share, random_share: what becomes of them; the rest is left as it is.
         static: hide the same tokens of a row each time; else anew (RoBERTa's dynamic masking).
+        inside: (V,) bool, tokens that go on a word: whole words are hidden (BERT's later release).
         decoder: what stands between encoder and head (DeBERTa's mask decoder); None: nothing.
         save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
 
     model: Any
+    inside: Tensor | None
 
     def __init__(
         self,
@@ -103,6 +129,7 @@ class MLM(Objective):
         mask_share: float = 0.8,
         random_share: float = 0.1,
         static: bool = False,
+        inside: Tensor | None = None,
         decoder: nn.Module | None = None,
         save: Callable[[Path], None] | None = None,
     ) -> None:
@@ -111,6 +138,7 @@ class MLM(Objective):
         self._predict = predict
         self.share, self.mask_share, self.random_share = share, mask_share, random_share
         self.static = static
+        self.register_buffer("inside", inside, persistent=False)
         self.decoder = decoder
         self._save = save
 
@@ -121,14 +149,18 @@ class MLM(Objective):
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the hidden tokens."""
-        vocab_size = self.model.config.vocab_size
-        noise = static_noise(batch.input_ids) if self.static else None
-        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share, noise)
+        masked = self.hide(batch.input_ids)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden)
         loss = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
         return Loss(loss, {"mlm": loss.detach()}, masked.labels.numel())
+
+    def hide(self, input_ids: Tensor) -> Masked:
+        """The rows with tokens hidden as the paper's switches say."""
+        noise = static_noise(input_ids) if self.static else None
+        shares = (self.share, self.mask_share, self.random_share)
+        return hide(input_ids, self.model.config.vocab_size, *shares, noise, self.inside)
 
     def export(self, folder: Path) -> None:
         """Write a Hugging Face folder: `AutoModel` and `AutoModelForMaskedLM` load it."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.mlm import MLM, gather, hide, states, static_noise
+from kgqa.objectives.mlm import MLM, gather, states
 
 
 class PairHead(nn.Module):
@@ -40,9 +40,7 @@ class MLMWithPairs(MLM):
     def forward(self, batch: TextBatch) -> Loss:
         """Sum of the two losses; `pair_accuracy` is 0.5 by chance."""
         assert batch.label is not None
-        vocab_size = self.model.config.vocab_size
-        noise = static_noise(batch.input_ids) if self.static else None
-        masked = hide(batch.input_ids, vocab_size, self.share, self.mask_share, self.random_share, noise)
+        masked = self.hide(batch.input_ids)
         hidden = states(self.encoder, masked.input_ids, batch)
         logits = self._predict(self.model, gather(hidden, masked.positions))
         mlm = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)

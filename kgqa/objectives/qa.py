@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
+from torch_geometric.utils import softmax
 
 from kgqa.batch import Loss, QABatch
 from kgqa.models.reader import Reader
@@ -36,6 +37,12 @@ class QA(Objective):
     def forward(self, batch: QABatch) -> Loss:
         """Loss of a batch; the mean is over its questions."""
         return self.reader.loss(batch)
+
+    def log_probabilities(self, batch: QABatch) -> list[Tensor]:
+        """What SiFT keeps steady: log-probabilities of gate (Q, 3), choices (B,) and span ends (B, T, 2)."""
+        scores = self.reader(batch)
+        choice = softmax(scores.choice, batch.question, num_nodes=batch.num_questions)
+        return [scores.gate.log_softmax(-1), choice.clamp(min=1e-9).log(), scores.span.log_softmax(1)]
 
     def export(self, folder: Path) -> None:
         """Write the reader's checkpoint folder."""

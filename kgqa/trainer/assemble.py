@@ -18,15 +18,26 @@ from kgqa.models.encoders.variants import (
     build_language_model,
     find_variant,
 )
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import Objective
 from kgqa.objectives.clm import CLM
 from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer
+from kgqa.objectives.entity_denoising import EntityDenoising
+from kgqa.objectives.joint import Joint
+from kgqa.objectives.link_prediction import LinkPrediction
 from kgqa.objectives.mask_decoder import EnhancedMaskDecoder
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
 from kgqa.objectives.rtd import RTD, DisentangledEmbedding
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
+
+KNOWLEDGE: dict[str, type[Joint]] = {
+    "entity_denoising": EntityDenoising,
+    "link_prediction": LinkPrediction,
+}
+"""Objectives over text with subgraphs."""
 
 
 class TokenizerSettings(BaseModel):
@@ -62,6 +73,12 @@ class CorpusSettings(BaseModel):
     batch_rows: int = Field(default=32, ge=1)
     packing: Literal["full_sentences", "doc_sentences"] = "full_sentences"
     """Rows run on across documents, or end with them (Liu et al., 2019, section 4.2)."""
+    graph: str = "everyday"
+    """Objectives on knowledge: the graph whose concepts are found in the text."""
+    passages: int = Field(default=20_000, ge=8)
+    """Objectives on knowledge: passages that are read, drawn evenly from the sources."""
+    max_nodes: int = Field(default=60, ge=8)
+    """Objectives on knowledge: concepts of a passage's subgraph."""
 
 
 class ObjectiveSettings(BaseModel):
@@ -69,12 +86,25 @@ class ObjectiveSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Literal["mlm", "nsp", "sop", "rtd", "clm", "distilbert", "tinybert", "mobilebert"] = "mlm"
-    """`nsp` and `sop` are MLM with sentence pairs."""
+    name: Literal[
+        "mlm",
+        "nsp",
+        "sop",
+        "rtd",
+        "clm",
+        "distilbert",
+        "tinybert",
+        "mobilebert",
+        "entity_denoising",
+        "link_prediction",
+    ] = "mlm"
+    """`nsp` and `sop` are MLM with sentence pairs; the last two are MLM over text with subgraphs."""
     mask_share: float = Field(default=0.15, gt=0, lt=1)
     """Share of the tokens hidden."""
     static_masks: bool = False
     """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
+    whole_words: bool = False
+    """MLM: hide whole words, not single pieces."""
     mask_decoder: bool = True
     """MLM under DeBERTa: absolute positions through its enhanced mask decoder."""
     generator: EncoderSettings | None = None
@@ -93,6 +123,10 @@ class ObjectiveSettings(BaseModel):
     """TinyBERT: learn the predictions too (the task stage)."""
     transfer_steps: int = Field(default=0, ge=0)
     """MobileBERT: steps of the layer-wise transfer."""
+    reasoner: ReasonerSettings | None = None
+    """Knowledge: the network that reads text and graph; None takes ERNIE's, or our own for facts."""
+    held_out_facts: float = Field(default=0.15, gt=0, lt=1)
+    """Link prediction: share of the facts taken out of each batch."""
 
 
 class PretrainingRecipe(BaseModel):
@@ -122,8 +156,17 @@ def data_path(text: str) -> Path:
     return Path(path).expanduser()
 
 
-def build_objective(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> Objective:
+def build_objective(
+    recipe: PretrainingRecipe,
+    vocab_size: int,
+    save: Callable[[Path], None],
+    inside: torch.Tensor | None = None,
+) -> Objective:
     """The networks of a recipe, with new weights or those it starts from, under its objective.
+
+    Args:
+        save: writes what belongs beside the weights.
+        inside: (V,) bool, the tokens that go on a word, for `whole_words`.
 
     Raises:
         InputError: objective and encoder do not fit, or a teacher is missing.
@@ -144,13 +187,24 @@ def build_objective(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[
     _start(model, recipe.start)
     if settings.name == "clm":
         return CLM(model, variant.predict, save=save)
-    share, static = settings.mask_share, settings.static_masks
+    if settings.name in KNOWLEDGE:
+        return _knowledge(recipe, model, save)
+    masks: dict[str, Any] = {"share": settings.mask_share, "static": settings.static_masks, "inside": inside}
     if settings.name != "mlm":
-        return MLMWithPairs(model, variant.predict, share=share, static=static, save=save)
+        return MLMWithPairs(model, variant.predict, **masks, save=save)
     decoder = None
     if settings.mask_decoder and recipe.encoder.variant == "deberta":
         decoder = EnhancedMaskDecoder(recipe.encoder.max_position_embeddings, recipe.encoder.hidden_size)
-    return MLM(model, variant.predict, share=share, static=static, decoder=decoder, save=save)
+    return MLM(model, variant.predict, **masks, decoder=decoder, save=save)
+
+
+def _knowledge(recipe: PretrainingRecipe, model: Any, save: Callable[[Path], None]) -> Joint:
+    settings = recipe.objective
+    usual = ReasonerSettings(name="ernie" if settings.name == "entity_denoising" else "fused")
+    reader = Reader(model.base_model, settings.reasoner or usual)
+    more = {"held_out": settings.held_out_facts} if settings.name == "link_prediction" else {}
+    predict = find_variant(recipe.encoder.variant).predict
+    return KNOWLEDGE[settings.name](model, predict, reader, share=settings.mask_share, save=save, **more)
 
 
 def _rtd(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> RTD:

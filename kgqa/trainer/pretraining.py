@@ -17,7 +17,14 @@ from kgqa.text.corpus import Corpus, Document, read_documents, write_corpus
 from kgqa.text.pairs import PairMaker, PairTask
 from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.verbalising import fact_documents, read_facts
-from kgqa.trainer.assemble import CorpusSettings, PretrainingRecipe, build_objective, data_path
+from kgqa.trainer.assemble import (
+    KNOWLEDGE,
+    CorpusSettings,
+    PretrainingRecipe,
+    build_objective,
+    data_path,
+)
+from kgqa.trainer.grounding import grounded_batches
 from kgqa.trainer.loop import TrainResult, seed_everything, train
 from kgqa.trainer.recipe import save_recipe
 from kgqa.types import InputError
@@ -56,9 +63,12 @@ class PairBatches(Batches):
         return TextBatch(*(torch.from_numpy(part) for part in rows))
 
 
-def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> RowBatches | PairBatches:
+def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> Batches:
     """The batches that the recipe's objective reads."""
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
+    if recipe.objective.name in KNOWLEDGE:
+        tokenizer = load_tokenizer(corpus.folder)
+        return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
     if recipe.objective.name in {"nsp", "sop"}:
         task: PairTask = "nsp" if recipe.objective.name == "nsp" else "sop"
         return PairBatches(PairMaker(corpus, task, data.sequence_tokens, split), data.batch_rows, seed)
@@ -122,6 +132,18 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
     return Corpus(target), tokenizer
 
 
+def word_insides(tokenizer: Tokenizer) -> torch.Tensor:
+    """Tokens that go on a word, (V,) bool: `##ing` of WordPiece, `ing` beside `Ġing` of byte-level BPE."""
+    tokens = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
+    if any(token.startswith("##") for token in tokens):
+        return torch.tensor([token.startswith("##") for token in tokens])
+    special = set(tokenizer.get_added_tokens_decoder())
+    spaces = {"Ġ", "Ċ", "ĉ", ""}  # how byte-level BPE writes blank, new line and tab
+    return torch.tensor(
+        [t[:1] not in spaces and t[0].isalnum() and n not in special for n, t in enumerate(tokens)]
+    )
+
+
 def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
     """An evaluation with fixed rows and fixed masks: the same figure for the same weights, always."""
 
@@ -152,7 +174,8 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)
         save_recipe(recipe, target / "pretraining.json")
 
-    objective = build_objective(recipe, corpus.vocab_size, save)
+    inside = word_insides(tokenizer) if recipe.objective.whole_words else None
+    objective = build_objective(recipe, corpus.vocab_size, save, inside)
     evaluate = None
     if recipe.data.held_out:
         held_out = open_batches(recipe, corpus, "held_out")

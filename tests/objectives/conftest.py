@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from kgqa.batch import TextBatch
+from kgqa.batch import QABatch, TextBatch
+from kgqa.models.collate import Collator
 from kgqa.objectives.base import Objective
+from kgqa.types import Example, Link, NodeRole, Passage, Question, Relation, Subgraph
 
 TEXT = """
 The farmer digs the field with a spade. The gardener digs the bed with a trowel. The builder digs the pit
@@ -69,3 +72,48 @@ def learn(draw: Callable[..., TextBatch]) -> Callable[..., tuple[float, float]]:
         return before, measure()
 
     return run
+
+
+TOOLS = {
+    "trowel": "garden",
+    "excavator": "house",
+    "smoker": "hive",
+    "shovel": "hole",
+    "machine": "foundation",
+}
+
+
+@pytest.fixture(scope="session")
+def grounded(tokenizer) -> Callable[[int], QABatch]:  # type: ignore[no-untyped-def]
+    """Sentences with the tools they name, the places of these, and what each tool is used for."""
+    collate = Collator(tokenizer, max_tokens=48)
+    relation = Relation("UsedFor", "used for", "is used for")
+
+    def example(draw: torch.Generator) -> tuple[Example, Subgraph]:
+        order = [list(TOOLS)[n] for n in torch.randperm(len(TOOLS), generator=draw).tolist()][:4]
+        first, second = order[:2]
+        text = f"i dug in the {TOOLS[first]} with a {first} and in the {TOOLS[second]} with a {second}"
+        nodes = [*order, *(TOOLS[tool] for tool in order)]
+        links = [
+            Link(NodeRole.PASSAGE, text.index(n), text.index(n) + len(n), i)
+            for i, n in enumerate(nodes)
+            if n in text
+        ]
+        graph = Subgraph(
+            nodes=tuple(nodes),
+            labels=tuple(nodes),
+            roles=np.full(len(nodes), int(NodeRole.PASSAGE), dtype=np.int32),
+            scores=np.ones(len(nodes), dtype=np.float32),
+            edges=np.array([[i, 0, i + 4] for i in range(4)], dtype=np.int32),
+            weights=np.ones(4, dtype=np.float32),
+            relations=(relation,),
+            links=tuple(links),
+        )
+        return Example(Question("", passage=Passage(text))), graph
+
+    def batch(seed: int) -> QABatch:
+        draw = torch.Generator().manual_seed(seed)
+        made = [example(draw) for _ in range(8)]
+        return collate([e for e, _ in made], [[g] for _, g in made]).batch
+
+    return batch

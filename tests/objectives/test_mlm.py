@@ -5,7 +5,7 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.mlm import MASK_ID, MLM, hide, static_noise
+from kgqa.objectives.mlm import MASK_ID, MLM, hide, static_noise, word_starts
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 SIZES = {**SMALL, "max_position_embeddings": 48, "embedding_size": 16}
@@ -53,6 +53,32 @@ def test_static_masks_repeat_and_dynamic_ones_do_not() -> None:
     assert counts.max() < 25, "places are spread"
     assert (hide(ids, 500, noise=noise).positions == hide(ids, 500, noise=noise).positions).all()
     assert (hide(ids, 500).positions != hide(ids, 500).positions).any()
+
+
+def test_whole_words_are_hidden_or_none_of_them() -> None:
+    inside = torch.zeros(200, dtype=torch.bool)
+    inside[100:] = True
+    ids = torch.randint(5, 200, (60, 40))
+    ids[:, 0], ids[:, 20] = 2, 3
+    starts = word_starts(ids, inside)
+    assert word_starts(torch.tensor([[2, 150, 9, 101, 102, 3, 103]]), inside).tolist() == [
+        [0, 1, 2, 2, 2, 5, 6]
+    ]
+    masked = hide(ids, 200, share=0.3, mask_share=1.0, random_share=0.0, inside=inside)
+    assert masked.positions.shape == (60, 12) and (masked.labels >= 0).float().mean() > 0.8
+    for row in range(60):
+        gone = {p for p in range(40) if masked.input_ids[row, p] == MASK_ID}
+        words = {int(starts[row, p]) for p in gone}
+        assert gone == {p for p in range(40) if int(starts[row, p]) in words}
+        taught = masked.positions[row][masked.labels[row] >= 0]
+        assert set(taught.tolist()) == gone
+
+
+def test_whole_words_can_be_learnt(learn) -> None:  # type: ignore[no-untyped-def]
+    inside = torch.zeros(128, dtype=torch.bool)
+    inside[10:30] = True
+    before, after = learn(make("bert", inside=inside, static=True), steps=25)
+    assert after < before - 0.3
 
 
 def test_same_loss_as_hugging_face() -> None:

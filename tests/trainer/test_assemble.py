@@ -6,6 +6,8 @@ import torch
 from kgqa.batch import TextBatch
 from kgqa.objectives.clm import CLM
 from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT
+from kgqa.objectives.entity_denoising import EntityDenoising
+from kgqa.objectives.link_prediction import LinkPrediction
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
 from kgqa.objectives.rtd import RTD
@@ -50,6 +52,8 @@ def built(given: PretrainingRecipe):  # type: ignore[no-untyped-def]
         ("deberta-v3", "rtd", RTD),
         ("gpt2", "clm", CLM),
         ("modernbert", "rtd", RTD),
+        ("bert", "entity_denoising", EntityDenoising),
+        ("modernbert", "link_prediction", LinkPrediction),
     ],
 )
 def test_recipes_become_objectives(variant: str, objective: str, kind: type) -> None:

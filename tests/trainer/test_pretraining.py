@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.text.tokenizer import save_tokenizer, train_tokenizer
+from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.trainer.assemble import PretrainingRecipe
-from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, run_recipe
+from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, run_recipe, word_insides
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError
 
@@ -84,6 +84,43 @@ def test_pairs_from_the_corpus(recipe: PretrainingRecipe, objective: str, tmp_pa
         }
     )
     assert run_recipe(changed, tmp_path / "run").steps == 20
+
+
+@pytest.mark.parametrize("objective", ["entity_denoising", "link_prediction"])
+def test_text_with_subgraphs(
+    recipe: PretrainingRecipe,
+    objective: str,
+    tools_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    text = "\n\n".join(f"On day {n} I had to plant flowers. I took a trowel." for n in range(300))
+    (tmp_path / "days.txt").write_text(text)
+    data = {"graph": str(tools_file), "passages": 64, "sequence_tokens": 48, "facts": None}
+    changed = recipe.model_copy(
+        update={
+            "objective": recipe.objective.model_copy(update={"name": objective}),
+            "data": recipe.data.model_copy(update=data),
+            "trainer": recipe.trainer.model_copy(update={"max_steps": 4, "evaluate_every_steps": 2}),
+        }
+    )
+    result = run_recipe(changed, tmp_path / "run")
+    assert result.steps == 4 and {"mlm", "loss"} < set(result.metrics)
+    assert (tmp_path / "run" / "export" / "reader.json").exists()
+
+
+def test_whole_words(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    changed = recipe.model_copy(
+        update={"objective": recipe.objective.model_copy(update={"whole_words": True})}
+    )
+    assert run_recipe(changed, tmp_path / "run").steps == 20
+    pieces = word_insides(load_tokenizer(tmp_path / "run" / "corpus"))
+    assert 0 < pieces.sum() < 320 and not pieces[:5].any()
+    bpe = train_tokenizer(["the digging gardener digs . " * 9], vocab_size=320, kind="bpe")
+    inside = word_insides(bpe)
+    assert not inside[bpe.token_to_id("Ġ")] and not inside[bpe.token_to_id(".")] and not inside[:5].any()
+    assert inside[bpe.token_to_id("g")]
 
 
 def test_every_row_once_an_epoch_in_a_fixed_order(recipe: PretrainingRecipe, tmp_path: Path) -> None:

@@ -1,0 +1,78 @@
+"""Denoising entities: which concept is meant, where its alignment was taken away or is wrong?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from kgqa.batch import GraphBatch, Loss, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.objectives.joint import Joint
+
+REPLACED, MASKED = 0.05, 0.15
+"""Shares of the mentioned concepts whose alignment is wrong, or missing; the rest stay as they are."""
+
+
+class EntityDenoising(Joint):
+    """MLM + the denoising entity auto-encoder dEA (Zhang et al., 2019, section 3.4, equations 6 and 7).
+
+    Of the mentioned concepts 5 % are replaced by another of the row, 15 % lose their alignment, 80 % stay.
+    Each mention token then tells its concept among those mentioned in its row:
+    p(e | w) = softmax(linear(w) . e). The fate falls on a concept with all its mentions, else a second
+    mention would give it away. `e` are label vectors, where the paper has TransE's. LinkPrediction is the
+    sibling that learns of facts. The paper adds NSP; RoBERTa found it of no use.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        size = self.reader.stepper.hidden_size
+        self.entities = LabelEncoder(self.reader.stepper.embedding.embedding_dim, size)
+        self.linear = nn.Linear(size, size)
+
+    def forward(self, batch: QABatch) -> Loss:
+        """Sum of both losses; `entity_accuracy` is the share of mention tokens whose concept is found."""
+        graph = batch.graph
+        fused, mlm = self.read(batch, corrupt(graph))
+        labels = self.entities(self.reader.stepper.embedding, graph)[graph.node_label]  # (N, H)
+        mentioned, gold = graph.mention_node.unique(return_inverse=True)  # (U), (M)
+        states = self.linear(fused.tokens[graph.mention_row, graph.mention_token])  # (M, H)
+        scores = (states @ labels[mentioned].to(states.dtype).T).float() / labels.shape[-1] ** 0.5  # (M, U)
+        same_row = graph.mention_row.unsqueeze(1) == graph.batch[mentioned]
+        scores = scores.masked_fill(~same_row, -1e4)
+        told = same_row.sum(1) > 1  # one candidate is no question
+        dea = cross_entropy(scores, gold.masked_fill(~told, -100), ignore_index=-100, reduction="sum")
+        count = told.sum().clamp(min=1)
+        right = ((scores.argmax(1) == gold) & told).sum() / count if len(gold) else count * 0.0
+        parts: dict[str, float | Tensor] = {
+            "mlm": mlm.detach(),
+            "dea": (dea / count).detach(),
+            "entity_accuracy": right.detach(),
+        }
+        return Loss(mlm + dea / count, parts, int(batch.tokens.input_ids.numel()))
+
+
+def corrupt(graph: GraphBatch) -> GraphBatch:
+    """The graph with some alignments wrong and some missing."""
+    fate = torch.rand(len(graph.node_label), device=graph.node_label.device)[graph.mention_node]  # (M)
+    node = torch.where(fate < REPLACED, others(graph, graph.mention_node), graph.mention_node)
+    kept = (fate < REPLACED) | (fate >= REPLACED + MASKED)
+    return replace(
+        graph,
+        mention_row=graph.mention_row[kept],
+        mention_token=graph.mention_token[kept],
+        mention_node=node[kept],
+    )
+
+
+def others(graph: GraphBatch, nodes: Tensor) -> Tensor:
+    """For each of `nodes` another node of its row, drawn evenly, never the context; itself if it is alone."""
+    sizes = torch.bincount(graph.batch)
+    first = (sizes.cumsum(0) - sizes)[graph.batch[nodes]] + 1  # behind the row's context node
+    room = sizes[graph.batch[nodes]] - 1
+    draw = torch.rand(len(nodes), device=nodes.device)
+    step = 1 + (draw * (room - 1).clamp(min=0)).long().clamp(max=(room - 2).clamp(min=0))
+    return first + (nodes - first + step) % room.clamp(min=1)

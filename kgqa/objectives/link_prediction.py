@@ -1,0 +1,82 @@
+"""Predicting facts that were taken out of a subgraph, from the text and from the facts that stayed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from kgqa.batch import GraphBatch, Loss, QABatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.objectives.joint import Joint
+
+
+class LinkPrediction(Joint):
+    """MLM + link prediction over held-out facts (DRAGON: Yasunaga et al., 2022, section 2.3, equation 7).
+
+    A share of the facts is taken out; each is scored against the same fact with another head or tail, by
+    DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t` are the node states that
+    have met the text, `r` is read from the relation's words, so that a new graph's relations are known.
+    EntityDenoising is the sibling that learns of mentions.
+
+    Args:
+        held_out: share of the facts taken out.
+        negatives: wrong facts for each.
+    """
+
+    def __init__(self, *arguments: Any, held_out: float = 0.15, negatives: int = 16, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.held_out, self.negatives = held_out, negatives
+        size = self.reader.stepper.hidden_size
+        self.relations = LabelEncoder(self.reader.stepper.embedding.embedding_dim, size)
+
+    def forward(self, batch: QABatch) -> Loss:
+        """Sum of both losses; `link_accuracy` is the share of wrong facts that score below the right one."""
+        graph = batch.graph
+        held = self.draw(graph)
+        fused, mlm = self.read(batch, without(graph, held))
+        head, tail = graph.edge_index[:, held]  # (S)
+        if not len(head):
+            return Loss(mlm, {"mlm": mlm.detach()}, int(batch.tokens.input_ids.numel()))
+        relation = self.relations(self.reader.stepper.embedding, graph)[graph.edge_label[held]]  # (S, H)
+        other = torch.randint(len(graph.node_label), (len(head), self.negatives), device=head.device)
+        swap_head = torch.rand(other.shape, device=head.device) < 0.5
+        wrong_head = torch.where(swap_head, other, head.unsqueeze(1))
+        wrong_tail = torch.where(swap_head, tail.unsqueeze(1), other)
+        right = self.score(fused.nodes[head], relation, fused.nodes[tail])  # (S)
+        wrong = self.score(fused.nodes[wrong_head], relation.unsqueeze(1), fused.nodes[wrong_tail])  # (S, n)
+        usable = (wrong_head != head.unsqueeze(1)) | (wrong_tail != tail.unsqueeze(1))
+        count = usable.sum(1).clamp(min=1)
+        link = -(logsigmoid(right) + (logsigmoid(-wrong) * usable).sum(1) / count).mean()
+        below = ((wrong < right.unsqueeze(1)) & usable).sum() / usable.sum().clamp(min=1)
+        parts: dict[str, float | Tensor] = {
+            "mlm": mlm.detach(),
+            "link": link.detach(),
+            "link_accuracy": below.detach(),
+        }
+        return Loss(mlm + link, parts, int(batch.tokens.input_ids.numel()))
+
+    def draw(self, graph: GraphBatch) -> Tensor:
+        """Which facts are taken out, (E,) bool: at least one where there is any."""
+        chance = torch.rand(graph.edge_index.shape[1], device=graph.edge_index.device)
+        held = chance < self.held_out
+        if len(held):
+            held[chance.argmin()] = True
+        return held
+
+    def score(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """DistMult's score of facts, (...)."""
+        return (head.float() * relation.float() * tail.float()).sum(-1) / head.shape[-1] ** 0.5
+
+
+def without(graph: GraphBatch, held: Tensor) -> GraphBatch:
+    """The graph without some of its facts."""
+    return replace(
+        graph,
+        edge_index=graph.edge_index[:, ~held],
+        edge_label=graph.edge_label[~held],
+        edge_weight=graph.edge_weight[~held],
+    )

@@ -1,0 +1,102 @@
+"""Virtual adversarial fine-tuning: predictions may not change where the word vectors change a little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import layer_norm
+
+from kgqa.batch import Loss
+from kgqa.objectives.base import Objective
+from kgqa.types import InputError
+
+
+class SiFT(Objective):
+    """Another objective + scale-invariant fine-tuning (He et al., 2021, section 4.3).
+
+    The word vectors are normalised first and perturbed then, so that one size of perturbation fits all words
+    and models. The perturbation starts as noise of size `noise` and makes one step of `step`, along the
+    gradient of the divergence it causes (Jiang et al., 2020, SMART: the largest entry of the gradient of a row
+    is brought to 1). `weight` times the symmetric KL divergence between clean and perturbed predictions is
+    added to the loss: three forward passes more in training, none in evaluation.
+
+    The batch is the inner objective's.
+
+    Args:
+        inner: an objective with `encoder` and `log_probabilities(batch)`.
+        weight: of the divergence; the paper's lambda.
+
+    Raises:
+        InputError: the encoder's embeddings are not normalised (GPT, MobileBERT).
+    """
+
+    inner: Any
+
+    def __init__(
+        self, inner: Objective, weight: float = 1.0, *, noise: float = 1e-2, step: float = 1e-2
+    ) -> None:
+        super().__init__()
+        self.inner = inner
+        self.weight, self.noise, self.step = weight, noise, step
+        self.delta: Tensor | None = None
+        embeddings: Any = getattr(self.encoder, "embeddings", None)
+        norms = [m for m in embeddings.modules() if isinstance(m, nn.LayerNorm)] if embeddings else []
+        if not norms:
+            raise InputError(
+                "this encoder does not normalise its word vectors; set sift to 0 or take BERT's kin"
+            )
+        norms[0].register_forward_pre_hook(self._perturb)
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The pretrained part, trained with its own learning rate."""
+        return self.inner.encoder
+
+    def forward(self, batch: Any) -> Loss:
+        """The inner loss, in training with `sift`: how far the predictions move."""
+        loss = self.inner(batch)
+        if not self.training:
+            return loss
+        with torch.no_grad():
+            clean = self.inner.log_probabilities(batch)
+        apart = self.divergence(clean, batch, self._direction(clean, batch))
+        return Loss(loss.total + self.weight * apart, {**loss.parts, "sift": apart.detach()}, loss.weight)
+
+    def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:
+        """Symmetric KL between clean predictions and those under `delta`, a mean over rows."""
+        self.delta = delta
+        try:
+            moved = self.inner.log_probabilities(batch)
+        finally:
+            self.delta = None
+        total = torch.zeros((), device=clean[0].device)
+        for p, q in zip(clean, moved, strict=True):
+            total = total + ((p.exp() - q.exp()) * (p - q)).sum()
+        return total / max(len(clean[0]), 1)
+
+    def _direction(self, clean: list[Tensor], batch: Any) -> Tensor:
+        vectors = self._shape(batch)
+        delta = (torch.randn_like(vectors) * self.noise).requires_grad_()
+        with torch.enable_grad():
+            (gradient,) = torch.autograd.grad(self.divergence(clean, batch, delta), delta)
+        size = gradient.abs().amax((1, 2), keepdim=True).clamp(min=1e-12)
+        return (delta + self.step * gradient / size).detach()
+
+    def _shape(self, batch: Any) -> Tensor:
+        """What is perturbed: as many numbers as the normalised word vectors, (B, T, E)."""
+        ids = batch.tokens.input_ids
+        table: Any = self.encoder.get_input_embeddings()  # type: ignore[operator]
+        return torch.zeros(*ids.shape, table.embedding_dim, device=ids.device)
+
+    def _perturb(self, _module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        if self.delta is None or inputs[0].shape != self.delta.shape:  # labels of concepts pass here too
+            return None
+        vectors = inputs[0]
+        return (layer_norm(vectors, vectors.shape[-1:]) + self.delta.to(vectors.dtype),)
+
+    def export(self, folder: Path) -> None:
+        """What the inner objective writes."""
+        self.inner.export(folder)

@@ -1,0 +1,89 @@
+"""Text with its subgraphs to pretrain on: passages of the corpus, the concepts they name and their facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from tokenizers import Tokenizer
+
+from kgqa.graph.linking import Linker
+from kgqa.graph.opening import open_graph
+from kgqa.graph.retrieval import retrieve
+from kgqa.models.collate import Collator
+from kgqa.text.corpus import Document, is_held_out
+from kgqa.trainer.answering import DataSettings, MixedBatches, Part, cache_folder
+from kgqa.trainer.assemble import CorpusSettings
+from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
+from kgqa.types import Example, InputError, Passage, Question
+
+LETTERS_OF_A_TOKEN = 4
+HELD_OUT_PASSAGES = 200
+
+
+def grounded_batches(
+    data: CorpusSettings, sources: Iterable[Iterator[Document]], tokenizer: Tokenizer, split: str, seed: int
+) -> MixedBatches:
+    """Batches of passages with subgraphs, as `QABatch`es without a question; subgraphs are kept on disk.
+
+    Raises:
+        InputError: the graph cannot be opened, or no passage of the split names two of its concepts.
+    """
+    from rich.progress import track
+
+    graph = open_graph(data.graph)
+    linker = Linker(graph)
+    count = data.passages if split == "train" else min(data.passages // 8, HELD_OUT_PASSAGES)
+    kept = (
+        document
+        for document in in_turn(sources)
+        if is_held_out(document, data.held_out) == (split == "held_out")
+    )
+    texts = (text for document in kept for text in passages(document, data.sequence_tokens))
+    examples = [Example(Question("", passage=Passage(text))) for text in islice(texts, count)]
+
+    def shown(items: Iterable[Example]) -> Iterable[Example]:
+        return track(items, f"finding concepts, {split}", total=len(examples), transient=True)
+
+    found = cached_subgraphs(
+        examples,
+        cache_folder(),
+        cache_key(examples, graph.hash, f"max_nodes={data.max_nodes}"),
+        lambda example: retrieve(example.question, graph, linker, max_nodes=data.max_nodes),
+        shown,
+    )
+    rows = [(e, graphs) for e, graphs in zip(examples, found, strict=True) if len(graphs[0].links) > 1]
+    if not rows:
+        raise InputError(
+            f"data.graph={data.graph!r}: no {split} passage names its concepts; take another graph"
+        )
+    part = Part(
+        DataSettings(name="text", batch_questions=min(data.batch_rows, len(rows))),
+        [example for example, _ in rows],
+        [graphs for _, graphs in rows],
+    )
+    return MixedBatches([part], Collator(tokenizer, max_tokens=data.sequence_tokens), seed)
+
+
+def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:
+    """One document of each source after the other, until all are at their end."""
+    open_sources = list(sources)
+    while open_sources:
+        for source in list(open_sources):
+            document = next(source, None)
+            if document is None:
+                open_sources.remove(source)
+            else:
+                yield document
+
+
+def passages(document: Document, tokens: int) -> Iterator[str]:
+    """Stretches of whole sentences that fit a row, by the usual length of a token."""
+    text = ""
+    for sentence in document:
+        if text and len(text) + len(sentence) > LETTERS_OF_A_TOKEN * (tokens - 4):
+            yield text
+            text = ""
+        text = f"{text} {sentence}".strip()
+    if text:
+        yield text

@@ -1,0 +1,52 @@
+from dataclasses import replace
+
+import torch
+
+from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.objectives.link_prediction import LinkPrediction, without
+
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+
+
+def make(vocab_size: int, **options: float) -> LinkPrediction:
+    torch.manual_seed(0)
+    settings = EncoderSettings(variant="modernbert", max_position_embeddings=64, **SIZES)  # type: ignore[arg-type]
+    model = build_language_model(settings, vocab_size)
+    sizes = ReasonerSettings(name="fused", graph_size=32, num_layers=1, num_heads=2)
+    reader = Reader(model.base_model, sizes)  # type: ignore[arg-type]
+    return LinkPrediction(model, ENCODERS["modernbert"].predict, reader, **options)  # type: ignore[arg-type]
+
+
+def test_held_out_loss_falls(grounded, tokenizer, learn) -> None:  # type: ignore[no-untyped-def]
+    objective = make(tokenizer.get_vocab_size())
+    before, after = learn(objective, steps=40, rate=3e-3, part="link", batch=grounded)
+    assert after < before - 0.3
+    objective.eval()
+    assert float(objective(grounded(10_000)).parts["link_accuracy"]) > 0.8
+
+
+def test_held_out_facts_are_not_read(grounded, tokenizer) -> None:  # type: ignore[no-untyped-def]
+    objective = make(tokenizer.get_vocab_size(), held_out=0.5)
+    graph = grounded(0).graph
+    torch.manual_seed(0)
+    held = objective.draw(graph)
+    assert 0.3 < float(held.float().mean()) < 0.7
+    rest = without(graph, held)
+    assert rest.edge_index.shape[1] == int((~held).sum()) == len(rest.edge_label) == len(rest.edge_weight)
+    assert make(tokenizer.get_vocab_size(), held_out=0.0).draw(graph).sum() == 1, "one at least"
+
+
+def test_distmult_by_hand(tokenizer) -> None:  # type: ignore[no-untyped-def]
+    objective = make(tokenizer.get_vocab_size())
+    head, relation, tail = torch.randn(3, 5, 32)
+    expected = torch.stack([(head[i] @ torch.diag(relation[i]) @ tail[i]) / 32**0.5 for i in range(5)])
+    assert torch.allclose(objective.score(head, relation, tail), expected, atol=1e-5)
+
+
+def test_a_graph_without_facts_leaves_the_text(grounded, tokenizer) -> None:  # type: ignore[no-untyped-def]
+    batch = grounded(0)
+    bare = without(batch.graph, torch.ones(batch.graph.edge_index.shape[1], dtype=torch.bool))
+    loss = make(tokenizer.get_vocab_size())(replace(batch, graph=bare))
+    assert set(loss.parts) == {"mlm"} and torch.isfinite(loss.total)
