@@ -15,6 +15,7 @@ from kgqa.graph.function_words import (
     STOP_WORDS,
     SUBJECTS,
 )
+from kgqa.graph.korean import is_hangul, stems
 from kgqa.graph.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.types import KnowledgeGraph, Mention
 
@@ -32,6 +33,7 @@ class _Form(NamedTuple):
     text: str
     lemma: str
     bases: tuple[str, ...]  # verbs that an -ing form may be of, beside the lemma
+    stems: tuple[str, ...]  # what a Korean word is without its particles
     stop: bool
     particle: bool
     before_object: bool  # may stand between a verb and its object
@@ -59,6 +61,7 @@ def _form(word: str) -> _Form:
         text=word,
         lemma=base,
         bases=verb_bases(word),
+        stems=stems(word),
         stop=stop,
         particle=word in PARTICLES,
         before_object=not stop or word in DETERMINERS,
@@ -132,11 +135,11 @@ class Linker:
             plain, bases = form.text, [form.lemma, *form.bases]
             run: tuple[int, ...] = (first,)
             if not form.stop or (whole and total == 1):
-                yield run, _keys(plain, bases), False
+                yield run, [*_keys(plain, bases), *form.stems], False
             for place in kept[a + 1 : a + self.max_words]:
                 if clauses[place] != clauses[first]:
                     break
-                last = forms[place]
+                last, before = forms[place], plain
                 for between in range(run[-1] + 1, place + 1):
                     plain += " " + forms[between].text
                 bases = [key + " " + last.lemma for key in bases]
@@ -146,7 +149,8 @@ class Linker:
                 else:
                     may_stand = not last.stop or last.particle
                 if may_stand or (whole and len(run) == total):
-                    yield run, _keys(plain, bases), False
+                    bare = [f"{before} {stem}" for stem in last.stems]
+                    yield run, [*_keys(plain, bases), *bare], False
         yield from _pronouns(forms)
         for run in _gapped(forms, clauses, kept):
             rest = "".join([" " + forms[i].lemma for i in run[1:]])
@@ -164,7 +168,7 @@ class Linker:
 
     def _entities(self, keys: list[str]) -> tuple[int, ...]:
         found = [ids for key in keys if (ids := self._memo[key])]
-        if len(found) < 2:
+        if len(found) < 2 or is_hangul(keys[0][-1:]):  # with fewer particles off, a Korean word is likelier
             return found[0] if found else ()
         return tuple(dict.fromkeys(i for ids in found for i in ids))[: self.max_candidates]
 

@@ -82,6 +82,26 @@ def test_candidates_are_bounded(graph_of):
     assert all(len(m.entities) <= 1 for m in Linker(graph, max_candidates=1).link("a bat and a club"))
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("나는 정원에서 삽으로 땅을 팠다.", {"정원에서": "정원", "삽으로": "삽", "땅을 팠다": "땅을 파다"}),
+        ("꽃을 심고 싶어서 모종 삽을 샀다", {"꽃을 심고": "꽃을 심다", "모종 삽을": "모종 삽"}),
+        ("의사에게는 갔나?", {"의사에게는": "의사"}),
+        ("나무을", {}),
+    ],
+)
+def test_korean_words_are_linked_without_their_particles(graph_of, text, found):
+    concepts = ["정원", "삽", "땅을 파다", "꽃을 심다", "모종 삽", "의사", "나무"]
+    graph = graph_of([(concept, "IsA", "thing") for concept in concepts])
+    assert first(graph, text) == found
+
+
+def test_a_korean_word_that_is_a_label_keeps_its_end(graph_of):
+    graph = graph_of([("나이", "IsA", "thing"), ("나", "IsA", "thing")])
+    assert linked(graph, "나이") == [("나이", ["나이"])]
+
+
 def test_nearest_is_asked_about_unknown_content_words_alone(toy):
     asked: list[str] = []
 
