@@ -133,6 +133,7 @@ def probe(
     from_scratch: Annotated[
         bool, typer.Option("--from-scratch", help="Take the architecture only, with random weights.")
     ] = False,
+    sift: Annotated[float, typer.Option(min=0.0, help="Weight of virtual adversarial training.")] = 0.0,
     as_json: AsJson = False,
     name: Annotated[str, typer.Option(help="What the table calls it; default the folder's name.")] = "",
     results: Annotated[Path | None, typer.Option(help="Markdown file whose table gets the row.")] = None,
@@ -141,7 +142,8 @@ def probe(
     """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
     from kgqa.cli.probing import probe_encoder
 
-    probe_encoder(folder, tasks, limit, tokens, seeds, pairs, from_scratch, as_json, name, results, out)
+    options = (limit, tokens, seeds, pairs, from_scratch, sift)
+    probe_encoder(folder, tasks, *options, as_json, name, results, out)
 
 
 @app.command(name="app")

@@ -15,6 +15,7 @@ def probe_encoder(
     seeds: int,
     pairs: int,
     from_scratch: bool,
+    sift: float,
     as_json: bool,
     name: str,
     results: Path | None,
@@ -49,13 +50,14 @@ def probe_encoder(
         seeds=seeds,
         pairs=kept,
         from_scratch=from_scratch,
+        sift=sift,
     )
     shown = name or label(found, from_scratch)
-    row = table_row(shown, figures, settings_words(limit, tokens, seeds, kept))
+    row = table_row(shown, figures, settings_words(limit, tokens, seeds, kept, sift))
     if results:
         write_row(results, row)
     if as_json:
-        made = {"tokens": tokens, "limit": limit, "seeds": seeds, "pairs": pairs}
+        made = {"tokens": tokens, "limit": limit, "seeds": seeds, "pairs": pairs, "sift": sift}
         print(json.dumps({"encoder": shown, **made, **figures}))
     else:
         print(f"{HEAD}\n{RULE}\n{row}")

@@ -25,8 +25,9 @@ from kgqa.graph.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.base import Batches
+from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.qa import QA
+from kgqa.objectives.sift import SiFT
 from kgqa.text.datasets import load_dataset
 from kgqa.text.renaming import renamed
 from kgqa.text.synthesis import synthesise
@@ -100,6 +101,8 @@ class AnsweringRecipe(BaseModel):
     """Share of each data set, the same questions for every seed, that is measured and not trained on: each
     `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (loss or accuracy). The
     exported reader is then the best one."""
+    sift: float = Field(0.0, ge=0)
+    """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
     trainer: TrainerSettings = TrainerSettings()
 
 
@@ -319,7 +322,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     def save(trained: Reader, target: Path) -> Any:
         save_reader(trained, source, target, card)
 
-    objective = QA(reader, save)
+    objective: Objective = QA(reader, save)
+    if recipe.sift:
+        objective = SiFT(objective, recipe.sift)
     held = [split_off(part, recipe.held_out) for part in parts] if recipe.held_out else []
     batches = MixedBatches(
         [kept for kept, _ in held] or parts, collator, recipe.trainer.seed, paraphrased=recipe.paraphrase

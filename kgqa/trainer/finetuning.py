@@ -22,6 +22,7 @@ from kgqa.models.sentences import marks_of, pad_rows, sentence_ids
 from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.classification import ClassBatch, Classification
 from kgqa.objectives.qa import QA
+from kgqa.objectives.sift import SiFT
 from kgqa.text.datasets import DATASETS
 from kgqa.text.judgements import JUDGED, Judged
 from kgqa.text.tokenizer import load_tokenizer
@@ -103,6 +104,7 @@ def finetune(
     seed: int = 0,
     limit: int | None = None,
     max_tokens: int | None = None,
+    sift: float = 0.0,
 ) -> dict[str, float]:
     """Train a fresh head over an encoder as the task's recipe says, and measure it on development data.
 
@@ -111,6 +113,7 @@ def finetune(
     Args:
         limit: measure on the first so many development questions.
         max_tokens: end after so many tokens, with the rate at zero there.
+        sift: weight of virtual adversarial training; 0 is none.
 
     Raises:
         InputError: encoder or data are missing.
@@ -141,7 +144,7 @@ def finetune(
         seed=seed,
         log_every_steps=20,
     )
-    result = train(objective, batches, trainer, folder)
+    result = train(SiFT(objective, sift) if sift else objective, batches, trainer, folder)
     if result.interrupted:
         raise KeyboardInterrupt
     objective.eval()

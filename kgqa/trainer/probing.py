@@ -62,6 +62,7 @@ def probe(
     seeds: int = 1,
     pairs: int | None = 100,
     from_scratch: bool = False,
+    sift: float = 0.0,
 ) -> dict[str, dict[str, float | None]]:
     """Figures of each task: the mean over seeds, with `<figure>_sd` beside it for fine-tunes.
 
@@ -72,6 +73,7 @@ def probe(
         limit: measure fine-tunes on the first so many development questions.
         max_tokens: end fine-tunes after so many tokens.
         pairs: pairs of each of BLiMP's 67 paradigms; None takes all 1,000.
+        sift: weight of virtual adversarial training in the fine-tunes.
 
     Raises:
         InputError: the checkpoint or the data are missing.
@@ -91,7 +93,7 @@ def probe(
             continue
         runs = []
         for seed in range(seeds):
-            stem = f"{task}-{limit or 'all'}-{max_tokens or 'full'}-{seed}"
+            stem = f"{task}-{limit or 'all'}-{max_tokens or 'full'}-{seed}" + f"-sift{sift:g}" * bool(sift)
             runs.append(
                 _once(
                     kept / f"{stem}.json",
@@ -104,6 +106,7 @@ def probe(
                         seed=seed,
                         limit=limit,
                         max_tokens=max_tokens,
+                        sift=sift,
                     ),
                 )
             )
@@ -168,11 +171,14 @@ def _once(path: Path, measure: Any) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def settings_words(limit: int | None, max_tokens: int | None, seeds: int, pairs: int | None) -> str:
+def settings_words(
+    limit: int | None, max_tokens: int | None, seeds: int, pairs: int | None, sift: float = 0.0
+) -> str:
     """The last column: what was left out."""
     words = [f"{seeds} seed" + "s" * (seeds > 1)]
     words += [f"{max_tokens:,} tokens" if max_tokens else "all tokens"]
     words += [f"first {limit} questions"] * bool(limit) + [f"{pairs} pairs a paradigm"] * bool(pairs)
+    words += [f"SiFT {sift:g}"] * bool(sift)
     return ", ".join(words)
 
 

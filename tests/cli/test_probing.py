@@ -17,7 +17,7 @@ def test_the_row_is_printed_and_written(
     monkeypatch.setattr(probing, "HELD_OUT", ())
     monkeypatch.setenv("KGQA_DATA", str(tmp_path))
     results = tmp_path / "RESULTS.md"
-    settings = (None, None, 1, 100, False)
+    settings = (None, None, 1, 100, False, 0.0)
     probe_encoder(str(tmp_path / "toy"), "heldout", *settings, False, "", results, tmp_path / "kept")
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == probing.HEAD and shown[2].startswith("| toy | - |"), "no head, no loss"
@@ -29,7 +29,7 @@ def test_the_row_is_printed_and_written(
 
 def test_bad_input_is_named_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGQA_DATA", str(tmp_path))
-    settings = (None, None, 1, 100, False, False, "", None, tmp_path / "kept")
+    settings = (None, None, 1, 100, False, 0.0, False, "", None, tmp_path / "kept")
     with pytest.raises(InputError, match="no encoder here"):
         probe_encoder(str(tmp_path / "none"), "rte", *settings)
     with pytest.raises(InputError, match="unknown probe"):

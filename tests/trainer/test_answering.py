@@ -92,6 +92,8 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     )
     reader, _, _ = build(goes_on)
     assert reader.settings == recipe.reasoner
+    adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
+    assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
 
 
 def test_held_out_questions_pick_the_best_reader(

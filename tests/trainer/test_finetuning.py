@@ -53,6 +53,13 @@ def test_questions_are_asked(task: str, figure: str, mlm_folder: Path, glue: Pat
     assert 0 <= figures[figure] <= 1 and figures["steps"] >= 1
 
 
+@pytest.mark.parametrize("task", ["cola", "csqa"])
+def test_with_virtual_adversaries(task: str, mlm_folder: Path, glue: Path, tmp_path: Path) -> None:
+    encoder = EncoderSettings(folder=str(mlm_folder))
+    figures = finetune(task, encoder, glue, tmp_path / "run", quiet, max_tokens=600, limit=4, sift=1.0)
+    assert 0 <= figures["accuracy"] <= 1 and not (tmp_path / "run").exists()
+
+
 def test_the_same_seed_gives_the_same_figures(mlm_folder: Path, glue: Path, tmp_path: Path) -> None:
     encoder = EncoderSettings(folder=str(mlm_folder))
     runs = [finetune("sst2", encoder, glue, tmp_path / "run", quiet, max_tokens=600) for _ in range(2)]
