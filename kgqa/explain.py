@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 import numpy as np
 
+from kgqa.deletion import probability
+from kgqa.graph.ablation import without_edges
 from kgqa.types import (
     Answer,
-    Candidate,
     Evidence,
     EvidencePath,
     InputError,
@@ -53,12 +54,6 @@ def sentence(subgraph: Subgraph, edge: int) -> str:
 def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
     """The facts of a path, each in words, in walking order."""
     return [sentence(evidence.subgraph, edge) for edge in path.steps]
-
-
-def without_edges(subgraph: Subgraph, edges: Sequence[int]) -> Subgraph:
-    """The subgraph with some facts struck out; its concepts stay."""
-    kept = np.setdiff1d(np.arange(len(subgraph.edges)), np.asarray(edges, dtype=np.int64))
-    return replace(subgraph, edges=subgraph.edges[kept], weights=subgraph.weights[kept])
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +224,6 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
         for edge, other in zip(edges, again, strict=True)
     ]
     return sorted(found, key=lambda item: -item.change)
-
-
-def probability(answer: Answer, candidate: Candidate) -> float:
-    """The uncalibrated probability that an answer gives to a candidate; 0 where it is not among its own."""
-    for other in answer.candidates:
-        if (other.text, other.source, other.concept) == (candidate.text, candidate.source, candidate.concept):
-            return other.score
-    return 0.0
 
 
 def _choice_without(answerer: Answerer, answer: Answer, edge: int) -> float:

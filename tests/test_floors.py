@@ -18,6 +18,7 @@ FLOORS = {
     "models": 3,
     "objectives": 4,
     "trainer": 5,
+    "deletion": 4,
     "answerer": 6,
     "explain": 6,
     "cli": 7,

@@ -159,20 +159,26 @@ def _finished(target: Path, questions: list[Question]) -> int:
 
 
 def evaluate_task(
-    task: str, data: Path | None, graph: str, model: str, limit: int | None, as_json: bool
+    task: str, data: Path | None, graph: str, model: str, limit: int | None, as_json: bool, deletion: int = 0
 ) -> None:
-    """Score a reader on a data set and print the figures."""
+    """Score a reader on a data set and print the figures, with a deletion test of some explanations."""
     from rich.console import Console
     from rich.table import Table
 
     from kgqa.answerer import Answerer
+    from kgqa.deletion import deletion_test
     from kgqa.text.datasets import load_dataset
     from kgqa.trainer.evaluation import evaluate
 
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:
         raise InputError(f"{data or task}: no questions found")
-    figures = evaluate(Answerer.load(model, graph).answer_many, examples)
+    answerer = Answerer.load(model, graph)
+    figures = evaluate(answerer.answer_many, examples)
+    if deletion:
+        passed = deletion_test(answerer, [example.question for example in examples[:deletion]])
+        figures["deletion_tests"] = float(len(passed))
+        figures["deletion_passed"] = sum(passed) / max(len(passed), 1)
     if as_json:
         print(
             json.dumps({"task": task, "model": model, "graph": graph, "questions": len(examples), **figures})

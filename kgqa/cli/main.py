@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMPARED = Path("training/recipes/answer/fused.toml")
+COMPARED = Path("training/recipes/compare/commonsenseqa.toml")
 
 Graph = Annotated[
     str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
@@ -72,10 +72,12 @@ def evaluate(
     model: Model = "kgqa-everyday",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
     as_json: AsJson = False,
+    deletion: Annotated[
+        int, typer.Option(min=0, help="Also test the explanations of the first so many questions.")
+    ] = 0,
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
-    columns: Annotated[str, typer.Option(help="For compare: data sets, by comma.")] = "synthesis",
     out: Annotated[Path, typer.Option(help="For compare: folder of the runs; resumable.")] = Path(
         "runs/compare"
     ),
@@ -85,11 +87,11 @@ def evaluate(
     if task == "compare":
         from kgqa.cli.training import compare_rows
 
-        compare_rows(recipe, overrides or [], rows, seeds, columns.split(","), graph, limit, out)
+        compare_rows(recipe, overrides or [], rows, seeds, limit, out)
         return
     from kgqa.cli.answering import evaluate_task
 
-    evaluate_task(task, data, graph, model, limit, as_json)
+    evaluate_task(task, data, graph, model, limit, as_json, deletion)
 
 
 @app.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from pathlib import Path
 
 from kgqa.types import InputError
@@ -26,45 +28,35 @@ def pretrain_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
 
 
 def compare_rows(
-    path: Path,
-    overrides: list[str],
-    rows: str,
-    seeds: int,
-    columns: list[str],
-    graph: str,
-    limit: int | None,
-    out: Path,
+    path: Path, overrides: list[str], rows: str, seeds: int, limit: int | None, out: Path
 ) -> None:
-    """Train and measure the rows of the table, print it and keep it as `table.md` beside the runs."""
+    """Train and measure rows of the table; print the table of all that `out` holds, and keep it there."""
     from kgqa.answerer import Answerer
     from kgqa.graph.opening import open_graph
-    from kgqa.trainer.answering import AnsweringRecipe, DataSettings
-    from kgqa.trainer.comparison import ROWS, compare, table
+    from kgqa.trainer.answering import expanded
+    from kgqa.trainer.comparison import ROWS, ComparisonRecipe, compare
     from kgqa.trainer.recipe import load_recipe
+    from kgqa.trainer.table import table
 
-    recipe = load_recipe(path, overrides, AnsweringRecipe)
+    recipe = load_recipe(path, overrides, ComparisonRecipe)
+    if limit:
+        columns = [column.model_copy(update={"limit": limit}) for column in recipe.columns]
+        recipe = recipe.model_copy(update={"columns": columns})
     chosen = [row.strip() for row in rows.split(";") if row.strip()] or list(ROWS)
     for row in chosen:
         if row not in ROWS:
-            raise InputError(f"unknown row {row!r}; known: {'; '.join(ROWS)}")
-    # Synthesis is asked on its development split, whose head concepts no training passage has.
-    tests = [DataSettings(name=c, graph=graph, split="dev", limit=limit or 1000, seed=1) for c in columns]
+            near = difflib.get_close_matches(row, ROWS, n=1, cutoff=0.0)[0]
+            raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
     outcomes = compare(
         recipe,
-        tests,
-        open_graph,
-        lambda folder, opened: Answerer.load(str(folder), opened).answer_many,
+        lambda name: open_graph(expanded(name)),
+        lambda folder, opened: Answerer.load(str(folder), opened),
         out,
         rows=chosen,
         seeds=range(seeds),
     )
-    open_figures = ("exact_match", "knowledge_exact_match", "hits@10", "source_accuracy")
-    figures = {
-        c: ("choice_accuracy",)
-        if any(o.column == c and "hits@1" not in o.figures for o in outcomes)
-        else open_figures
-        for c in columns
-    }
-    text = table(outcomes, figures)
-    (out / "table.md").write_text(text + "\n", encoding="utf-8")
+    text = table(outcomes)
+    temporary = out / ".table.md"
+    temporary.write_text(text + "\n", encoding="utf-8")
+    os.replace(temporary, out / "table.md")
     print(text)

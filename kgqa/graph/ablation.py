@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,12 @@ import numpy as np
 from kgqa.types import NodeRole, Subgraph
 
 Ablation = Callable[[Subgraph], Subgraph]
+
+
+def without_edges(subgraph: Subgraph, edges: Sequence[int]) -> Subgraph:
+    """The subgraph with some facts struck out; its concepts stay."""
+    kept = np.setdiff1d(np.arange(len(subgraph.edges)), np.asarray(edges, dtype=np.int64))
+    return replace(subgraph, edges=subgraph.edges[kept], weights=subgraph.weights[kept])
 
 
 def shuffled(subgraph: Subgraph) -> Subgraph:

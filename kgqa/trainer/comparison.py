@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+from pydantic import Field
 
+from kgqa.deletion import ReadsSubgraphs, deletion_test
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of, paired_bootstrap, score_answers
-from kgqa.trainer.answering import AnsweringRecipe, DataSettings, load_examples, train_reader
-from kgqa.trainer.evaluation import AnswerMany, answer_all
-from kgqa.types import Example, KnowledgeGraph
+from kgqa.metrics import exact_match, golds_of, rank_of_gold
+from kgqa.trainer.answering import AnsweringRecipe, DataSettings, Part, cache_folder, prepare, train_reader
+from kgqa.trainer.evaluation import answer_all
+from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph
 
-OpenReader = Callable[[Path, KnowledgeGraph], AnswerMany]
 ROWS: dict[str, dict[str, str]] = {
     "text-only": {"reasoner": "text-only"},
     "gsc": {"reasoner": "gsc"},
@@ -34,26 +37,51 @@ ROWS: dict[str, dict[str, str]] = {
     "fused, no direct facts": {"reasoner": "fused", "ablation": "no-direct-edges"},
     "fused, concepts only": {"reasoner": "fused", "ablation": "no-facts"},
 }
-BASELINE = "text-only"
+EXPLAINING = ("kagnet", "mhgrn", "fused")
+"""Rows whose explanations are put to the deletion test."""
+TIMED = 64
+"""Questions over which the time of an answer, retrieval included, is taken."""
+
+
+class ComparisonRecipe(AnsweringRecipe):
+    """What every row learns, and what it is asked."""
+
+    columns: list[DataSettings] = Field(min_length=1)
+    """Data sets of the table. `limit` asks the first so many questions."""
+    deletion_questions: int = Field(0, ge=0)
+    """Questions of the first column for the deletion test of the explanations; 0 leaves it out."""
+
+
+class Reads(ReadsSubgraphs, Protocol):
+    """An answerer, as far as it is needed here."""
+
+    def ablate(self, subgraph: Subgraph, /) -> Subgraph: ...
+
+
+OpenReader = Callable[[Path, KnowledgeGraph], Reads]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One trained reader on one data set. `right` has a 0 or 1 for each question, in order."""
+    """One trained reader on one data set.
+
+    `values` has for each figure its value for each question, in order; `chance` is the accuracy of guessing,
+    0 for open questions. `faithful` are the deletion tests, 1 where passed, empty where none was made.
+    """
 
     row: str
     seed: int
     column: str
-    figures: dict[str, float]
-    right: list[float]
+    values: dict[str, list[float]]
+    chance: float
     parameters: int
     minutes: float
     ms_per_question: float
+    faithful: list[float]
 
 
 def compare(
-    recipe: AnsweringRecipe,
-    columns: Sequence[DataSettings],
+    recipe: ComparisonRecipe,
     open_graph: Callable[[str], KnowledgeGraph],
     open_reader: OpenReader,
     folder: Path,
@@ -61,60 +89,118 @@ def compare(
     rows: Sequence[str],
     seeds: Sequence[int],
 ) -> list[Outcome]:
-    """Train every row with every seed and ask it every column; what `folder` holds is not done again."""
-    tests: list[tuple[DataSettings, KnowledgeGraph, list[Example]]] = []
-    for column in columns:
-        graph = open_graph(column.graph)
-        tests.append((column, graph, load_examples(column, graph)))
-    outcomes: list[Outcome] = []
-    for seed in seeds:
-        for row in rows:
-            run = folder / f"{row.replace(', ', '-').replace(' ', '-')}-{seed}"
-            report = run / "outcomes.json"
-            if not report.exists():
-                found = _one(recipe, row, seed, run, tests, open_reader)
-                temporary = run / ".outcomes.json"
-                temporary.write_text(json.dumps([asdict(o) for o in found]), encoding="utf-8")
-                os.replace(temporary, report)
-            outcomes += [Outcome(**o) for o in json.loads(report.read_text(encoding="utf-8"))]
-    return outcomes
+    """Train every row with every seed and ask it every column; what `folder` holds is not done again.
+
+    All seeds of a row come before the next row. Returns what the folder holds afterwards, rows that were
+    trained by earlier calls included.
+
+    Raises:
+        InputError: `folder` was made by another recipe.
+        KeyboardInterrupt: a signal ended a training; the same call goes on from there.
+    """
+    _claim(folder, recipe)
+    tests: list[tuple[Part, KnowledgeGraph]] | None = None
+    cells = [(row, seed) for row in rows for seed in seeds]
+    for number, (row, seed) in enumerate(cells, 1):
+        run = folder / f"{row.replace(', ', '-').replace(' ', '-')}-{seed}"
+        if (run / "outcomes.json").exists():
+            continue
+        print(f"[{number}/{len(cells)}] {row}, seed {seed}", file=sys.stderr, flush=True)
+        result = train_reader(_recipe_of(recipe, row, seed), run)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        if tests is None:
+            tests = [(prepare(c, recipe, cache_folder()), open_graph(c.graph)) for c in recipe.columns]
+        found: list[Outcome] = []
+        for part, graph in tests:
+            reader = open_reader(run / "export", graph)
+            faithful: list[float] = []
+            if row in EXPLAINING and not found:
+                asked = [example.question for example in part.examples[: recipe.deletion_questions]]
+                faithful = deletion_test(reader, asked)
+            values, chance, took = ask(reader, part)
+            size = parameters(run / "export")
+            found.append(
+                Outcome(row, seed, part.settings.name, values, chance, size, result.minutes, took, faithful)
+            )
+            means = ", ".join(f"{name} {100 * np.mean(v):.1f}" for name, v in values.items())
+            print(f"    {part.settings.name}: {means}, {took:.0f} ms", file=sys.stderr, flush=True)
+        temporary = run / ".outcomes.json"
+        temporary.write_text(json.dumps([asdict(o) for o in found]), encoding="utf-8")
+        os.replace(temporary, run / "outcomes.json")
+    return outcomes_in(folder)
 
 
-def _one(
-    recipe: AnsweringRecipe,
-    row: str,
-    seed: int,
-    run: Path,
-    tests: Sequence[tuple[DataSettings, KnowledgeGraph, list[Example]]],
-    open_reader: OpenReader,
-) -> list[Outcome]:
-    import time
-
-    changes: dict[str, Any] = {
-        "name": run.name,
-        "reasoner": recipe.reasoner.model_copy(update={"name": ROWS[row]["reasoner"]}),
-        "ablation": ROWS[row].get("ablation", "none"),
-        "trainer": recipe.trainer.model_copy(update={"seed": seed}),
-    }
-    result = train_reader(recipe.model_copy(update=changes), run)
-    export = run / "export"
-    outcomes = []
-    for column, graph, examples in tests:
-        answer_many = open_reader(export, graph)
-        begin = time.perf_counter()
-        answers = answer_all(answer_many, examples)
-        elapsed = 1000 * (time.perf_counter() - begin) / len(examples)
-        right = [
-            exact_match(a.text or "", golds_of(e), normalise) for e, a in zip(examples, answers, strict=True)
-        ]
-        figures = score_answers(examples, answers, normalise=normalise)
-        outcomes.append(
-            Outcome(row, seed, column.name, figures, right, _parameters(export), result.minutes, elapsed)
-        )
-    return outcomes
+def outcomes_in(folder: Path) -> list[Outcome]:
+    """All outcomes that a folder holds, by row in the order of `ROWS`, then by seed."""
+    found = [
+        Outcome(**row)
+        for path in sorted(folder.glob("*/outcomes.json"))
+        for row in json.loads(path.read_text(encoding="utf-8"))
+    ]
+    order = list(ROWS)
+    return sorted(found, key=lambda o: (order.index(o.row), o.seed))
 
 
-def _parameters(export: Path) -> int:
+def ask(reader: Reads, part: Part) -> tuple[dict[str, list[float]], float, float]:
+    """Values of each figure for each question, the accuracy of guessing, and milliseconds an answer.
+
+    The figures are read over stored subgraphs; the time is that of whole answers, retrieval included, over
+    the first questions.
+    """
+    questions = [example.question for example in part.examples]
+    begin = time.perf_counter()
+    for at in range(0, len(questions[:TIMED]), 16):
+        reader.answer_many(questions[at : min(at + 16, TIMED)])
+    took = 1000 * (time.perf_counter() - begin) / len(questions[:TIMED])
+
+    place = {id(example.question): number for number, example in enumerate(part.examples)}
+
+    def read(chunk: Sequence[Question]) -> list[Answer]:
+        graphs = [[reader.ablate(g) for g in part.subgraphs[place[id(q)]]] for q in chunk]
+        return reader.read(chunk, graphs)
+
+    answers = answer_all(read, part.examples)
+    values: dict[str, list[float]] = {}
+    for example, answer in zip(part.examples, answers, strict=True):
+        for name, value in _values(example, answer).items():
+            values.setdefault(name, []).append(value)
+    chance = np.mean([1 / len(q.choices) if q.choices else 0.0 for q in questions])
+    return values, float(chance), took
+
+
+def _values(example: Example, answer: Answer) -> dict[str, float]:
+    golds = golds_of(example)
+    if example.choice is not None:
+        return {"accuracy": exact_match(answer.text or "", golds, normalise)}
+    rank = rank_of_gold([c.text for c in answer.candidates], golds, normalise) or math.inf
+    return {"hits@1": float(rank <= 1), "hits@10": float(rank <= 10), "MRR": 1 / rank}
+
+
+def _recipe_of(recipe: ComparisonRecipe, row: str, seed: int) -> AnsweringRecipe:
+    plain = {name: getattr(recipe, name) for name in AnsweringRecipe.model_fields}
+    return AnsweringRecipe(
+        **{
+            **plain,
+            "name": f"{row}, seed {seed}",
+            "reasoner": recipe.reasoner.model_copy(update={"name": ROWS[row]["reasoner"]}),
+            "ablation": ROWS[row].get("ablation", "none"),
+            "trainer": recipe.trainer.model_copy(update={"seed": seed}),
+        }
+    )
+
+
+def _claim(folder: Path, recipe: ComparisonRecipe) -> None:
+    """Refuse to mix runs of two recipes in one table."""
+    path, wanted = folder / "recipe.json", recipe.model_dump_json(indent=2) + "\n"
+    if path.exists() and path.read_text(encoding="utf-8") != wanted:
+        raise InputError(f"{folder}: holds runs of another recipe; name another folder with --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(wanted, encoding="utf-8")
+
+
+def parameters(export: Path) -> int:
+    """Parameters of a stored reader, its encoder's included."""
     from safetensors import safe_open
 
     total = 0
@@ -122,66 +208,3 @@ def _parameters(export: Path) -> int:
         with safe_open(export / name, framework="np") as weights:
             total += sum(math.prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
     return total
-
-
-def table(outcomes: Sequence[Outcome], figures: Mapping[str, Sequence[str]]) -> str:
-    """Markdown: a row per reader, mean and standard deviation over seeds, gain over text only in brackets.
-
-    `figures[column]` names what is shown of a column. A star marks a gain whose 95 % interval of the paired
-    bootstrap over questions lies above zero. A seed counts as collapsed, and is counted in the last column
-    but not left out, when its accuracy is within two standard errors of the lowest seed-average any reader
-    could get by guessing: 1 / number of choices, or 1 % for open questions.
-    """
-    columns = list(dict.fromkeys(o.column for o in outcomes))
-    shown = [(column, name) for column in columns for name in figures[column]]
-    lines = [
-        "| reader | "
-        + " | ".join(f"{c}: {n}" for c, n in shown)
-        + " | parameters | minutes | ms a question | seeds | collapsed |",
-        "|---" * (len(shown) + 6) + "|",
-    ]
-    for row in dict.fromkeys(o.row for o in outcomes):
-        mine = [o for o in outcomes if o.row == row]
-        cells = [
-            _cell([o for o in mine if o.column == c], name) + _gain(outcomes, row, c) for c, name in shown
-        ]
-        seeds = {o.seed for o in mine}
-        collapsed = {o.seed for o in mine if _collapsed(o)}
-        cells += [
-            f"{mine[0].parameters / 1e6:.1f}M",
-            f"{np.mean([o.minutes for o in mine]):.1f}",
-            f"{np.mean([o.ms_per_question for o in mine]):.0f}",
-            str(len(seeds)),
-            str(len(collapsed)),
-        ]
-        lines.append(f"| {row} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _cell(outcomes: Sequence[Outcome], figure: str) -> str:
-    values = [100 * o.figures[figure] for o in outcomes if figure in o.figures]
-    if not values:
-        return "-"
-    spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
-    return f"{np.mean(values):.1f}{spread}"
-
-
-def _gain(outcomes: Sequence[Outcome], row: str, column: str) -> str:
-    if row == BASELINE:
-        return ""
-    ours = {o.seed: o.right for o in outcomes if (o.row, o.column) == (row, column)}
-    base = {o.seed: o.right for o in outcomes if (o.row, o.column) == (BASELINE, column)}
-    both = sorted(set(ours) & set(base))
-    if not both:
-        return ""
-    first = np.mean([ours[s] for s in both], axis=0)
-    second = np.mean([base[s] for s in both], axis=0)
-    found = paired_bootstrap(first, second)
-    star = "*" if found["low"] > 0 else ""
-    return f" ({100 * found['difference']:+.1f}{star})"
-
-
-def _collapsed(outcome: Outcome) -> bool:
-    accuracy = float(np.mean(outcome.right))
-    chance = 0.2 if "choice_accuracy" in outcome.figures else 0.01
-    return accuracy < chance + 2 * math.sqrt(chance * (1 - chance) / max(len(outcome.right), 1))

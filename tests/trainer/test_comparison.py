@@ -1,23 +1,91 @@
-from dataclasses import replace
+import json
+import shutil
+from pathlib import Path
+
+import pytest
 
 from kgqa.models.reasoners import REASONERS
-from kgqa.trainer.comparison import BASELINE, ROWS, Outcome, table
+from kgqa.trainer import comparison
+from kgqa.trainer.comparison import ROWS, ComparisonRecipe, compare
+from kgqa.trainer.loop import TrainResult
+from kgqa.types import InputError
 
 
-def outcome(row: str, seed: int, right: list[float]) -> Outcome:
-    figures = {"hits@1": sum(right) / len(right)}
-    return Outcome(row, seed, "own", figures, right, 7_000_000, 2.0, 12.0)
+@pytest.fixture
+def recipe(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> ComparisonRecipe:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    encoder.save_pretrained(tmp_path / "encoder")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, tmp_path / "encoder")
+    own = [{"question": "What plants flowers?", "answers": ["trowel"]}] * 4
+    chosen = [{"question": "What plants flowers?", "choices": ["a trowel", "a bee"], "choice": 0}] * 4
+    for name, rows in (("open", own), ("chosen", chosen)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sets = [
+        {"name": str(tmp_path / f"{n}.jsonl"), "graph": str(tools_file), "batch_questions": 2}
+        for n in ("chosen", "open")
+    ]
+    return ComparisonRecipe.model_validate(
+        {
+            "encoder": {"folder": str(tmp_path / "encoder")},
+            "reasoner": {"graph_size": 16, "num_layers": 1, "num_heads": 2},
+            "data": sets,
+            "columns": sets,
+            "deletion_questions": 2,
+            "trainer": {"max_steps": 1, "precision": "fp32"},
+        }
+    )
 
 
-def test_the_table_has_mean_spread_gain_and_collapsed_seeds() -> None:
-    base = [1.0] * 30 + [0.0] * 70
-    good = [1.0] * 60 + [0.0] * 40
-    rows = [outcome(BASELINE, 0, base), outcome(BASELINE, 1, base), outcome("fused", 0, good)]
-    rows.append(replace(outcome("fused", 1, [0.0] * 100)))
-    text = table(rows, {"own": ("hits@1",)})
-    lines = text.splitlines()
-    assert "30.0 ± 0.0" in lines[2] and "| 0 |" in lines[2]
-    assert "30.0 ± 42.4" in lines[3] and lines[3].endswith("| 2 | 1 |")
+def test_rows_are_trained_asked_and_not_trained_again(
+    recipe: ComparisonRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgqa.answerer import Answerer
+    from kgqa.graph.opening import open_graph
+
+    def run(*rows: str):
+        return compare(
+            recipe,
+            open_graph,
+            lambda folder, graph: Answerer.load(str(folder), graph),
+            tmp_path / "runs",
+            rows=rows,
+            seeds=range(2),
+        )
+
+    found = run("fused, no direct facts", "text-only")
+    assert [(o.row, o.seed) for o in found[::2]] == [
+        ("text-only", 0),
+        ("text-only", 1),
+        ("fused, no direct facts", 0),
+        ("fused, no direct facts", 1),
+    ]
+    assert set(found[0].values) == {"accuracy"} and len(found[0].values["accuracy"]) == 4
+    assert set(found[1].values) == {"hits@1", "hits@10", "MRR"} and found[0].chance == 0.5
+    assert found[0].parameters < found[-1].parameters
+    card = json.loads((tmp_path / "runs" / "fused-no-direct-facts-1" / "export" / "reader.json").read_text())
+    assert card["ablation"] == "no-direct-edges" and card["recipe"]["trainer"]["seed"] == 1
+
+    monkeypatch.setattr(comparison, "train_reader", lambda *_: pytest.fail("trained again"))
+    assert len(run("text-only")) == 8
+
+
+def test_a_stopped_training_leaves_no_outcome(
+    recipe: ComparisonRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = TrainResult(tmp_path, 1, 1, 0.1, 1.0, interrupted=True)
+    monkeypatch.setattr(comparison, "train_reader", lambda *_: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        compare(recipe, lambda _: None, lambda *_: None, tmp_path / "runs", rows=["fused"], seeds=[0])
+    assert not list((tmp_path / "runs").glob("*/outcomes.json"))
+
+
+def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Path) -> None:
+    (tmp_path / "recipe.json").write_text("{}")
+    with pytest.raises(InputError, match="another recipe"):
+        compare(recipe, lambda _: None, lambda *_: None, tmp_path, rows=[], seeds=[])
 
 
 def test_every_reasoner_and_every_ablation_has_its_row() -> None:

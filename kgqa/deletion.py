@@ -1,0 +1,146 @@
+"""What carried an answer, by taking it away: how much the score changes without a path of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from kgqa.graph.ablation import without_edges
+from kgqa.graph.paths import best_paths
+from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Source, Subgraph
+
+MAX_HOPS = 3
+ANSWER_PATHS = 24
+ELSEWHERE_PATHS = 8
+
+
+class ReadsSubgraphs(Protocol):
+    """An answerer, as far as it is needed here."""
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
+
+    def retrieve(self, question: Question) -> list[Subgraph]: ...
+
+    def read(
+        self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]
+    ) -> list[Answer]: ...
+
+
+def probability(answer: Answer, candidate: Candidate) -> float:
+    """The uncalibrated probability that an answer gives to a candidate; 0 where it is not among its own."""
+    for other in answer.candidates:
+        if (other.text, other.source, other.concept) == (candidate.text, candidate.source, candidate.concept):
+            return other.score
+    return 0.0
+
+
+def falls(
+    reader: ReadsSubgraphs,
+    answer: Answer,
+    subgraphs: Sequence[Subgraph],
+    struck: Sequence[Sequence[int]],
+) -> list[float]:
+    """How far the answer's log-odds fall when each of several sets of facts is struck out, in one batch.
+
+    `subgraphs` are those the question was answered from (one per choice, or one), `struck` are rows of the
+    edges of the subgraph that the answer's evidence shows.
+    """
+    if not struck:
+        return []
+    best, question = answer.candidates[0], answer.question
+    at = question.choices.index(best.text) if best.source is Source.CHOICE and len(subgraphs) > 1 else 0
+    shown = answer.evidence.subgraph
+    changed = [without_edges(shown, edges) for edges in [(), *struck]]
+    variants = [[*subgraphs[:at], graph, *subgraphs[at + 1 :]] for graph in changed]
+    answers = reader.read([question] * len(variants), variants)
+    before, *after = (_log_odds(probability(other, best)) for other in answers)
+    return [before - value for value in after]
+
+
+def _log_odds(probability: float) -> float:
+    p = min(max(probability, 1e-7), 1 - 1e-7)
+    return float(np.log(p / (1 - p)))
+
+
+def targets(candidate: Candidate, graph: Subgraph) -> list[int]:
+    """Nodes that are the answer: its concept, or the first concepts that a choice names."""
+    if candidate.concept is not None:
+        return [graph.nodes.index(candidate.concept)] if candidate.concept in graph.nodes else []
+    return [n for n, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE][:3]
+
+
+def answer_paths(
+    candidate: Candidate, graph: Subgraph, cost: np.ndarray | None = None, k: int = 3
+) -> list[EvidencePath]:
+    """Up to `k` paths to each node of the answer from the concepts that the text mentions, best first."""
+    if not len(graph.edges):
+        return []
+    ends = targets(candidate, graph)
+    asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
+    sources = [n for n, role in enumerate(graph.roles.tolist()) if role in asked and n not in ends]
+    found = [
+        path
+        for end in ends
+        for path in best_paths(
+            graph.edges, len(graph.nodes), sources, end, edge_cost=cost, k=k, max_hops=MAX_HOPS
+        )
+    ]
+    return sorted(found, key=lambda path: -path.score)
+
+
+def rivals(answer: Answer, path: EvidencePath, seed: int = 0) -> list[tuple[int, ...]]:
+    """Other paths of a path's size: those that lead to the answer first, then some elsewhere in the graph."""
+    graph, size = answer.evidence.subgraph, len(path.steps)
+    found = {
+        frozenset(other.steps)
+        for other in answer_paths(answer.candidates[0], graph, k=4 * ANSWER_PATHS)
+        if len(other.steps) == size
+    }
+    kept = sorted(tuple(sorted(steps)) for steps in found - {frozenset(path.steps)})[:ANSWER_PATHS]
+    draw = np.random.default_rng(seed)
+    for _ in range(4 * ELSEWHERE_PATHS):
+        walked = _walk(graph, size, draw)
+        if walked and walked not in kept and set(walked) != set(path.steps):
+            kept.append(walked)
+        if len(kept) >= ANSWER_PATHS + ELSEWHERE_PATHS:
+            break
+    return kept
+
+
+def _walk(graph: Subgraph, size: int, draw: np.random.Generator) -> tuple[int, ...]:
+    """A path of `size` facts from a random one on, empty where it runs into a dead end."""
+    steps = [int(draw.integers(len(graph.edges)))]
+    seen = {int(graph.edges[steps[0], 0]), int(graph.edges[steps[0], 2])}
+    here = int(graph.edges[steps[0], 2])
+    while len(steps) < size:
+        head, tail = graph.edges[:, 0], graph.edges[:, 2]
+        other = np.where(head == here, tail, np.where(tail == here, head, -1))
+        ways = np.flatnonzero((other >= 0) & ~np.isin(other, list(seen)))
+        if not len(ways):
+            return ()
+        steps.append(int(draw.choice(ways)))
+        here = int(other[steps[-1]])
+        seen.add(here)
+    return tuple(sorted(steps))
+
+
+def deletion_test(reader: ReadsSubgraphs, questions: Sequence[Question]) -> list[float]:
+    """For each question whose answer shows a path that has rivals: 1 where the shown path matters most.
+
+    That is: striking out its facts changes the answer's log-odds more, up or down, than striking out any
+    other path of its size, to the answer or elsewhere in the subgraph (at most 32 are tried).
+    """
+    passed = []
+    for question in questions:
+        answer = reader.answer_many([question])[0]
+        if not answer.evidence.paths or not answer.candidates:
+            continue
+        shown = answer.evidence.paths[0]
+        others = rivals(answer, shown)
+        if not others:
+            continue
+        own, *rest = falls(reader, answer, reader.retrieve(question), [shown.steps, *others])
+        passed.append(float(abs(own) > max(abs(fall) for fall in rest)))
+    return passed
