@@ -12,11 +12,13 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
+from kgqa.batch import Fused
+from kgqa.deletion import answer_paths, by_deletion, targets
 from kgqa.graph.ablation import ABLATIONS
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
-from kgqa.graph.paths import best_paths
 from kgqa.graph.retrieval import node_budget, retrieve
+from kgqa.graph.spelling import NearLabels
 from kgqa.models.collate import Collated, Collator, Row
 from kgqa.models.heads import GATED
 from kgqa.models.reader import Reader, Scores, load_reader
@@ -25,11 +27,11 @@ from kgqa.types import (
     Answer,
     Candidate,
     Evidence,
+    EvidencePath,
     Example,
     InputError,
     KnowledgeGraph,
     Mention,
-    NodeRole,
     Question,
     Source,
     Subgraph,
@@ -65,7 +67,7 @@ class Answerer:
     ) -> None:
         self.reader = reader.eval()
         self.graph = graph
-        self.linker = Linker(graph)
+        self.linker = Linker(graph, nearest=NearLabels(graph))
         self.collator = Collator(tokenizer, max_tokens=min(384, reader.stepper.max_tokens))
         self.name = name
         self.max_nodes = max_nodes
@@ -95,26 +97,41 @@ class Answerer:
             calibration=calibration,
         )
 
+    @property
+    def proves(self) -> bool:
+        """Whether `answer` orders evidence by deletion: not where the reasoner decodes paths of its own."""
+        return self.reader.settings.name not in ("kagnet", "mhgrn")
+
     def with_graph(self, graph: KnowledgeGraph) -> Answerer:
         """The same reader over another graph; nothing is trained or copied."""
         other = object.__new__(Answerer)
         other.__dict__.update(self.__dict__)
         other.graph = graph
-        other.linker = Linker(graph)
+        other.linker = Linker(graph, nearest=NearLabels(graph))
         return other
 
     def answer(self, question: Question) -> Answer:
-        """Answer one question.
+        """Answer one question. Its evidence begins with the path without which the score changes most.
 
         Raises:
             InputError: the question is empty or far too long.
         """
-        return self.answer_many([question])[0]
+        (answer,), (subgraphs,) = self._answer([question])
+        begin = time.perf_counter()
+        proven = by_deletion(self, answer, subgraphs) if self.proves else answer
+        spent = {**answer.timing_ms, "explain": 1000 * (time.perf_counter() - begin)}
+        return replace(proven, timing_ms=_total(spent), model=answer.model, graph=answer.graph)
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
-        """Answer several questions in one batch; the time of each stage is shared out evenly."""
+        """Answer several questions in one batch; the time of each stage is shared out evenly.
+
+        Evidence is ordered by the reader's attention alone, which is faster than by deletion.
+        """
+        return self._answer(questions)[0]
+
+    def _answer(self, questions: Sequence[Question]) -> tuple[list[Answer], list[list[Subgraph]]]:
         if not questions:
-            return []
+            return [], []
         for question in questions:
             check_question(question)
         started = time.perf_counter()
@@ -124,7 +141,7 @@ class Answerer:
         share = 1000 / len(questions)
         spent = {"link": linker.seconds * share, "retrieve": (retrieved - linker.seconds) * share}
         answers = self.read(questions, subgraphs)
-        return [replace(a, timing_ms=_total({**spent, **a.timing_ms})) for a in answers]
+        return [replace(a, timing_ms=_total({**spent, **a.timing_ms})) for a in answers], subgraphs
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""
@@ -150,7 +167,6 @@ class Answerer:
         concepts = self.reader.concept.decode(scores.concept, collated)
         choices = self.reader.choice.decode(scores.choice, collated)
         gates = scores.gate.softmax(-1).tolist()
-        attention = scores.fused.attention
         answers = []
         for number, example in enumerate(collated.examples):
             if example.question.choices:
@@ -160,7 +176,7 @@ class Answerer:
                 ranked = _merge(gate, spans[number], concepts[number])
             best = ranked[0]
             rows = [row for row in collated.rows if row.question == number]
-            evidence = _evidence(best, example.question, rows, attention)
+            evidence = _evidence(best, example.question, rows, scores.fused)
             text = None if best.source is Source.NONE else best.text
             answers.append(
                 Answer(
@@ -242,38 +258,33 @@ def _merge(
     return [none, *weighed] if source is Source.NONE else [*weighed, none]
 
 
-def _evidence(best: Candidate, question: Question, rows: Sequence[Row], attention: Any) -> Evidence:
-    """The span, or the paths over which the most attention reached the answer's node."""
+def _evidence(best: Candidate, question: Question, rows: Sequence[Row], fused: Fused) -> Evidence:
+    """The span, or paths to the answer's node: the reasoner's own, then those of the most attention."""
     if best.source is Source.PASSAGE:
         return Evidence(span=best.span, subgraph=rows[0].subgraph, score=best.score)
     row = rows[0]
     if best.source is Source.CHOICE:
         row = next(r for r in rows if question.choices[r.choice] == best.text)
     graph = row.subgraph
-    targets = _targets(best, graph)
-    if not targets or not len(graph.edges):
+    if not len(graph.edges):
         return Evidence(subgraph=graph, score=best.score)
     cost = None
-    if attention is not None:
-        weight = attention[row.first_edge : row.first_edge + len(graph.edges)]
+    if fused.attention is not None:
+        weight = fused.attention[row.first_edge : row.first_edge + len(graph.edges)]
         cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
-    sources = [
-        n
-        for n, role in enumerate(graph.roles.tolist())
-        if role in (NodeRole.QUESTION, NodeRole.PASSAGE) and n not in targets
-    ]
-    paths = [
-        path
-        for target in targets
-        for path in best_paths(
-            graph.edges, len(graph.nodes), sources, target, edge_cost=cost, k=3, max_hops=3
-        )
-    ]
-    paths.sort(key=lambda p: -p.score)
-    return Evidence(paths=tuple(paths[:3]), subgraph=graph, score=best.score)
+    own = [path for node in targets(best, graph) for path in _own_path(fused, row, node)]
+    own.sort(key=lambda path: -path.score)
+    by_steps = {path.steps: path for path in [*own, *answer_paths(best, graph, cost)]}
+    return Evidence(paths=tuple(by_steps.values())[:3], subgraph=graph, score=best.score)
 
 
-def _targets(best: Candidate, graph: Subgraph) -> list[int]:
-    if best.concept is not None:
-        return [graph.nodes.index(best.concept)] if best.concept in graph.nodes else []
-    return [n for n, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE][:3]
+def _own_path(fused: Fused, row: Row, node: int) -> list[EvidencePath]:
+    """The path that the reasoner itself decoded for a node of a row's subgraph, if it does so."""
+    if fused.paths is None or fused.path_weight is None or fused.attention is None:
+        return []
+    count, place = len(fused.attention), row.first_node + 1 + node
+    steps = [step for step in fused.paths[place].tolist() if step >= 0]
+    if not steps:
+        return []
+    edges = tuple(step % count - row.first_edge for step in steps)
+    return [EvidencePath(edges, tuple(step < count for step in steps), float(fused.path_weight[place]))]

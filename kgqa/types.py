@@ -106,11 +106,15 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of text that may name concepts: `entities` are graph ids, best candidate first."""
+    """A stretch of text that may name concepts: `entities` are graph ids, best candidate first.
+
+    `certainty` is below 1 where no label matches and the nearest ones stand in.
+    """
 
     start: int
     end: int
     entities: tuple[int, ...]
+    certainty: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,3 +67,9 @@ def test_bad_questions_end_in_one_line(answerer: Answerer, question: Question, w
 def test_a_missing_model_is_named() -> None:
     with pytest.raises(InputError, match="nowhere"):
         find_model("nowhere")
+
+
+def test_a_word_with_a_slip_is_linked_to_the_nearest_label(answerer: Answerer) -> None:
+    (subgraph,) = answerer.retrieve(Question("Where is the excavater?"))
+    assert "excavator" in subgraph.labels
+    assert "excavator" in answerer.with_graph(answerer.graph).retrieve(Question("excavater"))[0].labels

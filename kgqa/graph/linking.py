@@ -19,7 +19,10 @@ from kgqa.graph.korean import is_hangul, stems
 from kgqa.graph.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.types import KnowledgeGraph, Mention
 
-Nearest = Callable[[Sequence[str]], list[tuple[int, ...]]]
+Nearest = Callable[[Sequence[str]], Sequence[Sequence[tuple[int, float]]]]
+"""For each surface (entity, certainty 0..1), best first; nothing where nothing is near."""
+
+_DOUBT = 0.5  # a near label is worth half of one that matches, even at certainty 1
 
 _MAX_GAP = 3
 _MAX_BACK = 10
@@ -86,7 +89,7 @@ class Linker:
     """Links text to the concepts of a graph.
 
     `max_words` bounds the words of one concept, `max_candidates` the concepts of one mention. `nearest` is
-    asked for the content words that match nothing: it gives ids for each surface, best first, or nothing.
+    asked for the content words that match nothing (not for names, as far as capitals tell).
     Looked-up surfaces are remembered, so a running service asks the graph only for what is new.
     """
 
@@ -118,7 +121,7 @@ class Linker:
         self._look_up(grams)
         chosen = [self._choose(tokens, list_) for tokens, list_ in zip(read, grams, strict=True)]
         if self.nearest is not None:
-            self._fill(read, chosen)
+            self._fill(texts, read, chosen)
         return [sorted(mentions, key=lambda m: (m.start, -m.end, m.entities)) for mentions in chosen]
 
     def _grams(self, tokens: list[_Word]) -> Iterator[_Gram]:
@@ -187,7 +190,7 @@ class Linker:
             mentions.append(Mention(tokens[min(run)].start, tokens[max(run)].end, ids))
         return mentions
 
-    def _fill(self, read: list[list[_Word]], chosen: list[list[Mention]]) -> None:
+    def _fill(self, texts: Sequence[str], read: list[list[_Word]], chosen: list[list[Mention]]) -> None:
         assert self.nearest is not None
         missing = [
             (row, word)
@@ -195,13 +198,16 @@ class Linker:
             for word in tokens
             if not word.form.stop
             and not word.form.text.isdigit()
+            and (len(tokens) == 1 or not texts[row][word.start].isupper())
             and not any(m.start <= word.start < m.end for m in chosen[row])
         ]
         if not missing:
             return
-        for (row, word), ids in zip(missing, self.nearest([w.form.text for _, w in missing]), strict=True):
-            if ids:
-                chosen[row].append(Mention(word.start, word.end, tuple(ids[: self.max_candidates])))
+        found = self.nearest([word.form.text for _, word in missing])
+        for (row, word), near in zip(missing, found, strict=True):
+            if near:
+                ids = tuple(entity for entity, _ in near[: self.max_candidates])
+                chosen[row].append(Mention(word.start, word.end, ids, _DOUBT * near[0][1]))
 
 
 def _keys(plain: str, bases: list[str]) -> list[str]:

@@ -28,6 +28,14 @@ def lemma(word: str) -> str:
 
 
 @lru_cache(maxsize=50_000)
+def is_known(word: str) -> bool:
+    """Whether a lower-cased word is one of English (simplemma)."""
+    import simplemma
+
+    return bool(simplemma.is_known(word, lang="en"))
+
+
+@lru_cache(maxsize=50_000)
 def verb_bases(word: str) -> tuple[str, ...]:
     """What an -ing form may be of, beside its lemma: "building" may be a thing that is built, or building it.
 

@@ -107,6 +107,7 @@ def _weigh(
             size = text.count(" ", mention.start, mention.end) + 1
             for rank, entity in enumerate(mention.entities):
                 worth = _PART_WEIGHT[part] * size**0.5 / (1 + rank) / np.log2(4 + degree[entity])
+                worth *= mention.certainty
                 weight[entity] = max(weight.get(entity, 0.0), worth)
         order = sorted(weight, key=lambda e: (-weight[e], e))
         values = np.array([weight[e] for e in order], dtype=np.float64)

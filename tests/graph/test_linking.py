@@ -107,10 +107,13 @@ def test_nearest_is_asked_about_unknown_content_words_alone(toy):
 
     def nearest(surfaces):
         asked.extend(surfaces)
-        return [(toy.id("spade"),) if s == "digger" else () for s in surfaces]
+        return [[(toy.id("spade"), 0.8)] if s == "digger" else [] for s in surfaces]
 
-    assert ("digger", ["spade"]) in linked(toy, "the digger was in the zyx house", nearest=nearest)
-    assert asked == ["digger", "zyx"]
+    text = "the digger was in the zyx house of Zoltan"
+    assert ("digger", ["spade"]) in linked(toy, text, nearest=nearest)
+    assert asked == ["digger", "zyx"], "a name is no slip of a label"
+    (mention,) = Linker(toy, nearest=nearest).link("Digger")
+    assert 0 < mention.certainty < 0.8, "what is near counts for less than what matches"
 
 
 def test_max_words_bounds_a_concept(toy):

@@ -1,4 +1,4 @@
-from kgqa.graph.normalising import normalise, split_local_name, verb_bases, words
+from kgqa.graph.normalising import is_known, normalise, split_local_name, verb_bases, words
 
 
 def test_inflections_and_articles_fall_together() -> None:
@@ -28,3 +28,7 @@ def test_ing_forms_may_be_verbs() -> None:
 def test_things_are_not_taken_for_verbs() -> None:
     assert normalise("a saw") == "saw" != normalise("see")
     assert normalise("rake the leaves") == "rake leaf"
+
+
+def test_known_words_are_those_of_english():
+    assert is_known("shovels") and not is_known("umbrela")
