@@ -258,7 +258,9 @@ def _merge(
     return [none, *weighed] if source is Source.NONE else [*weighed, none]
 
 
-def _evidence(best: Candidate, question: Question, rows: Sequence[Row], fused: Fused) -> Evidence:
+def _evidence(
+    best: Candidate, question: Question, rows: Sequence[Row], fused: Fused | None = None
+) -> Evidence:
     """The span, or paths to the answer's node: the reasoner's own, then those of the most attention."""
     if best.source is Source.PASSAGE:
         return Evidence(span=best.span, subgraph=rows[0].subgraph, score=best.score)
@@ -269,7 +271,7 @@ def _evidence(best: Candidate, question: Question, rows: Sequence[Row], fused: F
     if not len(graph.edges):
         return Evidence(subgraph=graph, score=best.score)
     cost = None
-    if fused.attention is not None:
+    if fused is not None and fused.attention is not None:
         weight = fused.attention[row.first_edge : row.first_edge + len(graph.edges)]
         cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
     own = [path for node in targets(best, graph) for path in _own_path(fused, row, node)]
@@ -278,9 +280,9 @@ def _evidence(best: Candidate, question: Question, rows: Sequence[Row], fused: F
     return Evidence(paths=tuple(by_steps.values())[:3], subgraph=graph, score=best.score)
 
 
-def _own_path(fused: Fused, row: Row, node: int) -> list[EvidencePath]:
+def _own_path(fused: Fused | None, row: Row, node: int) -> list[EvidencePath]:
     """The path that the reasoner itself decoded for a node of a row's subgraph, if it does so."""
-    if fused.paths is None or fused.path_weight is None or fused.attention is None:
+    if fused is None or fused.paths is None or fused.path_weight is None or fused.attention is None:
         return []
     count, place = len(fused.attention), row.first_node + 1 + node
     steps = [step for step in fused.paths[place].tolist() if step >= 0]

@@ -110,6 +110,8 @@ class Fused(Movable):
     nodes: Tensor  # (N, H) node states (context nodes included)
     pooled: Tensor  # (B, H) what the graph says to this row
     attention: Tensor | None = None  # (E,) weight of each fact in the message passing, for explanation
+    paths: Tensor | None = None  # (N, hops) the reasoner's own path to a node: e ahead, E + e back, -1 none
+    path_weight: Tensor | None = None  # (N,) share of the node's reading that this path carries
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +13,10 @@ from kgqa.graph.paths import best_paths
 from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Source, Subgraph
 
 MAX_HOPS = 3
+TRIED = 8
+"""Paths among which the one that matters most is sought for every answer."""
+MAX_ROWS = 48
+"""Rows that this may cost."""
 ANSWER_PATHS = 24
 ELSEWHERE_PATHS = 8
 
@@ -19,7 +24,7 @@ ELSEWHERE_PATHS = 8
 class ReadsSubgraphs(Protocol):
     """An answerer, as far as it is needed here."""
 
-    def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
+    def answer(self, question: Question) -> Answer: ...
 
     def retrieve(self, question: Question) -> list[Subgraph]: ...
 
@@ -90,6 +95,25 @@ def answer_paths(
     return sorted(found, key=lambda path: -path.score)
 
 
+def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subgraph]) -> Answer:
+    """The answer with its paths ordered by how much its log-odds change without each, for each fact struck.
+
+    Tried are the paths that it shows and the shortest others, in one batch of at most `MAX_ROWS` rows; a
+    question too long for that keeps its order.
+    """
+    question, evidence = answer.question, answer.evidence
+    rows = max(len(question.choices), 1) * (1 + len(question.passage_text) // 1000)
+    if not evidence.paths or MAX_ROWS // rows < 3:
+        return answer
+    others = answer_paths(answer.candidates[0], evidence.subgraph, k=TRIED)
+    paths = list({path.steps: path for path in [*evidence.paths, *others]}.values())
+    paths = paths[: min(TRIED, MAX_ROWS // rows - 1)]
+    changes = falls(reader, answer, subgraphs, [path.steps for path in paths])
+    order = sorted(range(len(paths)), key=lambda i: -abs(changes[i]) / len(paths[i].steps))
+    kept = tuple(paths[i] for i in order[: len(evidence.paths)])
+    return replace(answer, evidence=replace(evidence, paths=kept))
+
+
 def rivals(answer: Answer, path: EvidencePath, seed: int = 0) -> list[tuple[int, ...]]:
     """Other paths of a path's size: those that lead to the answer first, then some elsewhere in the graph."""
     graph, size = answer.evidence.subgraph, len(path.steps)
@@ -134,7 +158,7 @@ def deletion_test(reader: ReadsSubgraphs, questions: Sequence[Question]) -> list
     """
     passed = []
     for question in questions:
-        answer = reader.answer_many([question])[0]
+        answer = reader.answer(question)
         if not answer.evidence.paths or not answer.candidates:
             continue
         shown = answer.evidence.paths[0]

@@ -3,8 +3,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgqa.deletion import answer_paths, deletion_test, falls, probability, rivals, targets
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Question, Source, Subgraph
+from kgqa.deletion import answer_paths, by_deletion, deletion_test, falls, probability, rivals, targets
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    NodeRole,
+    Passage,
+    Question,
+    Source,
+    Subgraph,
+)
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
 
@@ -40,8 +50,8 @@ class Weighing:
             )
         return answers
 
-    def answer_many(self, questions) -> list[Answer]:
-        return self.read(questions, [[self.graph]] * len(questions))
+    def answer(self, question: Question) -> Answer:
+        return self.read([question], [[self.graph]])[0]
 
 
 def test_the_shown_path_is_held_against_all_paths_of_its_size(garden: Subgraph) -> None:
@@ -54,11 +64,19 @@ def test_the_shown_path_is_held_against_all_paths_of_its_size(garden: Subgraph) 
 
 
 def test_rivals_have_the_size_of_the_shown_path_and_are_not_it(garden: Subgraph) -> None:
-    answer = Weighing(garden, {}, shown=0).answer_many([Question("what")])[0]
+    answer = Weighing(garden, {}, shown=0).answer(Question("what"))
     found = rivals(answer, answer.evidence.paths[0])
     assert (3,) in found and (0,) not in found and all(len(steps) == 1 for steps in found)
     longer = EvidencePath((2, 4), (True, True), 1.0)
     assert all(len(steps) == 2 and set(steps) != {2, 4} for steps in rivals(answer, longer))
+
+
+def test_paths_are_ordered_by_what_their_deletion_changes(garden: Subgraph) -> None:
+    reader = Weighing(garden, {(2, 0, 0): 0.4, (2, 0, 1): 0.1}, shown=3)
+    answer = reader.answer(Question("what did i dig with"))
+    assert [path.steps for path in by_deletion(reader, answer, [garden]).evidence.paths] == [(0,)]
+    long = replace(answer, question=Question("what", passage=Passage("dig " * 10_000)))
+    assert by_deletion(reader, long, [garden]) == long
 
 
 def test_only_the_chosen_choice_loses_facts(digging: Subgraph) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -89,7 +91,8 @@ class KagNet(Reasoner):
             0, edges, weight.repeat_interleave(lengths).to(attention.dtype), "amax"
         )
         states = self.node_out(torch.cat([own, carried.to(own.dtype)], -1))
-        return Fused(hidden, summary, states, self.pool_out(pooled), attention)
+        fused = Fused(hidden, summary, states, self.pool_out(pooled), attention)
+        return fused if self.training else replace(fused, **best_of(pairs, paths, weight, graph))
 
     def _read_paths(
         self,
@@ -115,6 +118,28 @@ class KagNet(Reasoner):
         packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
         _, (last, _) = self.lstm(packed)
         return last[-1].to(own.dtype)
+
+
+def best_of(
+    pairs: list[tuple[int, int, int]], paths: list[Path], weight: Tensor, graph: GraphBatch
+) -> dict[str, Tensor]:
+    """`paths` and `path_weight` of `Fused`: to each answer node the path of the largest alpha x beta."""
+    number, count = len(graph.role), graph.edge_index.shape[1]
+    best: dict[int, int] = {}
+    weights = weight.tolist()
+    for place, (pair, *_) in enumerate(paths):
+        answer = pairs[pair][2]
+        if answer not in best or weights[place] > weights[best[answer]]:
+            best[answer] = place
+    walks = torch.full((number, MAX_HOPS), -1)
+    share = torch.zeros(number)
+    for node, place in best.items():
+        _, steps, forward, _ = paths[place]
+        walks[node, : len(steps)] = torch.tensor(
+            [e if ahead else e + count for e, ahead in zip(steps, forward, strict=True)]
+        )
+        share[node] = weights[place]
+    return {"paths": walks.to(weight.device), "path_weight": share.to(weight.device)}
 
 
 def find_pairs(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Fused, QABatch
+from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling
+from kgqa.models.reasoners.walks import best_walks
+from kgqa.types import NodeRole
 
 
 class MHGRN(Reasoner):
@@ -46,7 +50,10 @@ class MHGRN(Reasoner):
         self.pool_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
-        """Node states after one layer of k hops; attention is each fact's relation factor d(r)."""
+        """Node states after one layer of k hops; attention is each fact's relation factor d(r).
+
+        Outside training each node comes with its best path, decoded as in section 3.4.
+        """
         graph = batch.graph
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
@@ -63,7 +70,7 @@ class MHGRN(Reasoner):
         value = torch.cat([x, ones], -1) * begin.unsqueeze(-1)  # the last column carries the normaliser
         per_rank = value.unsqueeze(1).expand(-1, self.ranks, -1)
         count = graph.edge_index.shape[1]
-        reads = []
+        reads, norms = [], []
         for hop in range(self.hops):
             arriving = value[source] if hop == 0 else (per_rank[source] * enter.unsqueeze(-1)).sum(1)
             diagonal = torch.cat(
@@ -74,6 +81,7 @@ class MHGRN(Reasoner):
             total = torch.zeros_like(value).index_add(0, target, message.to(value.dtype))
             stepped = message.unsqueeze(1) * leave.unsqueeze(-1)  # (E', ranks, size + 1)
             per_rank = torch.zeros_like(per_rank).index_add(0, target, stepped.to(value.dtype))
+            norms.append(total[:, -1])
             total = total * finish.unsqueeze(-1)
             reads.append(total[:, :-1] / (total[:, -1:] + 1e-6))
         z = torch.stack(reads, 1)  # (N, hops, size)
@@ -82,7 +90,47 @@ class MHGRN(Reasoner):
         nodes = F.gelu(self.own(own) + self.read((weight.unsqueeze(-1) * z).sum(1)))
         pooled = self.pool(summary, nodes, graph)
         share = torch.maximum(unary[:count], unary[count:])
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), share / (1 + share))
+        fused = Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), share / (1 + share))
+        if self.training:
+            return fused
+        carried = weight.log() - (torch.stack(norms, 1) + 1e-6).log()
+        paths, path_weight = self._decode(labels, graph, (source, target), begin, unary, carried)
+        return replace(fused, paths=paths, path_weight=path_weight)
+
+    @torch.no_grad()
+    def _decode(
+        self,
+        labels: Tensor,
+        graph: GraphBatch,
+        ends: tuple[Tensor, Tensor],
+        begin: Tensor,
+        unary: Tensor,
+        carried: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Each node's path of the largest share, (N, hops), and the share, (N,): hop attention x path weight.
+
+        Differences from the paper: a path begins where the text is, at a concept of question or passage, and
+        walks that come back to a node are passed over.
+        """
+        relation, kind = torch.unique(graph.edge_label, return_inverse=True)
+        vectors = labels[relation]
+        leave = torch.cat([F.softplus(layer(vectors)) for layer in self.leave]).float()
+        enter = torch.cat([F.softplus(layer(vectors)) for layer in self.enter]).float()
+        asked = (graph.role == int(NodeRole.QUESTION)) | (graph.role == int(NodeRole.PASSAGE))
+        scores, walks = best_walks(
+            begin.float().log().masked_fill(~asked, -torch.inf),
+            (*ends, torch.cat([kind, kind + len(relation)])),
+            unary.float().clamp(min=1e-9).log(),
+            (leave @ enter.T).log(),
+            self.hops,
+        )
+        source, target = (torch.cat([end, end.new_full((1,), -1)]) for end in ends)
+        at = torch.cat([source[walks[..., :1]], target[walks]], -1)  # (N, hops, hops + 1), -1 past the end
+        same = (at.unsqueeze(-1) == at.unsqueeze(-2)) & (at.unsqueeze(-1) >= 0)
+        circles = same.sum((-1, -2)) > (at >= 0).sum(-1)
+        share, best = (scores + carried.float()).masked_fill(circles, -torch.inf).max(1)
+        chosen = walks[torch.arange(len(walks), device=walks.device), best]
+        return chosen.masked_fill(share.isneginf().unsqueeze(-1), -1), share.exp()
 
     def _edges(
         self, labels: Tensor, batch: QABatch, summary: Tensor
