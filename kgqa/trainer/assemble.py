@@ -18,14 +18,10 @@ from kgqa.models.encoders.variants import (
     build_language_model,
     find_variant,
 )
-from kgqa.models.reader import Reader
-from kgqa.models.reasoners import ReasonerSettings
+from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives.base import Objective
 from kgqa.objectives.clm import CLM
 from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer
-from kgqa.objectives.entity_denoising import EntityDenoising
-from kgqa.objectives.joint import Joint
-from kgqa.objectives.link_prediction import LinkPrediction
 from kgqa.objectives.mask_decoder import EnhancedMaskDecoder
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
@@ -33,10 +29,7 @@ from kgqa.objectives.rtd import RTD, DisentangledEmbedding
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
-KNOWLEDGE: dict[str, type[Joint]] = {
-    "entity_denoising": EntityDenoising,
-    "link_prediction": LinkPrediction,
-}
+KNOWLEDGE = ("entity_denoising", "link_prediction")
 """Objectives over text with subgraphs."""
 
 
@@ -198,13 +191,19 @@ def build_objective(
     return MLM(model, variant.predict, **masks, decoder=decoder, save=save)
 
 
-def _knowledge(recipe: PretrainingRecipe, model: Any, save: Callable[[Path], None]) -> Joint:
-    settings = recipe.objective
-    usual = ReasonerSettings(name="ernie" if settings.name == "entity_denoising" else "fused")
+def _knowledge(recipe: PretrainingRecipe, model: Any, save: Callable[[Path], None]) -> Objective:
+    from kgqa.models.reader import Reader
+    from kgqa.objectives.entity_denoising import EntityDenoising
+    from kgqa.objectives.link_prediction import LinkPrediction
+
+    settings, predict = recipe.objective, find_variant(recipe.encoder.variant).predict
+    denoising = settings.name == "entity_denoising"
+    usual = ReasonerSettings(name="ernie" if denoising else "fused")
     reader = Reader(model.base_model, settings.reasoner or usual)
-    more = {"held_out": settings.held_out_facts} if settings.name == "link_prediction" else {}
-    predict = find_variant(recipe.encoder.variant).predict
-    return KNOWLEDGE[settings.name](model, predict, reader, share=settings.mask_share, save=save, **more)
+    if denoising:
+        return EntityDenoising(model, predict, reader, share=settings.mask_share, save=save)
+    held_out = settings.held_out_facts
+    return LinkPrediction(model, predict, reader, share=settings.mask_share, save=save, held_out=held_out)
 
 
 def _rtd(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> RTD:

@@ -24,17 +24,22 @@ from kgqa.trainer.assemble import (
     build_objective,
     data_path,
 )
-from kgqa.trainer.grounding import grounded_batches
 from kgqa.trainer.loop import TrainResult, seed_everything, train
 from kgqa.trainer.recipe import save_recipe
 from kgqa.types import InputError
 
 
 class RowBatches(Batches):
-    """Packed rows in an order that follows from seed and step alone. Rows with padding get a mask."""
+    """Packed rows in an order that follows from seed and step alone. Rows with padding get a mask.
 
-    def __init__(self, rows: NDArray[np.uint16], batch_rows: int, seed: int) -> None:
+    With a GPU as `device` all rows lie there from the start: a step sends nothing but their numbers.
+    """
+
+    def __init__(
+        self, rows: NDArray[np.uint16], batch_rows: int, seed: int, device: torch.device | None = None
+    ) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
+        self._resident = torch.from_numpy(rows.view(np.int16)).to(device) if device else None
         self.steps_per_epoch = len(rows) // self.batch_rows
         self.padded = bool((rows[:, -1] == 0).any())
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
@@ -46,7 +51,11 @@ class RowBatches(Batches):
             self._epoch = epoch
             self._order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
         chosen = self._order[turn * self.batch_rows : (turn + 1) * self.batch_rows]
-        input_ids = torch.from_numpy(self.rows[chosen].astype(np.int64))
+        if self._resident is None:
+            input_ids = torch.from_numpy(self.rows[chosen].astype(np.int64))
+        else:
+            numbers = torch.from_numpy(chosen).to(self._resident.device)
+            input_ids = self._resident[numbers].long() & 0xFFFF
         return TextBatch(input_ids, input_ids != 0 if self.padded else None)
 
 
@@ -67,6 +76,8 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
     """The batches that the recipe's objective reads."""
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     if recipe.objective.name in KNOWLEDGE:
+        from kgqa.trainer.grounding import grounded_batches  # graphs are not needed for text alone
+
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
     if recipe.objective.name in {"nsp", "sop"}:
@@ -79,7 +90,8 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
             f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; "
             "add text or change data.held_out"
         )
-    return RowBatches(rows, data.batch_rows, seed)
+    device = torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else None
+    return RowBatches(rows, data.batch_rows, seed, device)
 
 
 def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:

@@ -1,10 +1,19 @@
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
+from kgqa.batch import TextBatch
 from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
+from kgqa.trainer import pretraining
 from kgqa.trainer.assemble import PretrainingRecipe
 from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, run_recipe, word_insides
 from kgqa.trainer.recipe import load_recipe
@@ -135,6 +144,75 @@ def test_every_row_once_an_epoch_in_a_fixed_order(recipe: PretrainingRecipe, tmp
     again = open_batches(recipe, corpus)
     assert torch.equal(again[3].input_ids, batches[3].input_ids)
     assert not torch.equal(batches[0].input_ids, batches[batches.steps_per_epoch].input_ids)
+
+
+def test_rows_on_the_device_are_the_same() -> None:
+    rows = np.random.default_rng(0).integers(0, 1 << 16, (40, 8)).astype(np.uint16)
+    there, here = RowBatches(rows, 6, 3, torch.device("cpu")), RowBatches(rows, 6, 3)
+    assert all(torch.equal(there[step].input_ids, here[step].input_ids) for step in range(14))
+    assert int(here[0].input_ids.max()) > 1 << 15, "ids are unsigned"
+
+
+@pytest.mark.parametrize("objective", ["mlm", "rtd", "nsp"])
+def test_two_halves_of_a_pretraining_equal_one_run(
+    recipe: PretrainingRecipe, objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = recipe.model_copy(
+        update={
+            "objective": recipe.objective.model_copy(update={"name": objective, "warm_steps": 3}),
+            "encoder": recipe.encoder.model_copy(update={"variant": "electra", "dropout": 0.1}),
+            "trainer": recipe.trainer.model_copy(update={"max_steps": 8, "optimizer": "muon"}),
+            "data": recipe.data.model_copy(update={"corpus": str(tmp_path / "corpus")}),
+        }
+    )
+    run_recipe(changed, tmp_path / "one")
+    fetch, seen = pretraining.open_batches, []
+
+    def interrupted(*arguments: Any) -> Any:
+        batches = fetch(*arguments)
+        kind = type(batches)
+
+        class Stopping(kind):  # type: ignore[misc,valid-type]
+            def __getitem__(self, step: int) -> TextBatch:
+                seen.append(step)
+                if step == 4 and len(seen) < 8:
+                    os.kill(os.getpid(), signal.SIGTERM)
+                return super().__getitem__(step)
+
+        batches.__class__ = Stopping
+        return batches
+
+    monkeypatch.setattr(pretraining, "open_batches", interrupted)
+    first = run_recipe(changed, tmp_path / "two")
+    monkeypatch.setattr(pretraining, "open_batches", fetch)
+    assert first.interrupted and first.steps < 8
+    assert run_recipe(changed, tmp_path / "two").steps == 8
+    weights = [load_file(tmp_path / run / "export" / "model.safetensors") for run in ("one", "two")]
+    assert weights[0].keys() == weights[1].keys()
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_exports_load_where_this_package_is_not(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    run_recipe(recipe, tmp_path / "run")
+    shipped = Path(__file__).parents[2] / "training" / "models" / "kgqa-mini"
+    folders = [str(tmp_path / "run" / "export"), str(shipped)]
+    code = (
+        "import sys; sys.modules['kgqa'] = None\n"
+        "from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer\n"
+        "for folder in sys.argv[1:]:\n"
+        "    tokens = AutoTokenizer.from_pretrained(folder)('I dig.', return_tensors='pt')\n"
+        "    model, more = AutoModel.from_pretrained(folder, output_loading_info=True)\n"
+        "    assert not more['missing_keys'], more\n"
+        "    assert model(tokens['input_ids']).last_hidden_state.isfinite().all()\n"
+        "    whole, more = AutoModelForMaskedLM.from_pretrained(folder, output_loading_info=True)\n"
+        "    assert not more['missing_keys'], more\n"
+        "try:\n    import kgqa\nexcept ImportError:\n    print('without')\n"
+    )
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *folders], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.stdout.strip() == "without", done.stderr
 
 
 def test_document_rows_come_with_a_mask(recipe: PretrainingRecipe, tmp_path: Path) -> None:
