@@ -13,7 +13,7 @@ from kgqa.graph.paths import best_paths
 from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Source, Subgraph
 
 MAX_HOPS = 3
-TRIED = 8
+TRIED = 12
 """Paths among which the one that matters most is sought for every answer."""
 MAX_ROWS = 48
 """Rows that this may cost."""

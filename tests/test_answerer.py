@@ -73,3 +73,21 @@ def test_a_word_with_a_slip_is_linked_to_the_nearest_label(answerer: Answerer) -
     (subgraph,) = answerer.retrieve(Question("Where is the excavater?"))
     assert "excavator" in subgraph.labels
     assert "excavator" in answerer.with_graph(answerer.graph).retrieve(Question("excavater"))[0].labels
+
+
+def test_a_reasoners_own_path_comes_first(digging) -> None:
+    import torch
+
+    from kgqa.answerer import _evidence
+    from kgqa.batch import Fused
+    from kgqa.models.collate import Row
+    from kgqa.types import Candidate, Source
+
+    nothing = torch.zeros(0)
+    paths = torch.full((7, 2), -1)
+    paths[5] = torch.tensor([5, 6])  # node 4 of a row that begins at node 0 and fact 1 of 4
+    fused = Fused(nothing, nothing, nothing, nothing, torch.ones(4), paths, torch.full((7,), 0.25))
+    best = Candidate("dig foundation", Source.KNOWLEDGE, 0.5, concept="ev:foundation")
+    evidence = _evidence(best, Question("what"), [Row(0, -1, (), digging, 0, 1)], fused)
+    first = evidence.paths[0]
+    assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
