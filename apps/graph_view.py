@@ -16,6 +16,7 @@ COLOURS = {
 }
 ANSWER_COLOUR = "#ffb9ac"
 PATH_COLOURS = {False: "#b8321f", True: "#ff8a75"}
+WIDE = 12
 QUIET_COLOURS = {False: "#666666", True: "#a8a8a8"}
 
 
@@ -64,9 +65,11 @@ def dot(
 ) -> str:
     """Graphviz DOT of (id, label, colour) nodes and (head, words, tail, is bold) facts."""
     quiet, path = QUIET_COLOURS[dark], PATH_COLOURS[dark]
+    nodes = list(nodes)
+    direction = "LR" if len(nodes) > WIDE else "TB"  # many concepts side by side would be too wide
     lines = [
         "digraph evidence {",
-        '  rankdir=TB; bgcolor="transparent"; pad=0.1; nodesep=0.2; ranksep=0.45;',
+        f'  rankdir={direction}; bgcolor="transparent"; pad=0.1; nodesep=0.2; ranksep=0.45;',
         '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=13, '
         f'color="{quiet}", fontcolor="#1a1a1a", margin="0.12,0.06", height=0.3];',
         f'  edge [fontname="Helvetica", fontsize=11, color="{quiet}", fontcolor="{quiet}", arrowsize=0.7];',
@@ -76,12 +79,12 @@ def dot(
         lines.append(f'  n{node} [label={quote(label)}, fillcolor="{colour}", penwidth={width}];')
     for head, words, tail, is_bold in facts:
         style = f', color="{path}", fontcolor="{path}", penwidth=2.5' if is_bold else ""
-        lines.append(f"  n{head} -> n{tail} [label={quote(words)}{style}];")
+        lines.append(f"  n{head} -> n{tail} [label={quote(words, 18)}{style}];")
     return "\n".join([*lines, "}"])
 
 
 def _words(graph: Subgraph, relation: int) -> str:
-    return graph.relations[relation].label or graph.relations[relation].words
+    return graph.relations[relation].words or graph.relations[relation].label
 
 
 def quote(text: str, width: int = 24) -> str:

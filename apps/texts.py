@@ -76,6 +76,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Graph of {nodes} concepts and {edges} facts; the list below says the same.",
         "개념 {nodes}개, 사실 {edges}개의 그래프. 아래 목록과 같은 내용입니다.",
     ),
+    "zoom_in": ("Closer", "확대"),
+    "zoom_out": ("Wider", "축소"),
+    "zoom_whole": ("All of it", "전체 보기"),
+    "zoom_hint": (
+        "Drag to move, click a concept for its facts.",
+        "끌어서 옮기고, 개념을 누르면 그 사실이 나옵니다.",
+    ),
     "as_list": ("The same as a list ({count} facts)", "목록으로 보기 (사실 {count}개)"),
     "concept_facts": ("Look at a concept", "개념 살펴보기"),
     "mattered": ("Which facts mattered?", "어떤 사실이 중요했나?"),

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from apps.explorer import drawn
 from apps.graph_view import COLOURS, dot
 from apps.guard import checked_url, sparql_allowed
 from apps.markup import listed, plain
 from apps.resources import complain, is_dark, keep_own, own_graph, say
-from apps.views.why import drawn, facts_of
+from apps.views.why import facts_of
 from kgqa.graph.importing import import_graph
 from kgqa.graph.opening import SHIPPED, open_graph
 from kgqa.graph.store import GraphStore
@@ -148,8 +149,15 @@ def search(graph: GraphStore) -> None:
     ids = np.array(found, dtype=np.int32)
     names = dict(zip(found, graph.labels(ids), strict=True))
     chosen = st.selectbox(say("concept_facts"), found, format_func=names.__getitem__)
-    name = graph.names(np.array([chosen], dtype=np.int32))[0]
-    st.html(listed(facts_of(names[chosen], name, graph)))
+    facts_box(graph, chosen)
+
+
+def facts_box(graph: GraphStore, entity: int) -> None:
+    """The facts of one concept."""
+    ids = np.array([entity], dtype=np.int32)
+    label, name = graph.labels(ids)[0], graph.names(ids)[0]
+    st.markdown(f"**{plain(label)}**")
+    st.html(listed(facts_of(label, name, graph)))
 
 
 def hubs(graph: GraphStore) -> None:
@@ -166,7 +174,7 @@ def hubs(graph: GraphStore) -> None:
     for row in order:
         head, relation, tail = (int(part[row]) for part in edges[:3])
         if len(used | {head, tail}) <= HUBS and len(facts) < 1.5 * HUBS and (tail, head) not in facts:
-            facts.setdefault((head, tail), graph.relations[relation].label)
+            facts.setdefault((head, tail), graph.relations[relation].words or graph.relations[relation].label)
             used |= {head, tail}
     ids = np.array(sorted(used), dtype=np.int32)
     nodes = [
@@ -174,7 +182,9 @@ def hubs(graph: GraphStore) -> None:
         for e, label, degree in zip(ids.tolist(), graph.labels(ids), degrees[ids].tolist(), strict=True)
     ]
     shown = [(h, words, t, False) for (h, t), words in facts.items()]
-    drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), len(nodes))
+    picked = drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), len(nodes), "own")
+    if picked in used:
+        facts_box(graph, picked)
 
 
 def sample() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from apps.explorer import drawn
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.markup import QUIET, bars, escaped, listed, plain
 from apps.resources import answerer, is_dark, say
@@ -56,22 +57,13 @@ def picture(answer: Answer) -> None:
     edges = picked_edges(answer, limit)
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     legend(answer, nodes)
-    drawn(to_dot(answer, limit, is_dark()), say("graph_alt", nodes=len(nodes), edges=len(edges)), len(nodes))
+    alt = say("graph_alt", nodes=len(nodes), edges=len(edges))
+    picked = drawn(to_dot(answer, limit, is_dark()), alt, len(nodes), "why")
+    if picked in nodes:
+        st.session_state["concept"] = picked
+    concept(answer, nodes)
     with st.expander(say("as_list", count=len(edges))):
         st.html(listed(sentence(graph, edge) for edge in edges))
-    concept(answer, nodes)
-
-
-def drawn(dot: str, alt: str, nodes: int) -> None:
-    """A graph that is scrolled on a narrow screen, not shrunk until nobody can read it."""
-    width = min(14 + 2 * nodes, 60)
-    with st.container(key="drawn"):
-        st.html(
-            "<style>.st-key-drawn [data-testid=stGraphVizChart]{overflow-x:auto}"
-            f"@media(max-width:700px){{.st-key-drawn [data-testid=stGraphVizChart] svg{{min-width:{width}rem}}}}"
-            "</style>"
-        )
-        st.graphviz_chart(dot, width="content", alt=alt)
 
 
 def legend(answer: Answer, nodes: set[int]) -> None:
@@ -88,7 +80,7 @@ def legend(answer: Answer, nodes: set[int]) -> None:
         f'border:1px solid rgba(128,128,128,.6)"></span>{escaped(words)}</span>'
         for colour, words in rows
     )
-    st.html(f'<div style="{QUIET}" aria-label="{escaped(say("legend"))}">{items}</div>')
+    st.html(f'<div style="font-size:.9rem" role="note" aria-label="{escaped(say("legend"))}">{items}</div>')
 
 
 def concept(answer: Answer, nodes: set[int]) -> None:

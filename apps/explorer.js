@@ -1,0 +1,122 @@
+// Zoom, pan and clicks for the Graphviz picture beside this component: the layout stays Graphviz's.
+export default function ({ parentElement, data, setTriggerValue }) {
+  const box = parentElement.closest("[class*=st-key-drawn]");
+  const bar = parentElement.querySelector(".explorer");
+  const words = [data.closer, data.wider, data.whole];
+  let svg = null;
+  let whole = null;
+  let shown = null;
+  let from = null;
+  let moved = false;
+  let written = "";
+
+  function show(view) {
+    shown = view;
+    written = `${view.x} ${view.y} ${view.width} ${view.height}`;
+    svg.setAttribute("viewBox", written);
+    svg.style.touchAction = view.width < whole.width ? "none" : "auto";
+  }
+
+  // Another picture may be drawn into the same element.
+  function refresh() {
+    attach();
+    if (!svg || svg.getAttribute("viewBox") === written) return;
+    const { x, y, width, height } = svg.viewBox.baseVal;
+    whole = { x, y, width, height };
+    show(whole);
+  }
+
+  function zoom(factor, cx = 0.5, cy = 0.5) {
+    refresh();
+    if (!svg) return;
+    const width = Math.min(Math.max(shown.width * factor, whole.width / 12), whole.width * 1.5);
+    const scale = width / shown.width;
+    const height = shown.height * scale;
+    show({
+      x: shown.x + (shown.width - width) * cx,
+      y: shown.y + (shown.height - height) * cy,
+      width,
+      height,
+    });
+  }
+
+  function reset() {
+    refresh();
+    if (svg) show(whole);
+  }
+
+  function wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return; // the page goes on scrolling
+    event.preventDefault();
+    const at = svg.getBoundingClientRect();
+    zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, (event.clientX - at.x) / at.width, (event.clientY - at.y) / at.height);
+  }
+
+  function down(event) {
+    if (event.button) return;
+    refresh();
+    from = { x: event.clientX, y: event.clientY, view: shown };
+    moved = false;
+  }
+
+  function move(event) {
+    if (!from || (event.pointerType === "touch" && shown.width >= whole.width)) return;
+    const dx = event.clientX - from.x;
+    const dy = event.clientY - from.y;
+    if (!moved && Math.hypot(dx, dy) < 5) return;
+    moved = true;
+    const scale = from.view.width / svg.getBoundingClientRect().width;
+    show({ ...from.view, x: from.view.x - dx * scale, y: from.view.y - dy * scale });
+    svg.style.cursor = "grabbing";
+  }
+
+  function up() {
+    from = null;
+    if (svg) svg.style.cursor = "grab";
+  }
+
+  function click(event) {
+    const node = event.target.closest("g.node");
+    const title = node?.querySelector("title");
+    if (title && !moved) setTriggerValue("picked", title.textContent);
+  }
+
+  function attach() {
+    const found = box?.querySelector("[data-testid=stGraphVizChart] svg");
+    if (!found || found === svg) return;
+    svg = found;
+    written = "";
+    refresh();
+    svg.style.cursor = "grab";
+    svg.style.userSelect = "none";
+    svg.addEventListener("wheel", wheel, { passive: false });
+    svg.addEventListener("pointerdown", down);
+    svg.addEventListener("click", click);
+  }
+
+  bar.replaceChildren(
+    ...["+", "−", "⟲"].map((sign, number) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = sign;
+      button.title = words[number];
+      button.setAttribute("aria-label", words[number]);
+      button.onclick = () => (number === 2 ? reset() : zoom(number ? 1.3 : 1 / 1.3));
+      return button;
+    }),
+    Object.assign(document.createElement("span"), { textContent: data.hint }),
+  );
+  const watcher = new MutationObserver(attach);
+  if (box) watcher.observe(box, { childList: true, subtree: true });
+  window.addEventListener("pointermove", move);
+  window.addEventListener("pointerup", up);
+  attach();
+  return () => {
+    watcher.disconnect();
+    window.removeEventListener("pointermove", move);
+    window.removeEventListener("pointerup", up);
+    svg?.removeEventListener("wheel", wheel);
+    svg?.removeEventListener("pointerdown", down);
+    svg?.removeEventListener("click", click);
+  };
+}
