@@ -31,6 +31,8 @@ def test_builds_and_checks(tmp_path: Path, app: typer.Typer) -> None:
     assert "ev:cat" in (tmp_path / "mine.ttl").read_text(encoding="utf-8")
     result = CliRunner().invoke(app, [str(folder), "--relations", str(TABLE), "--check"])
     assert result.exit_code == 1 and "FAULT: no Korean label: 1" in result.output
+    result = CliRunner().invoke(app, [str(folder), "--relations", str(TABLE), "--draw", "3"])
+    assert result.exit_code == 0 and "cat | is a kind of | animal" in result.output
 
 
 def test_bad_input_is_named(tmp_path: Path, app: typer.Typer) -> None:

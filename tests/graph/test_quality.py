@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.graph.compiling import SourceGraph, read_folder
-from kgqa.graph.quality import Report, examine
+from kgqa.graph.quality import Report, draw, examine
 
 DATA = Path(__file__).parents[2] / "graph_data"
 
@@ -57,3 +57,11 @@ def test_the_shipped_graph_is_large_and_connected() -> None:
     report = examine(read_folder(DATA / "everyday"), samples=10)
     assert report.concepts >= 3000 and report.facts >= 20000
     assert not report.faults["no facts"] and not report.faults["connectivity"]
+
+
+def test_facts_are_drawn_by_domain_and_alike_each_time(tmp_path: Path) -> None:
+    graph = built(tmp_path, "trowel\n  ko: 모종삽\n  UsedFor: plant flowers; dig\n  AtLocation: garden\n")
+    drawn = draw(graph, 2, seed=1)
+    assert drawn == draw(graph, 2, seed=1) and list(drawn) == ["test"]
+    assert len(drawn["test"]) == 2 and len(draw(graph, 9)["test"]) == 3
+    assert "trowel | is found at | garden" in draw(graph, 9)["test"]

@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from conceptnet import concepts_named, questions, table
+from conceptnet import concepts_named, data_folder, questions, table
 
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval import retrieve
 from kgqa.text.datasets import load_dataset
+from kgqa.text.files import rows_of
+from kgqa.text.published import located
 from kgqa.types import Example, KnowledgeGraph
 
 DATA = Path(__file__).parents[1] / "data"
@@ -68,12 +70,15 @@ def main() -> None:
     table("Answers of the everyday questions", ["file", "questions", *STEPS], rows)
     if os.environ.get("KGQA_DATA"):
         found = questions()
+        lines = rows_of(located(data_folder(), "csqa/dev.jsonl"))
+        asked_about = [row["question"]["question_concept"] for _, row in lines]
         answers = [example.question.choices[example.choice or 0] for example in found]
         choices = [choice for example in found for choice in example.question.choices]
         table(
             "Words of the CommonsenseQA development questions",
             ["words", "count", "a concept", "linked"],
             [
+                ["question concepts", *words_found(graph, linker, asked_about)],
                 ["answers", *words_found(graph, linker, answers)],
                 ["all choices", *words_found(graph, linker, choices)],
             ],
