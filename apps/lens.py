@@ -1,12 +1,18 @@
-"""A look inside the pretrained encoder: what it says for hidden words, and where its heads look. No Streamlit."""
+"""A look inside pretrained encoders: guesses for hidden words, verdicts on words, attention. No Streamlit."""
 
 from __future__ import annotations
 
+import json
+import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgqa.types import InputError
+
+DRAWN_FROM = 50
+"""Guesses among which a corrupted word is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,11 @@ class Guess:
 
     word: str
     probability: float
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Pieces of words as a text; `##` goes on with the word before."""
+    return " ".join(pieces).replace(" ##", "")
 
 
 class Lens:
@@ -84,6 +95,29 @@ class Lens:
             found.append((word, float(here[ids[at]]), self._best(here, 1)[0]))
         return found
 
+    def corrupted(self, text: str, seed: int = 0, share: float = 0.25) -> tuple[str, list[tuple[str, str]]]:
+        """The text with some words drawn anew from the guesses, as a generator does for a discriminator.
+
+        Also, for each word, what stood there and what stands there now (Clark et al., 2020, section 2).
+        """
+        ids = [i for i in self._ids(text)[1:-1] if i != self.mask]
+        chance = random.Random(seed)
+        count = min(len(ids), max(1, round(share * len(ids))))
+        places = sorted(chance.sample(range(len(ids)), count))
+        hidden = [self.mask if at in places else i for at, i in enumerate(ids)]
+        new = list(ids)
+        if places:
+            first, last = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
+            probabilities = self._run([[first, *hidden, last]]).logits[0].softmax(-1)
+            for at in places:
+                values, indices = probabilities[at + 1].topk(DRAWN_FROM)
+                new[at] = chance.choices(indices.tolist(), values.tolist())[0]
+        pairs = [
+            (self.tokenizer.id_to_token(a), self.tokenizer.id_to_token(b))
+            for a, b in zip(ids, new, strict=True)
+        ]
+        return joined([now for _, now in pairs]), pairs
+
     def _best(self, probabilities: Any, count: int) -> list[Guess]:
         values, indices = probabilities.topk(count)
         pairs = zip(indices.tolist(), values.tolist(), strict=True)
@@ -93,3 +127,44 @@ class Lens:
         """How much each word (row) looks at each word (column), in one head."""
         rows: list[list[float]] = self._run([self._ids(text)]).attentions[layer][0, head].tolist()
         return rows
+
+
+class Discriminator:
+    """An encoder that tells which words were replaced, with its head (ELECTRA's layout), of a folder.
+
+    Raises:
+        InputError: the folder holds none, or only the encoder without that head.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise InputError(f"{folder.name}: no pretrained encoder here") from None
+        if config.get("architectures") != ["ElectraForPreTraining"]:
+            raise InputError(f"{folder.name}: no discriminator; expected an ElectraForPreTraining folder")
+        from tokenizers import Tokenizer
+        from transformers import ElectraForPreTraining
+
+        try:
+            loaded: Any = ElectraForPreTraining.from_pretrained(
+                folder, local_files_only=True, output_loading_info=True
+            )
+            self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise InputError(f"{folder.name}: cannot be read ({str(error).splitlines()[0]})") from None
+        model, told = loaded
+        if told["missing_keys"]:
+            raise InputError(f"{folder.name}: the encoder was saved without its discriminating head")
+        self.model: Any = model.float().eval()
+
+    def verdicts(self, text: str) -> list[tuple[str, float]]:
+        """For each word the probability that it was replaced."""
+        import torch
+
+        first, last = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
+        ids = self.tokenizer.encode(text, add_special_tokens=False).ids[:126]
+        with torch.inference_mode():
+            logits = self.model(input_ids=torch.tensor([[first, *ids, last]])).logits[0]
+        chances = logits.sigmoid().tolist()[1:-1]
+        return [(self.tokenizer.id_to_token(i), p) for i, p in zip(ids, chances, strict=True)]

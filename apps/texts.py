@@ -189,6 +189,32 @@ TEXTS: dict[str, tuple[str, str]] = {
     "guess_button": ("Guess", "맞히기"),
     "guess_every": ("Hide each word in turn", "낱말을 하나씩 가리기"),
     "guesses": ("Guesses", "추측"),
+    "corrupt_button": ("Corrupt it", "바꿔치기"),
+    "corrupt_note": (
+        "Some words were hidden and drawn anew from the encoder's own guesses; the marked ones are new.",
+        "몇 낱말을 가리고 인코더의 추측에서 새로 뽑았습니다. 표시된 낱말이 새것입니다.",
+    ),
+    "verdict": (
+        "Which words were replaced? The discriminator's verdict",
+        "어느 낱말이 바뀌었나? 판별기의 판정",
+    ),
+    "no_discriminator": (
+        "No discriminator (RTD) is at hand: the shipped encoder was pretrained by guessing hidden words alone. "
+        "Set KGQA_DISCRIMINATOR to an ElectraForPreTraining folder to see its verdict here. Below instead: "
+        "how probable the encoder itself holds each word.",
+        "판별기(RTD)가 없습니다. 함께 제공되는 인코더는 가린 낱말 맞히기로만 학습되었습니다. "
+        "KGQA_DISCRIMINATOR에 ElectraForPreTraining 폴더를 지정하면 판정이 나옵니다. "
+        "대신 인코더가 보는 각 낱말의 확률을 보여 줍니다.",
+    ),
+    "replaced": ("replaced {percent}", "바뀜 {percent}"),
+    "curves": ("Loss while pretraining", "사전 학습 중의 손실"),
+    "curves_note": (
+        "Nats a token against millions of tokens read; held out: rows that are never trained on.",
+        "읽은 토큰(백만)에 따른 토큰당 손실(nat). held out은 학습에 쓰지 않은 줄입니다.",
+    ),
+    "tokens": ("tokens, millions", "토큰 (백만)"),
+    "loss": ("loss", "손실"),
+    "run": ("run", "실행"),
     "rank_note": (
         "For each word: how probable the encoder holds it when it is hidden, and what it would have said.",
         "각 낱말을 가렸을 때 인코더가 보는 확률과 대신 말했을 낱말입니다.",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import streamlit as st
 
-from apps.lens import Lens
-from apps.markup import bars, escaped, plain
+from apps.curves import CURVES, read_curves
+from apps.lens import Discriminator, Lens
+from apps.markup import MARK, bars, escaped, plain
 from apps.resources import complain, is_dark, say
 from kgqa.answerer import MODELS
 from kgqa.types import InputError
@@ -36,11 +38,14 @@ def page() -> None:
         st.caption(say("learn_note"))
         hidden_words(opened)
         attention(opened)
-    st.header(say("results"), anchor=False, divider="gray")
-    if RESULTS.is_file():
-        st.markdown(RESULTS.read_text(encoding="utf-8"))
-    else:
-        st.text(say("no_results"))
+    curves()
+    results()
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def discriminator(folder: str) -> Discriminator:
+    """The encoder that tells replaced words, one for all visitors."""
+    return Discriminator(Path(folder))
 
 
 def hidden_words(opened: Lens) -> None:
@@ -52,19 +57,13 @@ def hidden_words(opened: Lens) -> None:
         with st.container(horizontal=True):
             guess = st.form_submit_button(say("guess_button"), type="primary")
             every = st.form_submit_button(say("guess_every"))
+            corrupt = st.form_submit_button(say("corrupt_button"))
     if every:
         st.caption(say("rank_note"))
-        rows = opened.each_hidden(sentence.replace("[MASK]", " "))
-        st.html(
-            bars(
-                (
-                    word,
-                    p,
-                    f"{p:.0%}" + ("" if best.word == word else f" · {best.word} {best.probability:.0%}"),
-                )
-                for word, p, best in rows
-            )
-        )
+        each_word(opened, sentence.replace("[MASK]", " "))
+        return
+    if corrupt:
+        corrupted(opened, sentence)
         return
     found = opened.guesses(sentence)
     if not found:
@@ -74,6 +73,70 @@ def hidden_words(opened: Lens) -> None:
     for column, guesses in zip(st.columns(len(found[:4])), found[:4], strict=True):
         with column:
             st.html(bars((g.word, g.probability, f"{g.probability:.0%}") for g in guesses))
+
+
+def each_word(opened: Lens, sentence: str) -> None:
+    """Bars of how probable each word is when it is hidden."""
+    rows = opened.each_hidden(sentence)
+    st.html(
+        bars(
+            (word, p, f"{p:.0%}" + ("" if best.word == word else f" · {best.word} {best.probability:.0%}"))
+            for word, p, best in rows
+        )
+    )
+
+
+def corrupted(opened: Lens, sentence: str) -> None:
+    """Some words drawn anew, and what is said of each word now."""
+    turn = st.session_state["corrupted"] = st.session_state.get("corrupted", 0) + 1
+    text, pairs = opened.corrupted(sentence, seed=turn)
+    st.caption(say("corrupt_note"))
+    words = " ".join(
+        escaped(now)
+        if was == now
+        else f'<mark style="{MARK}"><s style="opacity:.6">{escaped(was)}</s> {escaped(now)}</mark>'
+        for was, now in pairs
+    )
+    st.html(f'<p style="font-size:1.2rem;line-height:1.8;overflow-wrap:anywhere">{words}</p>')
+    try:
+        verdicts = discriminator(os.environ.get("KGQA_DISCRIMINATOR", "")).verdicts(text)
+    except InputError:
+        st.info(plain(say("no_discriminator")))
+        each_word(opened, text)
+        return
+    st.markdown(f"**{say('verdict')}**")
+    st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in verdicts))
+
+
+def curves() -> None:
+    """Loss against tokens of the runs whose figures are kept."""
+    rows = read_curves(CURVES)
+    if not rows:
+        return
+    st.header(say("curves"), anchor=False, divider="gray")
+    st.caption(say("curves_note"))
+    names = {"run": say("run"), "tokens": say("tokens"), "loss": say("loss")}
+    table = {names[key]: [row[key] for row in rows] for key in names}
+    st.line_chart(table, x=names["tokens"], y=names["loss"], color=names["run"])
+
+
+def results() -> None:
+    """The sections of the results, one to open at a time."""
+    st.header(say("results"), anchor=False, divider="gray")
+    if not RESULTS.is_file():
+        st.text(say("no_results"))
+        return
+    _, *sections = re.split(r"^## ", RESULTS.read_text(encoding="utf-8"), flags=re.M)
+    for section in sections:
+        title, _, body = section.partition("\n")
+        with st.expander(plain(title)):
+            st.markdown(shown(body))
+
+
+def shown(markdown: str) -> str:
+    """Our own Markdown as Streamlit shows it: no formulas between dollars, no links to files beside it."""
+    parts = re.split(r"(`[^`]*`)", re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", markdown))
+    return "".join(part if part.startswith("`") else part.replace("$", "\\$") for part in parts)
 
 
 def attention(opened: Lens) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.lens import Lens
+from apps.lens import Discriminator, Lens, joined
 from kgqa.types import InputError
 
 
@@ -45,3 +45,37 @@ def test_an_encoder_without_its_head_is_refused(model_folder: Path, tmp_path: Pa
         Lens(model_folder)
     with pytest.raises(InputError, match="no pretrained encoder"):
         Lens(tmp_path / "missing")
+
+
+def test_words_are_drawn_anew(encoder_folder: Path) -> None:
+    lens = Lens(encoder_folder)
+    text, pairs = lens.corrupted("i dug the ground with a trowel", seed=1)
+    assert text == joined(now for _, now in pairs) and joined(was for was, _ in pairs).startswith("i dug the")
+    assert lens.corrupted("i dug the ground with a trowel", seed=1) == (text, pairs)
+    assert lens.corrupted("") == ("", [])
+
+
+def test_a_discriminator_judges_each_word(
+    tokenizer_folder: Path, tokenizer, model_folder: Path, tmp_path: Path
+) -> None:
+    import torch
+    from transformers import ElectraConfig, ElectraForPreTraining
+
+    torch.manual_seed(0)
+    config = ElectraConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        embedding_size=16,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    folder = tmp_path / "electra"
+    ElectraForPreTraining(config).save_pretrained(folder)
+    (folder / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    verdicts = Discriminator(folder).verdicts("i dug the ground")
+    assert [word for word, _ in verdicts] == ["i", "dug", "the", "ground"]
+    assert all(0 < p < 1 for _, p in verdicts)
+    for other in (model_folder, tmp_path / "missing"):
+        with pytest.raises(InputError):
+            Discriminator(other)

@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from apps.views.learn import shown
+from kgqa.answerer import MODELS
+
 
 def test_without_an_encoder_the_page_says_so(
     open_page: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -11,3 +14,25 @@ def test_without_an_encoder_the_page_says_so(
     monkeypatch.setenv("KGQA_ENCODER", str(tmp_path))
     page = open_page("learn").run()
     assert not page.exception and "No pretrained encoder" in page.info[0].value
+
+
+@pytest.mark.skipif(not (MODELS / "kgqa-mini").is_dir(), reason="no shipped encoder here")
+def test_hidden_words_corruption_attention_curves_and_tables(open_page: Callable[[str], Any]) -> None:
+    page = open_page("learn").run()
+    assert not page.exception and not page.error
+    press = {b.label: b for b in page.button}
+    press["Hide each word in turn"].click().run()
+    assert "garden" in "".join(item.proto.body for item in page.get("html"))
+    page.text_input(key="masked").input("She <b>dug</b> a hole.")
+    {b.label: b for b in page.button}["Corrupt it"].click().run()
+    said = "".join(item.proto.body for item in page.get("html"))
+    assert not page.exception and "<mark" in said and "<b>" not in said
+    assert "No discriminator" in page.info[0].value.replace("\\", "")
+    {b.label: b for b in page.button}["Guess"].click().run()
+    assert "MASK" in page.error[0].value
+
+
+def test_our_own_markdown_is_shown_without_formulas_and_dead_links() -> None:
+    assert shown("see [DATA.md](DATA.md), $5 and `$HOME`, [x](https://x.org)") == (
+        "see DATA.md, \\$5 and `$HOME`, [x](https://x.org)"
+    )

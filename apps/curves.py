@@ -1,0 +1,57 @@
+"""`python -m apps.curves runs/NAME/log.jsonl ...`: keep the curves of pretraining runs for the app's Learn page."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from kgqa.answerer import MODELS
+
+CURVES = MODELS.parent / "curves.json"
+POINTS = 60
+FIGURES = {"loss": "", "held_out_loss": ", held out"}
+
+
+def points(log: Path) -> list[dict[str, Any]]:
+    """At most `POINTS` rows (run, tokens in millions, loss) of a run's log for each of its two losses."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.strip()]
+    rows = []
+    for figure, words in FIGURES.items():
+        kept = [line for line in lines if figure in line]
+        step = max(1, -(-len(kept) // POINTS))
+        kept = kept[::step] + ([kept[-1]] if (len(kept) - 1) % step else [])
+        rows += [
+            {
+                "run": log.parent.name + words,
+                "tokens": round(line["tokens"] / 1e6, 3),
+                "loss": round(line[figure], 3),
+            }
+            for line in kept
+        ]
+    return rows
+
+
+def read_curves(path: Path) -> list[dict[str, Any]]:
+    """Rows that were kept; none where there is no file."""
+    if not path.is_file():
+        return []
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
+
+
+def main(logs: list[str], target: Path = CURVES) -> None:
+    """Write the curves of the given logs, in place of those that were there."""
+    rows = [row for log in logs for row in points(Path(log))]
+    beside = target.with_suffix(".tmp")
+    beside.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n", encoding="utf-8")
+    os.replace(beside, target)
+    print(f"{target}: {len(rows)} points")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1:])
