@@ -20,6 +20,8 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval import node_budget, retrieve
 from kgqa.graph.spelling import NearLabels
 from kgqa.models.collate import Collated, Collator, Row
+from kgqa.models.entities import FILE as ENTITIES
+from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.heads import GATED
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.text.tokenizer import load_tokenizer
@@ -64,11 +66,14 @@ class Answerer:
         max_nodes: int = 100,
         ablation: str = "none",
         calibration: dict[str, tuple[float, float]] | None = None,
+        entities: EntityVectors | None = None,
     ) -> None:
         self.reader = reader.eval()
         self.graph = graph
         self.linker = Linker(graph, nearest=NearLabels(graph))
-        self.collator = Collator(tokenizer, max_tokens=min(384, reader.stepper.max_tokens))
+        self.collator = Collator(
+            tokenizer, max_tokens=min(384, reader.stepper.max_tokens), entities=entities
+        )
         self.name = name
         self.max_nodes = max_nodes
         self.ablate = ABLATIONS[ablation]
@@ -95,6 +100,7 @@ class Answerer:
             max_nodes=int(card.get("max_nodes", 100)),
             ablation=card.get("ablation", "none"),
             calibration=calibration,
+            entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
         )
 
     @property

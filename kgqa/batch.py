@@ -69,6 +69,7 @@ class GraphBatch(Movable):
     mention_row: Tensor  # (M,) int64 row 0..B-1
     mention_token: Tensor  # (M,) int64 token 0..T-1
     mention_node: Tensor  # (M,) int64 node 0..N-1
+    node_vector: Tensor | None = None  # (N, d) float32 learnt entity vectors, zero where there is none
 
 
 @dataclass(frozen=True)

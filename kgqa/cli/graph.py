@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgqa.cli.build import build
+from kgqa.cli.embedding import embed
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 graph_app = typer.Typer(no_args_is_help=True, add_completion=False)
 graph_app.command(name="build")(build)
+graph_app.command(name="embed")(embed)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", help="Shipped name, store folder, file or SPARQL URL.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -11,6 +11,7 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
+from kgqa.models.entities import EntityVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
@@ -50,12 +51,19 @@ class Collator:
         max_tokens: tokens of a row; a longer passage is read in windows.
         stride: tokens that neighbouring windows share.
         max_label_tokens: tokens of a node or relation label; the rest is cut.
+        entities: vectors of the graph's entities, for a reasoner that reads them.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, max_tokens: int = 384, stride: int = 128, max_label_tokens: int = 8
+        self,
+        tokenizer: Tokenizer,
+        max_tokens: int = 384,
+        stride: int = 128,
+        max_label_tokens: int = 8,
+        entities: EntityVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
+        self.entities = entities
         self.max_tokens = max_tokens
         self.stride = stride
         self.max_label_tokens = max_label_tokens
@@ -245,8 +253,15 @@ class Collator:
             mention_row=mentions[:, 0],
             mention_token=mentions[:, 1],
             mention_node=mentions[:, 2],
+            node_vector=None if self.entities is None else self._vectors(self.entities, parts.graphs),
         )
         return graph_batch, torch.tensor(accepted)
+
+
+    @staticmethod
+    def _vectors(entities: EntityVectors, graphs: Sequence[Subgraph]) -> Tensor:
+        context = torch.zeros(1, entities.size)
+        return torch.cat([part for g in graphs for part in (context, entities.look_up(g.nodes))])
 
 
 class _Parts:

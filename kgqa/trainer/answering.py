@@ -23,6 +23,8 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
 from kgqa.graph.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator
+from kgqa.models.entities import FILE as ENTITIES
+from kgqa.models.entities import load_entities
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.base import Batches, Objective
@@ -103,6 +105,8 @@ class AnsweringRecipe(BaseModel):
     exported reader is then the best one."""
     sift: float = Field(0.0, ge=0)
     """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
+    entities: str = ""
+    """Folder of entity vectors that `kgqa graph embed` wrote; ERNIE reads them and the reader keeps them."""
     trainer: TrainerSettings = TrainerSettings()
 
 
@@ -309,9 +313,17 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
+    entities = load_entities(Path(expanded(recipe.entities))) if recipe.entities else None
+    if entities is not None:
+        if recipe.reasoner.name != "ernie":
+            raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; only ernie does")
+        sized = recipe.reasoner.model_copy(update={"entity_size": entities.size})
+        recipe = recipe.model_copy(update={"reasoner": sized})
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder()) for data in recipe.data]
-    collator = Collator(tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
+    collator = Collator(
+        tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens), entities=entities
+    )
     card = {
         "name": recipe.name,
         "max_nodes": recipe.max_nodes,
@@ -321,6 +333,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
 
     def save(trained: Reader, target: Path) -> Any:
         save_reader(trained, source, target, card)
+        if entities is not None:
+            entities.save(target / ENTITIES)
 
     objective: Objective = QA(reader, save)
     if recipe.sift:

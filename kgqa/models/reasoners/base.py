@@ -23,6 +23,8 @@ class ReasonerSettings(BaseModel):
     """Layers in which text and graph are walked together (k of GreaseLM), or graph layers after the text."""
     num_heads: int = Field(4, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
+    entity_size: int = Field(0, ge=0)
+    """ERNIE: width of learnt entity vectors (`kgqa graph embed`); 0 reads labels alone."""
 
 
 class Reasoner(nn.Module):

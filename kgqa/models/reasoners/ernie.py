@@ -49,8 +49,9 @@ class Aggregator(nn.Module):
 class Ernie(Reasoner):
     """T-encoder below, K-encoder (the last k layers) above. Facts are not followed: entities are vectors.
 
-    The paper's entity vectors are TransE's; here they are label vectors, so that a new graph needs no
-    training. An entity stands at the first token of its mention, as in the paper.
+    The paper's entity vectors are TransE's, frozen: here too where `kgqa graph embed` made some, and label
+    vectors for all other entities, so that a new graph needs no training. An entity stands at the first token
+    of its mention, as in the paper.
     """
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
@@ -58,6 +59,7 @@ class Ernie(Reasoner):
         size = settings.graph_size
         self.num_fused = min(settings.num_layers, stepper.num_layers)
         self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.entity = nn.Linear(settings.entity_size, size) if settings.entity_size else None
         self.layers = nn.ModuleList(Aggregator(self.hidden_size, settings) for _ in range(self.num_fused))
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
@@ -66,6 +68,9 @@ class Ernie(Reasoner):
         """Tokens that know their entities; node states of mentioned concepts carry what was read."""
         graph = batch.graph
         nodes = self.labels(stepper.embedding, graph)[graph.node_label]  # (N, size)
+        if self.entity is not None and graph.node_vector is not None:
+            known = graph.node_vector.abs().sum(-1, keepdim=True) > 0
+            nodes = torch.where(known, self.entity(graph.node_vector).to(nodes.dtype), nodes)
         row, token, node = first_tokens(graph, batch.tokens.input_ids.shape[1])
         shape = (*batch.tokens.input_ids.shape, nodes.shape[-1])
         entities = nodes.new_zeros(shape).index_put((row, token), nodes[node])

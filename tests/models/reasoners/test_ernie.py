@@ -26,3 +26,23 @@ def test_training_starts_at_the_encoder_and_entities_reach_tokens(tokenizer, enc
         assert torch.equal(reasoner(stepper, batch).tokens, plain)
         torch.nn.init.normal_(reasoner.layers[0].to_token.weight)
         assert not torch.allclose(reasoner(stepper, batch).tokens, plain)
+
+
+def test_learnt_vectors_take_the_place_of_labels(tokenizer, encoder, digging) -> None:
+    import numpy as np
+
+    from kgqa.models.entities import EntityVectors
+
+    torch.manual_seed(0)
+    stepper = Stepper(encoder)
+    settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, entity_size=4)
+    reasoner = Ernie(stepper, settings).eval()
+    one, other = (EntityVectors(["ev:trowel"], np.full((1, 4), v, np.float16), {}) for v in (1.0, 2.0))
+    batches = [
+        Collator(tokenizer, entities=e)([Example(QUESTION)], [[digging]]).batch for e in (one, other, None)
+    ]
+    with torch.no_grad():
+        a, b, c = (reasoner(stepper, batch).nodes for batch in batches)
+    changed = (a - b).abs().sum(-1) > 1e-6
+    assert changed.tolist() == [False, False, False, True, False, False]  # the others keep their labels
+    assert torch.equal(a[~changed], c[~changed])

@@ -1,0 +1,147 @@
+"""Vectors of a graph's entities, learnt from its facts alone: an option on top of labels, as ERNIE has it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kgqa.graph.store import GraphStore
+from kgqa.types import InputError
+
+METHODS = ("transe", "distmult", "complex", "rotate")
+FILE = "entities.safetensors"
+HELD_OUT = 200
+"""Facts kept out of training and ranked afterwards; a fiftieth of a small graph."""
+RATES = {"transe": 0.01, "distmult": 0.01, "complex": 0.01, "rotate": 0.005}
+
+
+class EntityVectors:
+    """Vectors by entity name (IRI or string), float16. Unknown names have the zero vector."""
+
+    def __init__(self, names: Sequence[str], vectors: NDArray[np.float16], about: dict[str, str]) -> None:
+        self.about = about
+        self._row = {name: row for row, name in enumerate(names)}
+        self._vectors = vectors
+
+    @property
+    def size(self) -> int:
+        """Width of a vector."""
+        return int(self._vectors.shape[1])
+
+    def look_up(self, names: Sequence[str]) -> Tensor:
+        """Vectors (n, size), float32."""
+        rows = [self._row.get(name, -1) for name in names]
+        found = torch.from_numpy(self._vectors[rows].astype(np.float32))
+        return found * torch.tensor([[float(row >= 0)] for row in rows]).reshape(-1, 1)
+
+    def save(self, path: Path) -> None:
+        """Write `path`, atomically."""
+        from safetensors.numpy import save_file
+
+        words = [name.encode() for name in self._row]
+        tensors: dict[str, NDArray[Any]] = {
+            "vectors": np.ascontiguousarray(self._vectors),
+            "names": np.frombuffer(b"".join(words), dtype=np.uint8),
+            "ends": np.cumsum([len(word) for word in words], dtype=np.int64),
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}")
+        save_file(tensors, temporary, metadata=self.about)
+        os.replace(temporary, path)
+
+
+def load_entities(path: Path) -> EntityVectors:
+    """The vectors in a file, or in a folder that `kgqa graph embed` wrote.
+
+    Raises:
+        InputError: there are none, or the file is damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    file = path / FILE if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(f"{path}: no entity vectors here; make them with `kgqa graph embed`")
+    try:
+        with safe_open(file, framework="np") as stored:
+            about = dict(stored.metadata() or {})
+            vectors, words, ends = (stored.get_tensor(n) for n in ("vectors", "names", "ends"))
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{file}: damaged ({error}); run `kgqa graph embed` again") from error
+    text, begin, names = words.tobytes(), 0, []
+    for end in ends.tolist():
+        names.append(text[begin:end].decode())
+        begin = end
+    return EntityVectors(names, vectors, about)
+
+
+def train_entities(
+    graph: GraphStore,
+    method: str = "transe",
+    *,
+    size: int = 100,
+    epochs: int = 20,
+    batch: int = 4096,
+    seed: int = 0,
+    progress: Callable[[int, float], Any] | None = None,
+) -> tuple[EntityVectors, dict[str, float]]:
+    """Learn vectors with PyG's TransE, DistMult, ComplEx or RotatE (Bordes 2013; Yang 2015; Trouillon 2016;
+    Sun 2019), and rank the tails of held-out facts among all entities (raw, not filtered).
+
+    `size` is the width of a stored vector; a complex one's real half comes first. `progress(epoch, loss)` is
+    called after each epoch.
+
+    Raises:
+        InputError: an unknown method, an odd size for a complex one, or a graph without facts.
+    """
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    halved = method in ("complex", "rotate")
+    if size < 2 or (halved and size % 2):
+        raise InputError(f"size={size}: must be 2 or more, and even for {method}, whose numbers are complex")
+    edges = graph.edges()
+    if not len(edges.head):
+        raise InputError(f"{graph.name}: the graph holds no facts to learn from")
+    torch.manual_seed(seed)
+    order = torch.randperm(len(edges.head))
+    held = min(HELD_OUT, len(order) // 50)
+    facts = torch.from_numpy(np.stack([edges.head, edges.relation, edges.tail]).astype(np.int64))[:, order]
+    model = _model(method, graph.entity_count, len(graph.relations), size // 2 if halved else size)
+    optimizer = torch.optim.SparseAdam(model.parameters(), lr=RATES[method])
+    rest = facts[:, held:]
+    for epoch in range(epochs):
+        total, batches = 0.0, torch.randperm(rest.shape[1]).split(batch)
+        for rows in batches:
+            optimizer.zero_grad()
+            loss = model.loss(*rest[:, rows])
+            loss.backward()
+            optimizer.step()
+            total += float(loss.detach())
+        if progress:
+            progress(epoch + 1, total / len(batches))
+    figures: dict[str, float] = {"facts": float(rest.shape[1]), "held_out": float(held)}
+    if held:
+        mean_rank, mrr, hits = model.test(*facts[:, :held], batch_size=100_000, k=10, log=False)
+        figures |= {"mean_rank": mean_rank, "mrr": mrr, "hits@10": hits}
+    parts = [model.node_emb.weight.detach()]
+    if halved:
+        parts.append(model.node_emb_im.weight.detach())
+    vectors = torch.cat(parts, 1).half().numpy()
+    names = graph.names(np.arange(graph.entity_count, dtype=np.int32))
+    about = {"method": method, "graph": graph.name, "hash": graph.hash, "size": str(size)}
+    return EntityVectors(names, vectors, about), figures
+
+
+def _model(method: str, entities: int, relations: int, size: int) -> Any:
+    from torch_geometric.nn import kge
+
+    kinds = {"transe": kge.TransE, "distmult": kge.DistMult, "complex": kge.ComplEx, "rotate": kge.RotatE}
+    # SparseAdam touches the rows of a batch alone, so that an epoch does not cost entities x batches; RotatE's
+    # relations are few and take part all the same
+    return kinds[method](entities, relations, size, sparse=True)
