@@ -294,5 +294,6 @@ def save_model(model: Any, folder: Any, replace: Mapping[str, Tensor] | None = N
 
     `replace` gives other values for some weights (the sum of two embeddings that the model uses apart).
     """
-    weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    tied = set(getattr(model, "_tied_weights_keys", None) or ()) if model.config.tie_word_embeddings else set()
+    weights = {n: value.detach().clone() for n, value in model.state_dict().items() if n not in tied}
     model.save_pretrained(folder, state_dict={**weights, **(replace or {})})
