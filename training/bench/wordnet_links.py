@@ -1,0 +1,83 @@
+"""Links from the everyday graph to WordNet 3.1, where a label is a noun of one sense and nothing else.
+
+Run `KGQA_DATA=... python training/bench/wordnet_links.py OUT.ttl`; prints how many. A link is left out unless a kind
+that the graph names (IsA, of any height) is also a kind of the WordNet noun: the words alone do not tell a *barista*
+from a namesake. Identifiers are those of Princeton's RDF: <http://wordnet-rdf.princeton.edu/id/OFFSET-POS>.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import zstandard
+from conceptnet import data_folder
+
+from kgqa.graph.compiling import read_folder
+from kgqa.graph.turtle import CONCEPTS
+
+OTHER_SENSE = {"headlamp"}  # WordNet knows only that of a car
+SOURCES = Path(__file__).parents[2] / "graph_data" / "everyday"
+HEADER = f"@prefix ev: <{CONCEPTS}> .\n@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n\n"
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """Rows of a table of the data folder."""
+    packed = (data_folder() / "kg" / f"{name}.tsv.zst").read_bytes()
+    text = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed)).read().decode()
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def above(start: Iterable[str], parents: Mapping[str, set[str]]) -> set[str]:
+    """Everything above some nodes."""
+    found: set[str] = set()
+    ahead = list(start)
+    while ahead:
+        for parent in parents.get(ahead.pop(), set()) - found:
+            found.add(parent)
+            ahead.append(parent)
+    return found
+
+
+def main() -> None:
+    """Write the links, in the order of the concepts' IRIs."""
+    words = {
+        row["synset"]: [
+            lemma.rsplit("#", 1)[0].replace("_", " ").lower() for lemma in row["lemmas"].split("|")
+        ]
+        for row in rows("wordnet31_synsets")
+        if row["pos"] == "n"
+    }
+    senses: dict[str, list[str]] = defaultdict(list)
+    for synset, lemmas in words.items():
+        for lemma in lemmas:
+            senses[lemma].append(synset)
+    higher: dict[str, set[str]] = defaultdict(set)
+    for row in rows("wordnet31_synset_relations"):
+        if row["rel"] == "IsA":
+            higher[row["head_synset"]].add(row["tail_synset"])
+    graph = read_folder(SOURCES)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for fact in graph.facts:
+        if fact.relation == "IsA":
+            kinds[graph.concepts[fact.head].name].add(graph.concepts[fact.tail].name)
+    lines = []
+    for concept in sorted(graph.concepts, key=lambda concept: concept.slug):
+        meant = senses.get(concept.label.lower(), [])
+        if len(meant) != 1 or concept.sense or concept.label in OTHER_SENSE:
+            continue
+        theirs = {word for synset in above(meant, higher) for word in words.get(synset, ())}
+        if theirs & above([concept.name], kinds) - {"thing", "object"}:
+            lines.append(
+                f"ev:{concept.slug} skos:closeMatch <http://wordnet-rdf.princeton.edu/id/{meant[0]}> ."
+            )
+    Path(sys.argv[1]).write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{sys.argv[1]}: {len(lines)} links")
+
+
+if __name__ == "__main__":
+    main()
