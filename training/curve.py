@@ -1,4 +1,8 @@
-"""Draw the curves of runs: `python training/curve.py runs/kgqa-mini/log.jsonl [MORE ...] out.png`."""
+"""Draw the curves of runs: `python training/curve.py runs/kgqa-mini/log.jsonl [MORE ...] out.png`.
+
+A run that went on from another's weights is drawn from where it began: `runs/b/log.jsonl@5.1` begins at 5.1
+million tokens.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,15 @@ def main(paths: list[str]) -> None:
 
     *logs, out = paths
     figure, axes = pyplot.subplots(figsize=(7, 4))
-    for number, log in enumerate(map(Path, logs)):
-        name = log.parent.name
-        axes.plot(*points(log, "loss"), color=f"C{number}", linewidth=0.8, alpha=0.7)
-        axes.plot(*points(log, "held_out_loss"), "o-", color=f"C{number}", label=f"{name}, held out")
+    for number, text in enumerate(logs):
+        path, _, begin = text.partition("@")
+        log, color = Path(path), f"C{number}"
+        for key, style in (
+            ("loss", {"linewidth": 0.8, "alpha": 0.7}),
+            ("held_out_loss", {"marker": "o", "label": f"{log.parent.name}, held out"}),
+        ):
+            tokens, values = points(log, key)
+            axes.plot([place + float(begin or 0) for place in tokens], values, color=color, **style)
     axes.set_xlabel("tokens, millions")
     axes.set_ylabel("loss, nats")
     axes.legend()
