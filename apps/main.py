@@ -26,18 +26,18 @@ def main() -> None:
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
     st.html("<style>.stMainBlockContainer{padding-top:4rem}</style>")
     state = st.session_state
-    saved = state.setdefault("saved", {})  # Streamlit forgets a widget's value when its page is left
-    for key in KEPT:
-        if key not in state and key in saved:
-            state[key] = saved[key]
-    if "language" not in state:
-        state["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
+    saved = state.setdefault("saved", {})
+    if "language" not in saved:
+        state["language"] = saved["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
     pages = {
         name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")
         for name, (page, icon) in PAGES.items()
     }
     state["ask_page"] = pages["ask"]
     chosen = st.navigation(list(pages.values()), position="top")
+    if state.get("page") != chosen.url_path:  # Streamlit forgets a widget's value when its page is left
+        state["page"] = chosen.url_path
+        state.update(saved)
     with st.sidebar:
         st.segmented_control(
             say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True

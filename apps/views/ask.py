@@ -168,7 +168,7 @@ def history() -> None:
         question = answer.question
         words = f"{question.text[:60]} → {answer.text or say('no_answer')}"
         values = (question.passage_text, question.text, "\n".join(question.choices))
-        st.button(
+        asked_again = st.button(
             plain(words),
             key=f"history{number}",
             on_click=fill,
@@ -176,3 +176,5 @@ def history() -> None:
             type="tertiary",
             help=plain(question.passage_text[:200]) or None,
         )
+        if asked_again and st.session_state.get("page"):  # the page to ask on has no path
+            st.switch_page(st.session_state["ask_page"])

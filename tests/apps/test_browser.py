@@ -26,8 +26,8 @@ pytestmark = [
 START_S = 90
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the app is served, on a port of its own, with the shipped reader and graph."""
     if not (MODELS / "kgqa-everyday").exists() and "KGQA_MODEL" not in os.environ:
         pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-everyday.toml")
@@ -35,7 +35,8 @@ def address(tmp_path: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"]
-    with (tmp_path / "app.log").open("w") as log:
+    written = tmp_path_factory.mktemp("app") / "app.log"
+    with written.open("w") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         for _ in range(START_S * 4):
@@ -43,7 +44,7 @@ def address(tmp_path: Path) -> Iterator[str]:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
                 break
             except OSError:
-                assert server.poll() is None, (tmp_path / "app.log").read_text()
+                assert server.poll() is None, written.read_text()
                 time.sleep(0.25)
         yield f"http://127.0.0.1:{port}"
     finally:
