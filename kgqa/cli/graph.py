@@ -59,7 +59,9 @@ def info(
     opened = _open(graph)
     manifest = getattr(opened, "manifest", None)
     if manifest is None:
-        manifest = {"name": opened.name, "hash": opened.hash, "endpoint": graph}
+        asked = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1"
+        holds = bool(opened.endpoint.select(asked))  # type: ignore[attr-defined]
+        manifest = {"name": opened.name, "hash": opened.hash, "endpoint": graph, "holds_facts": holds}
     _show_manifest(manifest, None, as_json)
 
 
@@ -292,7 +294,8 @@ def _show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool)
         _print_json(manifest)
         return
     if "edges" not in manifest:
-        typer.echo(f"{manifest['name']}: SPARQL endpoint {manifest['endpoint']}")
+        found = "answers" if manifest["holds_facts"] else "answers, but its default graph is empty"
+        typer.echo(f"{manifest['name']}: SPARQL endpoint, {found}")
         return
     typer.echo(
         f"{folder or manifest['name']}: {manifest['edges']:,} facts, {manifest['entities']:,} concepts, "

@@ -9,7 +9,7 @@ from typing import Any
 from kgqa.graph.sources import Tally, read_source
 from kgqa.graph.statements import Batch
 from kgqa.graph.writing import Progress, write_store
-from kgqa.types import Relation
+from kgqa.types import InputError, Relation
 
 
 def is_url(source: str | Path) -> bool:
@@ -30,12 +30,28 @@ def import_graph(
     """Write one store of all `sources` (files, or URLs of SPARQL endpoints) and return its manifest.
 
     `language` is preferred for labels, `languages` filters ConceptNet. Raises `InputError` with file, line
-    and column of what cannot be read; the folder is then as it was.
+    and column of what cannot be read, or where there is no fact at all; the folder is then as it was.
     """
     tally = Tally()
     about: dict[str, Any] = {"licence": licence, "credit": credit, "sources": [], "skipped": {}}
 
+    facts = 0
+
     def statements() -> Iterator[Batch]:
+        nonlocal facts
+        for batch in read():
+            facts += len(batch.heads)
+            yield batch
+        about["licence"] = licence or ", ".join(tally.licences)
+        about["skipped"] = dict(tally.skipped.most_common())
+        if not facts:
+            left_out = "; left out: " + ", ".join(tally.skipped) if tally.skipped else ""
+            raise InputError(
+                f"{', '.join(map(str, sources))}: no facts between concepts{left_out}; "
+                "give triples such as ex:trowel ex:usedFor ex:planting"
+            )
+
+    def read() -> Iterator[Batch]:
         for number, source in enumerate(sources):
             prefix = f"f{number}" if len(sources) > 1 else ""
             if is_url(source):
@@ -48,8 +64,6 @@ def import_graph(
                 batches = read_source(path, tally, languages, prefix)
                 about["sources"].append({"file": path.name, "bytes": path.stat().st_size})
                 yield from batches
-        about["licence"] = licence or ", ".join(tally.licences)
-        about["skipped"] = dict(tally.skipped.most_common())
 
     def relations() -> Iterator[Relation]:
         # asked for after the statements have been read, when the tally is full

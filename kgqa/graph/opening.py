@@ -28,8 +28,10 @@ def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
         from kgqa.graph.sparql import SparqlGraph
 
         return SparqlGraph(str(source), language)
+    if not str(source).strip():
+        raise InputError("no graph is named; give a file, a folder, a URL, or one of the shipped names")
     path = Path(source)
-    if not path.exists():
+    if not _exists(path):
         found = _shipped().get(str(source))
         if found is None:
             raise InputError(_unknown(str(source)))
@@ -37,6 +39,13 @@ def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
     if path.is_dir():
         return GraphStore.open(path)
     return _compiled(path, language)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file system takes
+        return False
 
 
 def cache_folder() -> Path:
@@ -62,10 +71,17 @@ def _unknown(source: str) -> str:
     names = sorted(_shipped())
     near = difflib.get_close_matches(source, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known by name: {', '.join(names) or 'none'}"
-    return f"{source}: no such graph, file or folder; {hint}"
+    shown = source if len(source) <= 100 else source[:99] + "…"
+    return (
+        f"{shown!r}: no such graph, file or folder; {hint}"
+        if not shown.isprintable()
+        else (f"{shown}: no such graph, file or folder; {hint}")
+    )
 
 
 def _compiled(path: Path, language: str) -> GraphStore:
+    if not path.is_file():
+        raise InputError(f"{path}: is no regular file; write it to one first")
     digest = blake2b(f"{FORMAT} {language} {path.suffix}".encode(), digest_size=12)
     stat = path.stat()
     if stat.st_size > _READ_WHOLE:

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.statements import Label
 from kgqa.graph.surfaces import default_label, hash_keys, plain_key
 from kgqa.graph.writing import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.types import Edges, InputError, Ints, Relation, Triple
+
+_SOURCES = frozenset({".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3", ".tsv"})
 
 __all__ = ["GraphStore", "Label", "is_store", "write_store"]
 
@@ -25,6 +28,18 @@ __all__ = ["GraphStore", "Label", "is_store", "write_store"]
 def is_store(folder: Path) -> bool:
     """Whether a folder holds a store."""
     return (folder / MANIFEST).is_file()
+
+
+def _nothing_in(folder: Path) -> str:
+    """Why a folder cannot be opened, and what to do instead."""
+    remedy = "make one with `kgqa graph import SOURCE... --out FOLDER`"
+    if not folder.is_dir():
+        return f"no such folder; {remedy}"
+    files = sorted(path.name for path in folder.iterdir() if bare_suffix(path) in _SOURCES)
+    if files:
+        more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
+        return f"a folder of files, not an imported graph; name the file: {folder / files[0]}{more}"
+    return f"a folder without a graph (no {MANIFEST}); name a graph file, or {remedy}"
 
 
 def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -60,6 +75,8 @@ class GraphStore:
         Raises `InputError` where the folder is no store, or one of another version.
         """
         folder = Path(folder)
+        if not is_store(folder):
+            raise InputError(f"{folder}: {_nothing_in(folder)}")
         try:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             if manifest["format"] != FORMAT:
@@ -84,8 +101,11 @@ class GraphStore:
         except InputError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
+            said = (
+                f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
+            )
             raise InputError(
-                f"{folder}: not a graph store ({error}); make one with `kgqa graph import`"
+                f"{folder / MANIFEST}: damaged ({said}); make the graph again with `kgqa graph import`"
             ) from None
         return cls(manifest, arrays)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,48 @@ def test_no_such_graph() -> None:
 
 def test_address() -> None:
     assert isinstance(open_graph("http://127.0.0.1:9/sparql"), SparqlGraph)
+
+
+def test_a_folder_without_a_graph_says_so_and_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="without a graph.*kgqa graph import SOURCE") as caught:
+        open_graph(tmp_path)
+    assert "Errno" not in str(caught.value) and "\n" not in str(caught.value)
+    (tmp_path / "b.ttl").write_text(FACT)
+    with pytest.raises(InputError, match=r"name the file: .*b\.ttl"):
+        open_graph(tmp_path)
+
+
+def test_a_damaged_manifest_says_so(tmp_path: Path) -> None:
+    for text in ("{}", "[1", ""):
+        (tmp_path / "manifest.json").write_text(text)
+        with pytest.raises(InputError, match=r"manifest\.json: damaged \(.*make the graph again"):
+            open_graph(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 5000, "a\x00b", "ftp://host/graph"])
+def test_no_name_of_a_graph(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        open_graph(name)
+    assert len(str(caught.value)) < 300 and str(caught.value).isprintable()
+
+
+def test_a_pipe_is_no_graph(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "slow.ttl")
+    with pytest.raises(InputError, match="no regular file"):
+        open_graph(tmp_path / "slow.ttl")
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "<http://x/a> <http://x/age> 3 .\n"])
+def test_a_file_without_facts_leaves_nothing_behind(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.ttl").write_text(text)
+    with pytest.raises(InputError, match="no facts between concepts"):
+        open_graph(tmp_path / "a.ttl")
+    assert not cache_folder().exists() or not list(cache_folder().iterdir())
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    for name in ("a.ttl", "a.nt", "a.tsv"):
+        text = "r\ta\tb\n" if name == "a.tsv" else FACT
+        (tmp_path / name).write_text("\ufeff" + text, encoding="utf-8")
+        graph = open_graph(tmp_path / name)
+        assert isinstance(graph, GraphStore) and graph.edge_count == 1

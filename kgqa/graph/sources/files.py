@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -34,6 +35,7 @@ class Checked(io.RawIOBase):
         self.fault: InputError | None = None
         self._lines = 1
         self._nesting = 0
+        self._started = False
         self._stream = _open(path)
 
     def readable(self) -> bool:
@@ -55,6 +57,10 @@ class Checked(io.RawIOBase):
                 f"{self.path}:{self._lines}: damaged or cut short ({error}); fetch it again"
             )
             raise self.fault from None
+        if not self._started and data:
+            self._started = True
+            if data.startswith(codecs.BOM_UTF8):  # some editors put it there; no parser of RDF wants it
+                data = data[len(codecs.BOM_UTF8) :] or self._stream.read(size)
         at = data.find(b"\0")
         if at >= 0:
             line = self._lines + data.count(b"\n", 0, at)

@@ -50,4 +50,6 @@ def check_markup(path: Path) -> None:
             parser.Parse(b"", True)
         except (expat.ExpatError, LookupError) as error:
             said = str(error).split(":")[0]
-            raise InputError(f"{place()}: not RDF/XML here: {said}; correct the file") from None
+            raise InputError(
+                f"{place()}: not RDF/XML here: {said}; correct the file, or its ending if it is something else"
+            ) from None

@@ -34,6 +34,14 @@ FORMATS = {
     ".jsonld": "JSON_LD",
     ".json": "JSON_LD",
 }
+_SPOKEN = {
+    "N_TRIPLES": "N-Triples",
+    "N_QUADS": "N-Quads",
+    "TURTLE": "Turtle",
+    "TRIG": "TriG",
+    "RDF_XML": "RDF/XML",
+    "JSON_LD": "JSON-LD",
+}
 BATCH = 250_000
 MAX_TEXT = 60
 """Characters of a text that may still be a concept."""
@@ -90,7 +98,8 @@ def _explain(path: Path, form: str, error: Exception, first_line: int) -> str:
         return (
             f"{place}: its @context is on the network, which is never asked; write the context into the file"
         )
-    return f"{place}: not {form.replace('_', '-')} here: {said}; correct the file"
+    remedy = "correct the file" + (", or its ending if it is something else" if line == 1 else "")
+    return f"{place}: not {_SPOKEN.get(form, form)} here: {said}; {remedy}"
 
 
 class RdfReader:
