@@ -103,9 +103,12 @@ def neighbours(
     rows = _facts(opened, facts)
     if relation:
         rows = [row for row in rows if relation.lower() in _ways_to_say(row["relation"])]
+        _check_relation(opened, relation)
     rows = sorted(rows, key=lambda row: -row["weight"])[:limit]
     if as_json:
         _print_json(rows)
+    elif not rows:
+        typer.echo(f"no facts{f' of {relation}' if relation else ''} about {concept!r}")
     else:
         shown = [
             [
@@ -134,6 +137,8 @@ def path(
 
     opened = _open(graph)
     first, last = _concept(opened, start), _concept(opened, end)
+    if first[0] == last[0]:
+        raise InputError(f"{start!r} and {end!r} are the same concept; name two")
     found = find_paths(opened, int(first[0]), int(last[0]), k=limit, max_hops=hops)
     if not found and not as_json:
         typer.echo(f"no path of at most {hops} facts")
@@ -220,6 +225,8 @@ def _candidates(graph: KnowledgeGraph, text: str) -> Ints:
 
     from kgqa.graph.normalising import normalise
 
+    if not text.strip():
+        raise InputError("the text is empty; write a word or a phrase")
     named = _ids_of(graph, [text])
     plain, base = graph.find([text, normalise(text)])
     ids = [*(named[named >= 0].tolist()), *plain.tolist(), *base.tolist()]
@@ -263,6 +270,19 @@ def _facts(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
             strict=True,
         )
     ]
+
+
+def _check_relation(graph: KnowledgeGraph, relation: str) -> None:
+    """Raise `InputError` where no relation is called so, with the nearest that is."""
+    import difflib
+    from dataclasses import asdict
+
+    known = [_ways_to_say(asdict(about)) for about in graph.relations]
+    if any(relation.lower() in ways for ways in known):
+        return
+    near = difflib.get_close_matches(relation.lower(), sorted(set().union(*known)), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "see them with `kgqa graph info`"
+    raise InputError(f"{relation}: no relation of {graph.name} is called so; {hint}")
 
 
 def _ways_to_say(relation: dict[str, str]) -> set[str]:

@@ -69,6 +69,17 @@ def test_path(garden: str) -> None:
     assert "no path" in run("path", "spade", "dig bed", "-g", garden, "--hops", "1")
 
 
+def test_what_cannot_be_asked_is_said_in_a_line(garden: str, tmp_path: Path) -> None:
+    assert "text is empty" in refused("search", " ", "-g", garden)
+    assert "text is empty" in refused("neighbours", "", "-g", garden)
+    assert "did you mean 'used for'" in refused("neighbours", "trowel", "-g", garden, "--relation", "use for")
+    assert "same concept" in refused("path", "trowel", "trowel", "-g", garden)
+    assert "name the file" in refused("info", str(tmp_path))
+    (tmp_path / "bad.ttl").write_text("<http://x/a> <http://x/b> <http://x/c> .\n<http://x/a> ; .\n")
+    assert "bad.ttl:2:" in refused("info", str(tmp_path / "bad.ttl"))
+    assert "no answer" in refused("info", "http://127.0.0.1:9/sparql")
+
+
 def test_export(garden: str, tmp_path: Path) -> None:
     for name in ("out.ttl", "out.graphml", "out.json"):
         run("export", garden, "--out", str(tmp_path / name))
