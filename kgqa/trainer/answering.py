@@ -206,6 +206,18 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
     return examples
 
 
+def check_data(recipe: AnsweringRecipe) -> None:
+    """Read the first example of every data set, so that one that is missing is said at once.
+
+    Raises:
+        InputError: a data set or graph is not there.
+    """
+    for settings in recipe.data:
+        expanded(settings.graph)
+        if settings.name != "synthesis":
+            next(iter(load_dataset(settings.name)), None)
+
+
 def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Part:
     """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
     from rich.progress import track
@@ -313,6 +325,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
+    check_data(recipe)
     entities = load_entities(Path(expanded(recipe.entities))) if recipe.entities else None
     if entities is not None:
         if recipe.reasoner.name != "ernie":

@@ -138,3 +138,10 @@ def test_an_unset_variable_is_named() -> None:
 def test_a_missing_encoder_is_named() -> None:
     with pytest.raises(InputError, match="nowhere"):
         find_encoder("nowhere")
+
+
+def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGQA_DATA", "/nowhere")
+    recipe = AnsweringRecipe.model_validate({"data": [{"name": "synthesis"}, {"name": "csqa-train"}]})
+    with pytest.raises(InputError, match="csqa/train"):
+        train_reader(recipe, Path("/nowhere/run"))
