@@ -11,7 +11,8 @@ import urllib.request
 from pathlib import Path
 
 TARGET = Path(__file__).with_name("screenshot.png")
-EXAMPLE = "clean the carpet"
+EXAMPLE = "build a house"
+COLOURS = 128
 START_S = 120
 
 
@@ -29,19 +30,30 @@ def main(target: Path = TARGET) -> None:
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1280, "height": 1500}, color_scheme="light")
+            page.set_default_timeout(1000 * START_S)
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_role("button", name=EXAMPLE).click()
             page.locator("svg g.node").first.wait_for()
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+            page.get_by_test_id("stSidebar").hover()  # the button hides until then
             page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
             page.mouse.move(0, 1400)
             page.wait_for_timeout(1000)  # the last transitions
             page.screenshot(path=target)
             browser.close()
+        smaller(target)
     finally:
         server.terminate()
         server.wait(20)
     print(f"{target}: {target.stat().st_size // 1000} kB")
+
+
+def smaller(picture: Path) -> None:
+    """Save a picture with fewer colours."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        image.convert("RGB").quantize(COLOURS).save(picture, optimize=True)
 
 
 def _wait(url: str) -> None:

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+from apps.examples import EXAMPLES
+from apps.screenshot import EXAMPLE, TARGET, smaller
+
+
+def test_the_picture_is_where_the_readme_looks() -> None:
+    root = Path(__file__).parents[2]
+    assert TARGET.relative_to(root).as_posix() in (root / "README.md").read_text(encoding="utf-8")
+    assert EXAMPLE in EXAMPLES and TARGET.stat().st_size < 150_000
+
+
+def test_fewer_colours_and_the_same_size(tmp_path: Path) -> None:
+    from PIL import Image
+
+    picture = tmp_path / "picture.png"
+    noise = Image.effect_noise((200, 100), 80).convert("RGB")
+    noise.save(picture)
+    before = picture.stat().st_size
+    smaller(picture)
+    with Image.open(picture) as image:
+        assert image.size == (200, 100) and picture.stat().st_size <= before
