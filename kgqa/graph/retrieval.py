@@ -217,11 +217,12 @@ def _facts_among(graph: KnowledgeGraph, reached: Walk, ids: Ints) -> Edges:
     at = np.searchsorted(reached.ids, ids)
     place = np.full(len(reached.ids), -1, dtype=np.int32)
     place[at] = np.arange(len(ids), dtype=np.int32)
-    parts = [_renamed(reached.edges, place[reached.edges.head], place[reached.edges.tail])]
+    parts = [_renamed(reached.edges, place.take)]
     unsure = ids[~reached.complete[at]]
     if len(unsure):
-        more = graph.neighbours(unsure, _FACT_CAP)
-        parts.append(_renamed(more, locate(more.head, ids), locate(more.tail, ids)))
+        among = getattr(graph, "facts_among", None)  # a store need not fetch what is thrown away here
+        more = among(unsure, ids, _FACT_CAP) if among else graph.neighbours(unsure, _FACT_CAP)
+        parts.append(_renamed(more, lambda ends: locate(ends, ids)))
     edges = join(parts)
     key = (edges.head.astype(np.int64) * len(ids) + edges.tail) * len(graph.relations) + edges.relation
     order = np.argsort(key, kind="stable")
@@ -230,6 +231,11 @@ def _facts_among(graph: KnowledgeGraph, reached: Walk, ids: Ints) -> Edges:
     return take(edges, order[new])
 
 
-def _renamed(edges: Edges, head: Ints, tail: Ints) -> Edges:
-    """The facts whose ends both have a new number."""
-    return take(edges._replace(head=head, tail=tail), (head >= 0) & (tail >= 0))
+def _renamed(edges: Edges, place: Callable[[Ints], Ints]) -> Edges:
+    """The facts whose ends both have a new number; most are out by their head already."""
+    head = place(edges.head)
+    rows = np.flatnonzero(head >= 0)
+    tail = place(edges.tail.take(rows))
+    inside = tail >= 0
+    rows = rows[inside]
+    return Edges(head.take(rows), edges.relation.take(rows), tail[inside], edges.weight.take(rows))

@@ -22,6 +22,8 @@ from kgqa.types import Edges, InputError, Ints, Relation, Triple
 
 _SOURCES = frozenset({".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3", ".tsv"})
 
+_COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
+
 __all__ = ["GraphStore", "Label", "is_store", "write_store"]
 
 
@@ -49,11 +51,13 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
     return np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
 
 
-def _union(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+def _union(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
     """Sorted distinct values of both; several times faster than `np.union1d` on short arrays."""
     both = np.concatenate([first, second])
     both.sort()
-    return both[np.concatenate([[True], both[1:] != both[:-1]])] if len(both) else both
+    new = np.ones(len(both), dtype=bool)
+    np.not_equal(both[1:], both[:-1], out=new[1:])
+    return both[new].astype(np.int64)
 
 
 class GraphStore:
@@ -161,6 +165,19 @@ class GraphStore:
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
+        return self._edges(_union(*self._rows(entities, limit)))
+
+    def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        """Those of `neighbours(entities, limit)` whose both ends are in `others`, several times faster."""
+        known = np.zeros(self.entity_count, dtype=bool)
+        known[others] = True
+        out, into = self._rows(entities, limit)
+        out = out[known.take(self._a["edge_tail"].take(out))]
+        into = into[known.take(self._a["edge_head"].take(into))]
+        return self._edges(_union(out, into))
+
+    def _rows(self, entities: Ints, limit: int | None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Rows of the facts with one of `entities` as head, and of those with one as tail."""
         chosen = np.unique(np.asarray(entities, dtype=np.int64))
         rows = []
         for direction in ("out", "in"):
@@ -170,17 +187,14 @@ class GraphStore:
             if limit is not None:
                 counts = np.minimum(counts, limit)
             rows.append(_ranges(starts, counts))
-        return self._edges(_union(rows[0], self._a["in_edge"][rows[1]].astype(np.int64)))
+        return rows[0].astype(np.int32), self._a["in_edge"].take(rows[1])
 
     def edges(self, start: int = 0, stop: int | None = None) -> Edges:
         """Facts by position, in the order of heads: the whole graph, or a part of it."""
-        return self._edges(slice(start, stop))
+        return Edges(*(self._a[name][start:stop] for name in _COLUMNS))
 
-    def _edges(self, rows: Any) -> Edges:
-        a = self._a
-        return Edges(
-            a["edge_head"][rows], a["edge_relation"][rows], a["edge_tail"][rows], a["edge_weight"][rows]
-        )
+    def _edges(self, rows: NDArray[np.int64]) -> Edges:
+        return Edges(*(self._a[name].take(rows) for name in _COLUMNS))
 
     def provenance(self, edges: Edges) -> list[str]:
         """Named graph that each fact came from, empty for the default graph."""

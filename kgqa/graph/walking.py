@@ -47,7 +47,10 @@ class Walk:
 
 def take(edges: Edges, rows: NDArray) -> Edges:
     """Some of the facts: `rows` are places, or a mask."""
-    return Edges(edges.head[rows], edges.relation[rows], edges.tail[rows], edges.weight[rows])
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    head, relation, tail, weight = edges
+    return Edges(head.take(rows), relation.take(rows), tail.take(rows), weight.take(rows))
 
 
 def join(parts: Sequence[Edges]) -> Edges:
@@ -144,10 +147,10 @@ def spread(
 ) -> Mass:
     """One step of mass (V, 1 + C) over facts, both ways."""
     leave, arrive = degree**-settings.leaving, degree**-settings.arriving
-    got = np.empty_like(start)
+    got = np.empty(start.shape, order="F")  # columns are written and read one at a time
     for column in range(start.shape[1]):
         sent = start[:, column] * leave
-        out = np.bincount(tail, weights=sent[head] * strength, minlength=len(degree))
-        out += np.bincount(head, weights=sent[tail] * strength, minlength=len(degree))
+        out = np.bincount(tail, weights=sent.take(head) * strength, minlength=len(degree))
+        out += np.bincount(head, weights=sent.take(tail) * strength, minlength=len(degree))
         got[:, column] = out * arrive
     return got

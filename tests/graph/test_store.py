@@ -130,3 +130,19 @@ def test_not_a_store(tmp_path: Path) -> None:
     (tmp_path / "g" / "edge_tail.bin").write_bytes(b"123")
     with pytest.raises(InputError, match="edge_tail.bin"):
         GraphStore.open(tmp_path / "g")
+
+
+def test_facts_among_are_the_neighbours_with_both_ends_known() -> None:
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 40, (600, 2)).tolist()
+    triples = [Triple(f"e{a}", f"r{i % 3}", f"e{b}", 1 + i % 7) for i, (a, b) in enumerate(ends)]
+    store = GraphStore.from_triples(triples)
+    for limit in (None, 4):
+        for size in (0, 1, 12):
+            others = np.sort(rng.choice(store.entity_count, size, replace=False)).astype(np.int32)
+            asked = others[::2]
+            around = store.neighbours(asked, limit)
+            both = np.isin(around.head, others) & np.isin(around.tail, others)
+            among = store.facts_among(asked, others, limit)
+            for found, wanted in zip(among, around, strict=True):
+                assert found.tolist() == wanted[both].tolist()
