@@ -12,7 +12,7 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("screenshot.png")
 EXAMPLE = "build a house"
-COLOURS = 128
+COLOURS = 256
 START_S = 120
 
 
@@ -29,7 +29,7 @@ def main(target: Path = TARGET) -> None:
         _wait(f"http://127.0.0.1:{port}/_stcore/health")
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1280, "height": 1500}, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1280, "height": 1800}, color_scheme="light")
             page.set_default_timeout(1000 * START_S)
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_role("button", name=EXAMPLE).click()
@@ -37,7 +37,7 @@ def main(target: Path = TARGET) -> None:
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
             page.get_by_test_id("stSidebar").hover()  # the button hides until then
             page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-            page.mouse.move(0, 1400)
+            page.mouse.move(0, 1700)
             page.wait_for_timeout(1000)  # the last transitions
             page.screenshot(path=target)
             browser.close()

@@ -48,7 +48,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 time.sleep(0.25)
         yield f"http://127.0.0.1:{port}"
     finally:
-        server.terminate()
+        server.kill()
         server.wait(20)
 
 
@@ -88,6 +88,18 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.locator("[role=status]").wait_for()
     assert "q=What+did+she+use" in page.url
     page.locator("svg g.node").first.wait_for()
+    settled(page)
+    picture = page.locator("[data-testid=stGraphVizChart] svg")
+    whole = picture.get_attribute("viewBox")
+    page.get_by_role("button", name="Closer").click()
+    assert picture.get_attribute("viewBox") != whole
+    page.get_by_role("button", name="All of it").click()
+    node = page.locator("svg g.node").last
+    label = " ".join(node.locator("text").all_text_contents())
+    node.click()
+    page.locator(".st-key-concept").get_by_text(label, exact=True).or_(
+        page.locator(f'.st-key-concept input[value="{label}"]')
+    ).first.wait_for()
     page.get_by_role("button", name="Which facts mattered?").click()
     page.get_by_text("when one fact is taken away").wait_for()
 
