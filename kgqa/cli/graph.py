@@ -42,7 +42,21 @@ def import_sources(
     licence: Annotated[str, typer.Option(help="Licence to record; default what the source states.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Import RDF (Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD), TSV, ConceptNet or an endpoint."""
+    """Import RDF (Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD), TSV, ConceptNet or an endpoint.
+
+    Files may be compressed (.gz, .zst); several become one graph. A TSV
+    has the columns relation, head, tail and perhaps weight.
+
+    Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name,
+    else the words of the name. A short text as a value becomes a concept;
+    numbers and dates are left out and counted.
+
+    A small file needs no import: `kgqa ask --graph FILE` reads it once. An
+    endpoint may be asked as it is by `--graph URL`; there only facts
+    between IRIs are seen.
+
+    Example: kgqa graph import farm.ttl --out farm
+    """
     from kgqa.graph.importing import import_graph
 
     kept = () if languages == "all" else tuple(languages.split(","))
@@ -53,9 +67,15 @@ def import_sources(
 
 @graph_app.command()
 def info(
-    graph: Annotated[str, typer.Argument(help="The graph.")] = "everyday", as_json: AsJson = False
+    graph: Annotated[
+        str, typer.Argument(help="Shipped name, store folder, file or SPARQL URL.")
+    ] = "everyday",
+    as_json: AsJson = False,
 ) -> None:
-    """What a graph holds: counts, languages, relations, licence, warnings."""
+    """What a graph holds: counts, languages, relations, licence, warnings.
+
+    Example: kgqa graph info farm.ttl
+    """
     opened = _open(graph)
     manifest = getattr(opened, "manifest", None)
     if manifest is None:
@@ -72,7 +92,10 @@ def search(
     limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Concepts that bear a label, also in its base form."""
+    """Concepts that bear a label, also in its base form.
+
+    Example: kgqa graph search "digging tools" --graph everyday
+    """
     opened = _open(graph)
     ids = _candidates(opened, text)[:limit]
     rows = [
@@ -97,7 +120,10 @@ def neighbours(
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Facts about a concept, heaviest first."""
+    """Facts about a concept, heaviest first.
+
+    Example: kgqa graph neighbours trowel --relation "used for"
+    """
     opened = _open(graph)
     facts = opened.neighbours(_concept(opened, concept), None if relation else limit)
     rows = _facts(opened, facts)
@@ -132,7 +158,10 @@ def path(
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Number of paths.")] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Best paths of facts between two concepts."""
+    """Best paths of facts between two concepts; few, heavy facts that avoid hubs come first.
+
+    Example: kgqa graph path excavator house --hops 3
+    """
     from kgqa.graph.paths import find_paths
 
     opened = _open(graph)
@@ -175,11 +204,16 @@ def path(
 @graph_app.command()
 def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File: .ttl, .graphml or .json (networkx).")],
-    graph: Annotated[str, typer.Argument(help="The graph.")] = "everyday",
+    graph: Annotated[
+        str, typer.Argument(help="Shipped name, store folder, file or SPARQL URL.")
+    ] = "everyday",
     form: Annotated[str, typer.Option("--format", help="turtle, graphml or networkx; default by name.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write a graph as Turtle, GraphML or networkx node-link JSON."""
+    """Write a graph as Turtle, GraphML or networkx node-link JSON.
+
+    Example: kgqa graph export everyday --out everyday.graphml
+    """
     from kgqa.graph.exporting import export as write
     from kgqa.graph.store import GraphStore
 
@@ -205,7 +239,12 @@ def get(
     languages: Annotated[str, typer.Option(help="Languages kept, with commas; `all` for every one.")] = "en",
     as_json: AsJson = False,
 ) -> None:
-    """Download an official graph (or take it from disk) and import it with its licence and credit."""
+    """Download an official graph (or take it from disk) and import it with its licence and credit.
+
+    A download that breaks off is resumed by the same command.
+
+    Example: kgqa graph get conceptnet --out conceptnet --languages en,ko
+    """
     from kgqa.graph.downloading import get_graph
 
     kept = () if languages == "all" else tuple(languages.split(","))

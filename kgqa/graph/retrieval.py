@@ -53,8 +53,9 @@ def retrieve(
     The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
     question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
-    (N,)); it is asked about the best few hundred only. A graph is asked at most seven times: `find`, `degrees`
-    twice, `neighbours` for each hop, for what kind of thing the best are and for the facts, `labels`.
+    (N,)); it is asked about the best few hundred only. A graph is asked at most six times: `find`, `degrees`
+    twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once more, for what kind of
+    thing the best are.
     Raises InputError for max_nodes below 1 and for hops other than 1 or 2.
     """
     if max_nodes < 1:
@@ -72,7 +73,8 @@ def retrieve(
     reached = walk(graph, everyone, columns, hops, settings)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
-    if question.choices:  # they show themselves what kind of thing is asked for
+    # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
+    if question.choices or not hasattr(graph, "facts_among"):
         context = score_context(reached, columns[:, 0], wanted, vague)
     else:
         context = score_context(

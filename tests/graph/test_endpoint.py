@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -38,6 +39,16 @@ def test_nobody_there() -> None:
     with pytest.raises(InputError, match="no answer"):
         Endpoint("http://127.0.0.1:9/", sleep=waits.append).select("SELECT * {}")
     assert len(waits) == 3
+
+
+def test_a_silent_endpoint_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        endpoint = Endpoint(
+            f"http://127.0.0.1:{silent.getsockname()[1]}/", timeout_s=0.1, retries=1, sleep=id
+        )
+        with pytest.raises(InputError, match=r"no answer \(timed out\)"):
+            endpoint.select("SELECT * {}")
+        assert endpoint.requests == 2
 
 
 def test_query_refused_and_answered() -> None:
