@@ -5,6 +5,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+import urllib.error
+import urllib.request
+from http.client import HTTPMessage
+from typing import IO
 from urllib.parse import urlsplit
 
 from kgqa.types import InputError
@@ -42,6 +46,31 @@ def checked_url(url: str) -> str:
             "whoever runs the app can allow it with KGQA_ALLOW_PRIVATE=1"
         )
     return url
+
+
+class CheckedRedirects(urllib.request.HTTPRedirectHandler):
+    """Lets an endpoint send the question on only to an address that a visitor may name."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        """The request to the new address; an error where it may not be asked."""
+        try:
+            checked_url(newurl)
+        except InputError as error:
+            raise urllib.error.HTTPError(req.full_url, code, str(error), headers, fp) from None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def check_redirects() -> None:
+    """From now on every redirect that this process follows is checked."""
+    urllib.request.install_opener(urllib.request.build_opener(CheckedRedirects))
 
 
 def _is_inside(address: str) -> bool:

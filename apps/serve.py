@@ -25,6 +25,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--headless", action="store_true", help="open no browser")
     given = parser.parse_args(arguments)
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no page is open yet
+    from apps.guard import check_redirects, sparql_allowed
     from apps.resources import shared_answerer
     from kgqa.types import InputError
 
@@ -35,6 +36,8 @@ def main(arguments: list[str] | None = None) -> None:
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
+    if sparql_allowed():
+        check_redirects()
     url = url_of(given.address, given.port)
     opens = not given.headless and has_display()
     threading.Thread(target=announce, args=(url, opens), daemon=True).start()

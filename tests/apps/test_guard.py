@@ -1,6 +1,11 @@
+import threading
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
 import pytest
 
-from apps.guard import checked_url, sparql_allowed
+from apps.guard import CheckedRedirects, checked_url, sparql_allowed
 from kgqa.types import InputError
 
 
@@ -49,3 +54,31 @@ def test_public_addresses_pass_and_inner_ones_if_allowed(monkeypatch: pytest.Mon
 def test_endpoints_are_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KGQA_ALLOW_SPARQL", raising=False)
     assert not sparql_allowed()
+
+
+def test_an_endpoint_cannot_send_a_question_on_to_an_inner_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Sly(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(302 if self.path == "/sparql" else 200)
+            self.send_header("Location", f"http://127.0.0.1:{server.server_port}/secret")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Sly)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    opener = urllib.request.build_opener(CheckedRedirects, urllib.request.ProxyHandler({}))
+    url = f"http://127.0.0.1:{server.server_port}/sparql"
+    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+    with pytest.raises(urllib.error.HTTPError, match="inside this network"):
+        opener.open(url, timeout=5)
+    assert asked == ["/sparql"]
+    monkeypatch.setenv("KGQA_ALLOW_PRIVATE", "1")
+    opener.open(url, timeout=5).close()
+    server.shutdown()
+    server.server_close()
+    assert asked[-1] == "/secret"
