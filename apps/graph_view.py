@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
+import numpy as np
+
 from kgqa.explain import answer_nodes, shown_edges
 from kgqa.types import Answer, NodeRole, Subgraph
 
@@ -20,6 +22,22 @@ WIDE = 12
 QUIET_COLOURS = {False: "#666666", True: "#a8a8a8"}
 
 
+def near_edges(answer: Answer, limit: int) -> list[int]:
+    """Facts near the answer; where it is no concept, those among the most relevant `limit` concepts."""
+    if found := shown_edges(answer, limit):
+        return found
+    graph = answer.evidence.subgraph
+    relevance = graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]
+    picked: list[int] = []
+    nodes: set[int] = set()
+    for edge in np.argsort(-relevance, kind="stable").tolist():
+        ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
+        if len(nodes | ends) <= limit:
+            picked.append(edge)
+            nodes |= ends
+    return picked
+
+
 def picked_edges(answer: Answer, limit: int) -> list[int]:
     """Facts to draw: the best path alone (limit 0), or the facts around it until `limit` concepts are used.
 
@@ -27,12 +45,12 @@ def picked_edges(answer: Answer, limit: int) -> list[int]:
     """
     paths = answer.evidence.paths
     if not limit:
-        return list(paths[0].steps) if paths else shown_edges(answer, 4)
+        return list(paths[0].steps) if paths else near_edges(answer, 4)
     graph = answer.evidence.subgraph
     on_path = {edge for path in paths for edge in path.steps}
     picked: list[int] = []
     pairs: set[frozenset[int]] = set()
-    for edge in shown_edges(answer, limit):
+    for edge in near_edges(answer, limit):
         pair = frozenset((int(graph.edges[edge, 0]), int(graph.edges[edge, 2])))
         if edge in on_path or (pair not in pairs and len(picked) < 1.5 * limit):
             picked.append(edge)

@@ -24,7 +24,7 @@ PAGES = {
 def main() -> None:
     """Navigation around the page that was asked for."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
-    st.html("<style>.stMainBlockContainer{padding-top:4rem}</style>")
+    st.html("<style>.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}</style>")
     state = st.session_state
     saved = state.setdefault("saved", {})
     if "language" not in saved:

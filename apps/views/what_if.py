@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
 from apps.resources import answerer, complain, say
-from kgqa.explain import Edit, add, ask_again, edits_turtle, path_sentences, sentence, shown_edges, strike
+from kgqa.explain import MAX_NODES, Edit, add, ask_again, edits_turtle, path_sentences, sentence, strike
 from kgqa.types import Answer, InputError
 
 MAX_EDITS = 50
@@ -25,7 +26,7 @@ def section(answer: Answer) -> None:
     with st.form("what_if"):
         struck = st.multiselect(
             say("strike"),
-            shown_edges(after),
+            near_edges(after, MAX_NODES),
             format_func=lambda edge: sentence(graph, edge),
             placeholder=say("pick"),
             key=f"strike{run}",

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from apps.graph_view import picked_edges, quote, to_dot
+from apps.graph_view import near_edges, picked_edges, quote, to_dot
 from kgqa.explain import answer_nodes, shown_edges
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
@@ -38,3 +38,13 @@ def test_the_path_alone_and_one_fact_between_two_concepts(digging: Subgraph) -> 
 def test_long_labels_are_wrapped_and_cut() -> None:
     said = quote("a " * 200)
     assert said.count("\\n") == 2 and said.endswith('…"')
+
+
+def test_an_answer_that_is_no_concept_has_facts_around_it_too(digging: Subgraph) -> None:
+    read = Candidate("the ground", Source.PASSAGE, 0.9)
+    answer = Answer(
+        Question("what"), read.text, Source.PASSAGE, 0.9, (read,), Evidence(subgraph=digging), {}, "", ""
+    )
+    assert near_edges(answer, 30) and picked_edges(answer, 30) and "->" in to_dot(answer, 9)
+    nothing = Answer(Question("what"), None, Source.NONE, 0.9)
+    assert near_edges(nothing, 30) == []
