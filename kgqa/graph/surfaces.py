@@ -83,10 +83,12 @@ def base_key(plain: str) -> str:
 
 def other_base_keys(plain: list[str]) -> tuple[list[int], list[str]]:
     """Places and base keys of those plain keys whose base key is another."""
-    known = {word for key in plain for word in key.split()}
+    known = set(" ".join(plain).split())
     changing = {
         word for word in known if word in ARTICLES or (not _DIGIT.search(word) and lemma(word) != word)
     }
+    if not changing:
+        return [], []
     places = [i for i, key in enumerate(plain) if not changing.isdisjoint(key.split())]
     found = [(i, base) for i in places if (base := base_key(plain[i])) != plain[i]]
     return [i for i, _ in found], [base for _, base in found]
