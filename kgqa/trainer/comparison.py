@@ -20,6 +20,7 @@ from kgqa.graph.normalising import normalise
 from kgqa.metrics import exact_match, golds_of, rank_of_gold
 from kgqa.trainer.answering import AnsweringRecipe, DataSettings, Part, cache_folder, prepare, train_reader
 from kgqa.trainer.evaluation import answer_all
+from kgqa.trainer.recipe import load_resolved, save_recipe
 from kgqa.trainer.untrained import RetrievalAlone
 from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph
 
@@ -201,11 +202,11 @@ def _recipe_of(recipe: ComparisonRecipe, row: str, seed: int) -> AnsweringRecipe
 
 def _claim(folder: Path, recipe: ComparisonRecipe) -> None:
     """Refuse to mix runs of two recipes in one table."""
-    path, wanted = folder / "recipe.json", recipe.model_dump_json(indent=2) + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") != wanted:
+    path = folder / "recipe.json"
+    if path.exists() and load_resolved(path, ComparisonRecipe) != recipe:
         raise InputError(f"{folder}: holds runs of another recipe; name another folder with --out")
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(wanted, encoding="utf-8")
+    save_recipe(recipe, path)
 
 
 def parameters(export: Path) -> int:

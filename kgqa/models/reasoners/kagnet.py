@@ -102,20 +102,24 @@ class KagNet(Reasoner):
         labels: Tensor,
         graph: GraphBatch,
     ) -> Tensor:
-        """Last LSTM state of each path, (paths, size); a step is a node, its label, the relation into it."""
-        rows = []
-        for _, steps, forward, start in paths:
-            device = own.device
-            edges = torch.tensor(steps, device=device)
-            ahead = torch.tensor(forward, device=device)
-            into = torch.where(ahead, graph.edge_index[1, edges], graph.edge_index[0, edges])
-            at = torch.cat([torch.tensor([start], device=device), into])
-            relation = labels[graph.edge_label[edges]] + self.direction(ahead.long())
-            relation = torch.cat([torch.zeros_like(relation[:1]), relation])
-            rows.append(torch.cat([nodes[at], own[at], relation], -1))
-        lengths = torch.tensor([len(r) for r in rows])
-        padded = nn.utils.rnn.pad_sequence(rows, batch_first=True).float()
-        packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
+        """Last LSTM state of each path, (paths, size); a step is a node, its label, the relation into it.
+
+        All paths are gathered at once: a gather for each would cost a gradient of all nodes for each.
+        """
+        device, longest = own.device, max(len(steps) for _, steps, _, _ in paths)
+        filled = [(*steps, *[-1] * (longest - len(steps))) for _, steps, _, _ in paths]
+        turns = [(*forward, *[True] * (longest - len(forward))) for _, _, forward, _ in paths]
+        edges = torch.tensor(filled, device=device)  # (paths, longest), -1 past the end
+        ahead = torch.tensor(turns, device=device)
+        start = torch.tensor([first for *_, first in paths], device=device)
+        lengths = (edges >= 0).sum(1) + 1
+        edges = edges.clamp(min=0)
+        into = torch.where(ahead, graph.edge_index[1, edges], graph.edge_index[0, edges])
+        at = torch.cat([start.unsqueeze(1), into], 1)
+        relation = labels[graph.edge_label[edges]] + self.direction(ahead.long())
+        relation = torch.cat([torch.zeros_like(relation[:, :1]), relation], 1)
+        steps = torch.cat([nodes[at], own[at], relation], -1).float()
+        packed = pack_padded_sequence(steps, lengths.cpu(), batch_first=True, enforce_sorted=False)
         _, (last, _) = self.lstm(packed)
         return last[-1].to(own.dtype)
 
