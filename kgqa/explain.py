@@ -12,6 +12,7 @@ import numpy as np
 
 from kgqa.deletion import probability
 from kgqa.graph.ablation import without_edges
+from kgqa.text.sentences import say_fact
 from kgqa.types import (
     Answer,
     Evidence,
@@ -45,10 +46,10 @@ class Influence:
 
 
 def sentence(subgraph: Subgraph, edge: int) -> str:
-    """A fact in words: "trowel is used for: plant flowers"."""
-    head, relation, tail = (int(v) for v in subgraph.edges[edge])
-    words = subgraph.relations[relation].words or subgraph.relations[relation].label
-    return f"{subgraph.labels[head]} {words} {subgraph.labels[tail]}"
+    """A fact in words: "to plant flowers, people use a trowel"."""
+    head, number, tail = (int(v) for v in subgraph.edges[edge])
+    relation = subgraph.relations[number]
+    return say_fact(subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail])
 
 
 def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
@@ -68,7 +69,8 @@ class Edit:
     @property
     def sentence(self) -> str:
         """The fact in words."""
-        return f"{self.labels[0]} {self.relation.words or self.relation.label} {self.labels[1]}"
+        relation = self.relation
+        return say_fact(self.labels[0], relation.name, relation.words or relation.label, self.labels[1])
 
 
 def strike(subgraph: Subgraph, edge: int) -> Edit:

@@ -34,10 +34,10 @@ from kgqa.types import (
 
 
 def test_facts_in_words(digging: Subgraph) -> None:
-    assert sentence(digging, 0) == "trowel is used for plant flowers"
+    assert sentence(digging, 0) == "a trowel is used to plant flowers"
     path = EvidencePath((1, 2), (True, False), 1.0)
     evidence = Evidence(paths=(path,), subgraph=digging)
-    assert path_sentences(evidence, path)[1] == "excavator is used for dig foundation"
+    assert path_sentences(evidence, path)[1] == "an excavator is used to dig foundation"
 
 
 def test_a_struck_out_fact_is_gone_and_nothing_else(digging: Subgraph) -> None:
@@ -96,7 +96,7 @@ def test_an_added_fact_brings_its_concepts_and_can_be_struck_again(digging: Subg
     )
     grown = edited(digging, question, [more, more])
     assert grown.labels[-1] == "spoon" and len(grown.edges) == len(digging.edges) + 1
-    assert sentence(grown, 3) == more.sentence == "spoon is used for plant flowers"
+    assert sentence(grown, 3) == more.sentence == "a spoon is used to plant flowers"
     assert grown.roles[-1] == NodeRole.PASSAGE and grown.links[-1].start == 23
     back = edited(grown, question, [strike(grown, 3)])
     assert np.array_equal(back.edges, digging.edges) and len(back.nodes) == len(back.scores)

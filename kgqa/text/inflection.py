@@ -49,7 +49,7 @@ _MASS_NOUNS = """
     stone straw sugar sunlight sunscreen sunshine tea thunder timber toothpaste topsoil traffic trash
     vinegar water wax weather wind wine wood wool yarn
 """
-_PAST = dict(pair.split(":") for pair in _PAST_FORMS.split())
+PAST = dict(pair.split(":") for pair in _PAST_FORMS.split())
 _PLURAL = dict(pair.split(":") for pair in _PLURAL_FORMS.split())
 _DOUBLED = frozenset(_DOUBLING.split())
 _MASS = frozenset(_MASS_NOUNS.split())
@@ -59,8 +59,8 @@ _ONE_SYLLABLE = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtvz]$")
 @lru_cache(maxsize=50_000)
 def past(verb: str) -> str:
     """Simple past of a verb: dig -> dug, hurry -> hurried, stop -> stopped."""
-    if verb in _PAST:
-        return _PAST[verb]
+    if verb in PAST:
+        return PAST[verb]
     if verb.endswith("e"):
         return verb + "d"
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":

@@ -122,7 +122,7 @@ _AT = re.compile(
 
 def time_phrase(noun: str) -> str:
     """A time with its preposition: in spring, at night, on a birthday, during a heat wave."""
-    if noun in _IN_THE:
+    if noun.rsplit(" ", 1)[-1] in _IN_THE:
         return f"in the {noun}"
     if noun in _DAY:
         return f"at {noun}"
