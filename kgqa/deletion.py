@@ -15,8 +15,8 @@ from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Sour
 MAX_HOPS = 3
 TRIED = 12
 """Paths among which the one that matters most is sought for every answer."""
-MAX_ROWS = 48
-"""Rows that this may cost."""
+MAX_CHARACTERS = 7_000
+"""Text that may be read again for that; a short question affords all `TRIED` paths, 200 words about four."""
 ANSWER_PATHS = 24
 ELSEWHERE_PATHS = 8
 
@@ -98,16 +98,17 @@ def answer_paths(
 def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subgraph]) -> Answer:
     """The answer with its paths ordered by how much its log-odds change without each, for each fact struck.
 
-    Tried are the paths that it shows and the shortest others, in one batch of at most `MAX_ROWS` rows; a
-    question too long for that keeps its order.
+    Tried are the paths that it shows and the shortest others, in one batch of at most `MAX_CHARACTERS`; a
+    question too long for two paths keeps its order.
     """
     question, evidence = answer.question, answer.evidence
-    rows = max(len(question.choices), 1) * (1 + len(question.passage_text) // 1000)
-    if not evidence.paths or MAX_ROWS // rows < 3:
+    row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
+    affordable = MAX_CHARACTERS // (row * max(len(question.choices), 1)) - 1  # once for the answer as it is
+    if not evidence.paths or affordable < 2:
         return answer
     others = answer_paths(answer.candidates[0], evidence.subgraph, k=TRIED)
     paths = list({path.steps: path for path in [*evidence.paths, *others]}.values())
-    paths = paths[: min(TRIED, MAX_ROWS // rows - 1)]
+    paths = paths[: min(TRIED, affordable)]
     changes = falls(reader, answer, subgraphs, [path.steps for path in paths])
     order = sorted(range(len(paths)), key=lambda i: -abs(changes[i]) / len(paths[i].steps))
     kept = tuple(paths[i] for i in order[: len(evidence.paths)])
