@@ -36,6 +36,9 @@ def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
         if found is None:
             raise InputError(_unknown(str(source)))
         path = found
+    compiled = path.with_name(f"{path.name}.ttl")
+    if path.is_dir() and not is_store(path) and compiled.is_file():
+        path = compiled  # a folder of source files beside what `kgqa graph build` makes of it
     if path.is_dir():
         return GraphStore.open(path)
     return _compiled(path, language)

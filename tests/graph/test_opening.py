@@ -103,3 +103,10 @@ def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
         (tmp_path / name).write_text("\ufeff" + text, encoding="utf-8")
         graph = open_graph(tmp_path / name)
         assert isinstance(graph, GraphStore) and graph.edge_count == 1
+
+
+def test_a_folder_of_sources_stands_for_what_is_built_of_it(tmp_path: Path) -> None:
+    (tmp_path / "garden").mkdir()
+    (tmp_path / "garden" / "tools.txt").write_text("trowel\n  ko: 모종삽\n")
+    (tmp_path / "garden.ttl").write_text(FACT)
+    assert open_graph(tmp_path / "garden").hash == open_graph(tmp_path / "garden.ttl").hash
