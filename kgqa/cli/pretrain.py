@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -16,6 +17,8 @@ def pretrain(recipe: Path, overrides: list[str], out: Path | None = None) -> Non
     loaded = load_recipe(recipe, overrides, PretrainingRecipe)
     folder = out or Path("runs") / loaded.name
     result = run_recipe(loaded, folder)
+    if int(os.environ.get("RANK", "0")):  # one of several processes: the first one speaks
+        return
     state = "interrupted; the same command goes on" if result.interrupted else "done"
     print(
         f"{state}: {result.steps:,} steps, {result.tokens:,} tokens, {result.minutes:.1f} minutes, "

@@ -78,12 +78,13 @@ def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:
 
 
 def passages(document: Document, tokens: int) -> Iterator[str]:
-    """Stretches of whole sentences that fit a row, by the usual length of a token."""
+    """Stretches of whole sentences that fit a row, by the usual length of a token; longer ones are cut off."""
+    room = LETTERS_OF_A_TOKEN * (tokens - 4)
     text = ""
     for sentence in document:
-        if text and len(text) + len(sentence) > LETTERS_OF_A_TOKEN * (tokens - 4):
+        if text and len(text) + len(sentence) > room:
             yield text
             text = ""
-        text = f"{text} {sentence}".strip()
+        text = f"{text} {sentence}".strip()[:room]
     if text:
         yield text

@@ -36,6 +36,21 @@ def test_a_recipe_becomes_an_encoder(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "done: 3 steps" in capsys.readouterr().out
 
 
+def test_one_of_several_processes_speaks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgqa.trainer import pretraining
+
+    done = pretraining.TrainResult(tmp_path, 1, 1, 0.0, 1.0)
+    monkeypatch.setattr(pretraining, "run_recipe", lambda *_: done)
+    (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
+    for rank, said in (("1", ""), ("0", "done: 1 steps")):
+        monkeypatch.setenv("RANK", rank)
+        pretrain(tmp_path / "toy.toml", [], tmp_path / "run")
+        out = capsys.readouterr().out
+        assert out.startswith(said) and bool(out) == bool(said)
+
+
 def test_unknown_keys_are_named(tmp_path: Path) -> None:
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
     with pytest.raises(InputError, match="did you mean 'variant'"):
