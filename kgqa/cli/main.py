@@ -75,6 +75,9 @@ def evaluate(
     deletion: Annotated[
         int, typer.Option(min=0, help="Also test the explanations of the first so many questions.")
     ] = 0,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="First fit the confidences to this data set, and store them.")
+    ] = False,
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
@@ -91,7 +94,7 @@ def evaluate(
         return
     from kgqa.cli.answering import evaluate_task
 
-    evaluate_task(task, data, graph, model, limit, as_json, deletion)
+    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of, score_answers
+from kgqa.metrics import exact_match, golds_of, pair_accuracy, score_answers
 from kgqa.models.reader import read_card
 from kgqa.types import Answer, Example, Question
 
@@ -36,12 +36,29 @@ def answer_all(answer_many: AnswerMany, examples: Sequence[Example], batch: int 
 
 
 def evaluate(answer_many: AnswerMany, examples: Sequence[Example]) -> dict[str, float]:
-    """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised."""
+    """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
+
+    Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
+    `pair_exact_match` is the share of pairs with every side right.
+    """
     started = time.perf_counter()
     answers = answer_all(answer_many, examples)
     elapsed = time.perf_counter() - started
     figures = score_answers(examples, answers, normalise=normalise)
+    pairs = [_pair(example) for example in examples]
+    if any(pairs):
+        right = [
+            exact_match(answer.text or "", golds_of(example), normalise)
+            for example, answer in zip(examples, answers, strict=True)
+        ]
+        figures["pair_exact_match"] = pair_accuracy(pairs, right)
     return {**figures, "ms_per_question": 1000 * elapsed / max(len(examples), 1)}
+
+
+def _pair(example: Example) -> str:
+    stem, dash, side = example.question.id.rpartition("-")
+    paired = dash and len(side) == 1 and side.isalpha() and example.source == "knowledge"
+    return stem if paired else ""
 
 
 def fit_calibration(

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,14 @@ def test_evaluate_prints_figures(model_folder, tools_file, tmp_path, capsys) -> 
     evaluate_task("own", data, str(tools_file), str(model_folder), None, True)
     figures = json.loads(capsys.readouterr().out)
     assert figures["questions"] == 1 and 0 <= figures["hits@1"] <= 1
+
+
+def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_path, capsys) -> None:
+    copy = tmp_path / "calibrated"
+    shutil.copytree(model_folder, copy)
+    data = tmp_path / "q.jsonl"
+    rows = [{"id": str(i), "question": "What did I dig with?", "answers": ["trowel"]} for i in range(40)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    evaluate_task("own", data, str(tools_file), str(copy), None, True, calibrate=True)
+    assert json.loads((copy / "reader.json").read_text(encoding="utf-8"))["calibration"]
+    assert "calibration" not in json.loads((model_folder / "reader.json").read_text(encoding="utf-8"))

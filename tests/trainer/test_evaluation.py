@@ -19,6 +19,13 @@ def test_answers_keep_the_order_of_the_questions() -> None:
     assert evaluate(lambda questions: [reply(q) for q in questions], examples)["hits@1"] == 1.0
 
 
+def test_both_sides_of_a_contrast_pair_count_together() -> None:
+    rows = (("h1-a", "trowel"), ("h1-b", "trowel"), ("h2-a", "trowel"), ("h2-b", "spade"), ("alone", "spade"))
+    examples = [Example(Question(name, id=name), concepts=(gold,)) for name, gold in rows]
+    figures = evaluate(lambda questions: [reply(q) for q in questions], examples)
+    assert figures["pair_exact_match"] == 0.5
+
+
 def test_confidence_is_fitted_to_how_often_it_is_right() -> None:
     draw = np.random.default_rng(0)
     examples, answers = [], []
