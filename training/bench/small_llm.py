@@ -61,7 +61,7 @@ def main() -> None:
             )
         spent += time.perf_counter() - started
         said = tokenizer.decode(out[0, chat["input_ids"].shape[1] :], skip_special_tokens=True)
-        said = said.strip().split("\n")[0].strip(" .\"'")
+        said = said.strip().split("\n")[0].removeprefix("The answer is").strip(" :.\"'")
         golds = golds_of(example)
         unknown = any(word in said.lower() for word in UNKNOWN)
         score = exact_match(said, golds, normalise) if golds else float(unknown)
