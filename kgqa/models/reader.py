@@ -50,7 +50,7 @@ class Reader(nn.Module):
         self.reasoner = REASONERS[settings.name](self.stepper, settings)
         self.span = SpanHead(size)
         self.choice = ChoiceHead(size, settings.dropout)
-        self.concept = ConceptHead(size, settings.dropout)
+        self.concept = ConceptHead(size, settings.dropout, prior=self.reasoner.reads_graph)
         self.gate = Gate(size, settings.dropout)
 
     @property

@@ -14,15 +14,20 @@ from kgqa.models.collate import Collated
 from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, NodeRole, Source
 
+LINKED = torch.tensor([int(role) for role in (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)])
+
 
 class ConceptHead(Head):
     """Node pointer: softmax over a row's nodes is the answer's distribution (ReaRev's use of node scores).
 
     Any accepted concept is right, so the loss is minus the log of the accepted nodes' total probability.
+    With `prior` the scores start at the retriever's own ranking and training corrects it.
     """
 
-    def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
+    def __init__(self, hidden_size: int, dropout: float = 0.1, prior: bool = True) -> None:
         super().__init__()
+        # Weight of the log of a node's relevance (the square root of the ranker's odds), and a linked node's score.
+        self.prior = nn.Parameter(torch.tensor([2.0, -4.0])) if prior else None
         self.node = nn.Linear(hidden_size, hidden_size)
         self.text = nn.Linear(2 * hidden_size, hidden_size)
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, 1))
@@ -36,6 +41,10 @@ class ConceptHead(Head):
         scores = self.out(self.node(fused.nodes) + text.index_select(0, row)).squeeze(-1)
         match = (self.query(fused.summary).index_select(0, row) * self.key(fused.nodes)).sum(-1)
         scores = (scores + match / math.sqrt(fused.nodes.shape[-1])).float()
+        if self.prior is not None:
+            linked = (batch.graph.role.unsqueeze(-1) == LINKED.to(scores.device)).any(-1)
+            relevance = self.prior[0] * batch.graph.score.clamp(min=1e-4).log()
+            scores = scores + torch.where(linked, self.prior[1], relevance)
         return scores.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), -1e4)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:

@@ -33,6 +33,9 @@ class Reasoner(nn.Module):
     The encoder comes in as an argument and is owned by the reader, so that its parameters have one home.
     """
 
+    reads_graph = True
+    """Whether a concept may be judged by more than its label: by the graph around it, by its relevance."""
+
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__()
         self.settings = settings
@@ -45,6 +48,8 @@ class Reasoner(nn.Module):
 
 class TextOnly(Reasoner):
     """The baseline that every claim is measured against: text decides, a node is no more than its label."""
+
+    reads_graph = False
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
