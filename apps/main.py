@@ -1,4 +1,4 @@
-"""The app: pages, language, and this session's questions. Run by `kgqa app`."""
+"""The app: pages, language, and the questions asked so far. Run by `kgqa app`."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "link": ("Link to this question", "이 질문의 링크"),
     "link_long": ("The passage is too long for a link.", "지문이 길어서 링크로 만들 수 없습니다."),
     "json": ("Answer as JSON", "답을 JSON으로"),
-    "history": ("This session", "이번 세션"),
+    "history": ("Asked so far", "지금까지 물은 것"),
     # why
     "why": ("Why", "근거"),
     "because": ("Because", "왜냐하면"),

@@ -106,7 +106,7 @@ class Answerer:
     @property
     def proves(self) -> bool:
         """Whether `answer` orders evidence by deletion: not where the reasoner decodes paths of its own."""
-        return self.reader.settings.name not in ("kagnet", "mhgrn")
+        return not self.reader.reasoner.decodes_paths
 
     def with_graph(self, graph: KnowledgeGraph) -> Answerer:
         """The same reader over another graph; nothing is trained or copied."""

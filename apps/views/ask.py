@@ -159,7 +159,7 @@ def share(answer: Answer) -> None:
 
 
 def history() -> None:
-    """This session's questions; one click asks one again."""
+    """The questions asked so far; one click asks one again."""
     asked: list[Answer] = st.session_state.get("history", [])
     if not asked:
         return

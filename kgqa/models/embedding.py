@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from kgqa.batch import GraphBatch
@@ -34,38 +29,3 @@ class LabelEncoder(nn.Module):
         mean = (tokens * mask).sum(1) / mask.sum(1).clamp(min=1)
         last = tokens[torch.arange(len(tokens), device=tokens.device), graph.label_mask.sum(1) - 1]
         return self.out(torch.nn.functional.gelu(self.hidden(self.norm(torch.cat([mean, last], dim=-1)))))
-
-
-class LabelIndex:
-    """Nearest labels by cosine, in FAISS: finds "secateurs" near "pruning shears" where no string matches.
-
-    Args:
-        labels: the labels to be found.
-        encode: strings -> vectors (n, d) float32.
-    """
-
-    def __init__(self, labels: Sequence[str], encode: Callable[[Sequence[str]], NDArray[np.float32]]) -> None:
-        import faiss
-
-        self.labels = tuple(labels)
-        self._encode = encode
-        vectors = np.ascontiguousarray(encode(self.labels), dtype=np.float32)
-        faiss.normalize_L2(vectors)
-        self._index: Any = faiss.IndexFlatIP(vectors.shape[1])
-        self._index.add(vectors)
-
-    def nearest(
-        self, surfaces: Sequence[str], k: int = 3, least: float = 0.8
-    ) -> list[list[tuple[int, float]]]:
-        """For each surface up to k (row of `labels`, cosine) of at least `least`, best first."""
-        import faiss
-
-        if not surfaces or not self.labels:
-            return [[] for _ in surfaces]
-        vectors = np.ascontiguousarray(self._encode(surfaces), dtype=np.float32)
-        faiss.normalize_L2(vectors)
-        scores, rows = self._index.search(vectors, min(k, len(self.labels)))
-        return [
-            [(int(r), float(s)) for r, s in zip(rows[i], scores[i], strict=True) if s >= least]
-            for i in range(len(surfaces))
-        ]

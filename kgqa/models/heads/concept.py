@@ -12,9 +12,8 @@ from torch_geometric.utils import softmax
 from kgqa.batch import Fused, QABatch
 from kgqa.models.collate import Collated
 from kgqa.models.heads.base import Head
+from kgqa.models.reasoners.gnn import LINKED
 from kgqa.types import Candidate, NodeRole, Source
-
-LINKED = torch.tensor([int(role) for role in (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)])
 
 
 class ConceptHead(Head):
@@ -42,7 +41,7 @@ class ConceptHead(Head):
         match = (self.query(fused.summary).index_select(0, row) * self.key(fused.nodes)).sum(-1)
         scores = (scores + match / math.sqrt(fused.nodes.shape[-1])).float()
         if self.prior is not None:
-            linked = (batch.graph.role.unsqueeze(-1) == LINKED.to(scores.device)).any(-1)
+            linked = torch.stack([batch.graph.role == int(role) for role in LINKED]).any(0)
             relevance = self.prior[0] * batch.graph.score.clamp(min=1e-4).log()
             scores = scores + torch.where(linked, self.prior[1], relevance)
         return scores.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), -1e4)

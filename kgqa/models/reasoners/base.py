@@ -35,6 +35,8 @@ class Reasoner(nn.Module):
 
     reads_graph = True
     """Whether a concept may be judged by more than its label: by the graph around it, by its relevance."""
+    decodes_paths = False
+    """Whether it names its own best path, so that evidence need not be sought by deletion."""
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__()

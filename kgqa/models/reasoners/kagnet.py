@@ -35,6 +35,8 @@ class KagNet(Reasoner):
     (the released code reads the last padded one); paths are the cheapest few, not all simple ones.
     """
 
+    decodes_paths = True
+
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size

@@ -26,6 +26,8 @@ class MHGRN(Reasoner):
     hop. Transforms are diagonal (the paper's `diag_decompose`).
     """
 
+    decodes_paths = True
+
     ranks = 4
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
