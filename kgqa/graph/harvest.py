@@ -21,7 +21,7 @@ def harvest(url: str, tally: Tally, prefix: str = "", page: int = PAGE) -> Itera
     yield reader.rest()
 
 
-def _quads(endpoint: Endpoint, page: int) -> Iterator[Any]:
+def _quads(endpoint: Endpoint, page: int) -> Iterator[list[Any]]:
     import pyoxigraph as ox
 
     offset = 0
@@ -31,8 +31,7 @@ def _quads(endpoint: Endpoint, page: int) -> Iterator[Any]:
         rows = endpoint.select(query)
         answer = {"head": {"vars": ["s", "p", "o"]}, "results": {"bindings": rows}}
         parsed = ox.parse_query_results(json.dumps(answer).encode(), format=ox.QueryResultsFormat.JSON)
-        for s, p, o in parsed:  # type: ignore[union-attr, misc]
-            yield ox.Quad(s, p, o)
+        yield [ox.Quad(s, p, o) for s, p, o in parsed]  # type: ignore[union-attr, misc]
         if len(rows) < page:
             return
         offset += page

@@ -34,7 +34,7 @@ class Names:
     def add(self, names: list[str]) -> NDArray[np.int32]:
         """Id of each name; new names are given the next ids."""
         hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
-        ordered, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        ordered, first, inverse = _distinct(hashes)
         at = np.searchsorted(self._hashes, ordered)
         known = np.zeros(len(ordered), dtype=bool)
         inside = at < len(self._hashes)
@@ -47,9 +47,9 @@ class Names:
                 raise InputError("more than 2^31 entities: serve this graph from a SPARQL endpoint instead")
             fresh = fresh[np.argsort(first[fresh])]
             ids[fresh] = np.arange(len(self), len(self) + len(fresh), dtype=np.int32)
-            encoded = [names[i].encode("utf-8", "replace") for i in first[fresh].tolist()]
-            self._lengths.append(np.fromiter(map(len, encoded), dtype=np.int32, count=len(encoded)))
-            self._file.write(b"".join(encoded))
+            text, lengths = _encoded([names[i] for i in first[fresh].tolist()])
+            self._lengths.append(lengths)
+            self._file.write(text)
             self._ids = np.insert(self._ids, at[~known], ids[~known])
             self._hashes = np.insert(self._hashes, at[~known], ordered[~known])
         return ids[inverse]
@@ -115,17 +115,17 @@ class Scratch:
             self._add_labels(batch)
 
     def _add_labels(self, batch: Batch) -> None:
-        texts = [label.text.encode("utf-8", "replace") for label in batch.labels]
+        text, lengths = _encoded([label.text for label in batch.labels])
         languages = [label.language.lower() for label in batch.labels]
         columns: dict[str, NDArray[Any]] = {
             "label_entity": self.names.add([label.name for label in batch.labels]),
             "label_language": _codes(self.languages, languages),
             "label_preferred": np.array([label.preferred for label in batch.labels], dtype=np.uint8),
-            "label_length": np.array([len(text) for text in texts], dtype=np.int32),
+            "label_length": lengths,
         }
         for name, column in columns.items():
             self._files[name].write(column.tobytes())
-        self._files["label_text"].write(b"".join(texts))
+        self._files["label_text"].write(text)
 
     def close(self) -> None:
         """No more batches."""
@@ -208,6 +208,31 @@ def _grade(known: str, wanted: str) -> int:
     if base == wanted.split("-")[0]:
         return 1
     return 2 if not known else 3 if base == "en" else 4
+
+
+def _distinct(hashes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """`np.unique` with first places and inverse, by sorting hash and place packed in one number."""
+    low = (1 << len(hashes).bit_length()) - 1
+    packed = (hashes & ~low) | np.arange(len(hashes))
+    packed.sort()
+    order = packed & low
+    ordered = hashes[order]
+    if (ordered[1:] < ordered[:-1]).any():  # two that differ in the bits left out only
+        return np.unique(hashes, return_index=True, return_inverse=True)
+    new = np.ones(len(hashes), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    inverse = np.empty(len(hashes), dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return ordered[new], order[new], inverse
+
+
+def _encoded(texts: list[str]) -> tuple[bytes, NDArray[np.int32]]:
+    """All texts in UTF-8, one after the other, and the bytes of each."""
+    joined = "".join(texts)
+    if joined.isascii():
+        return joined.encode(), np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    return b"".join(encoded), np.fromiter(map(len, encoded), dtype=np.int32, count=len(encoded))
 
 
 def _codes(table: dict[str, int], values: list[str]) -> NDArray[np.int32]:

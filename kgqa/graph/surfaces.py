@@ -14,6 +14,8 @@ from kgqa.graph.normalising import _WORD as WORD
 from kgqa.graph.normalising import ARTICLES, lemma, split_local_name, words
 
 _DIGIT = re.compile(r"\d")
+_WITHOUT_DIGIT = re.compile(r"^[^\d\n]+$", re.MULTILINE)
+_NO_KEY = re.compile(r"[^a-z0-9 \n]|  |^ | $", re.MULTILINE)
 _TO_LOCAL = re.compile(r"^.*[/#:]", re.MULTILINE)
 _WORD_OR_END = re.compile(WORD.pattern + r"|\n")
 
@@ -42,9 +44,11 @@ def default_label(name: str) -> str:
 
 def default_labels(names: list[str]) -> list[str]:
     """`default_label` of many names at once, several times as fast where they are IRIs."""
-    if not all("://" in name for name in names):
-        return [default_label(name) for name in names]
     text = "\n".join(names) + "\n"
+    if text.count("\nhttp://") + text.startswith("http://") != len(names) and not all(
+        "://" in name for name in names
+    ):
+        return [default_label(name) for name in names]
     if "/\n" in text or "#\n" in text:
         text = "\n".join([name.rstrip("/#") for name in names]) + "\n"
     text = _TO_LOCAL.sub("", text[:-1])
@@ -67,6 +71,8 @@ def plain_key(text: str) -> str:
 def plain_keys(texts: list[str]) -> list[str]:
     """`plain_key` of many texts at once, several times as fast."""
     joined = "\n".join(texts)
+    if joined.isascii() and not _NO_KEY.search(joined):
+        return texts
     if joined.count("\n") != len(texts) - 1:
         return [plain_key(text) for text in texts]
     line = " ".join(_WORD_OR_END.findall(joined)).lower()
@@ -84,9 +90,8 @@ def base_key(plain: str) -> str:
 def other_base_keys(plain: list[str]) -> tuple[list[int], list[str]]:
     """Places and base keys of those plain keys whose base key is another."""
     known = set(" ".join(plain).split())
-    changing = {
-        word for word in known if word in ARTICLES or (not _DIGIT.search(word) and lemma(word) != word)
-    }
+    undigited = _WITHOUT_DIGIT.findall("\n".join(known))
+    changing = {word for word in undigited if word in ARTICLES or lemma(word) != word}
     if not changing:
         return [], []
     places = [i for i, key in enumerate(plain) if not changing.isdisjoint(key.split())]

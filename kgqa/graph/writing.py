@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,10 @@ def _texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
     base = int(offsets[0])
     raw = text[base : int(offsets[-1])].tobytes()
     cuts = (offsets - base).tolist()
-    return [raw[a:b].decode("utf-8") for a, b in zip(cuts, cuts[1:], strict=False)]
+    if raw.isascii():
+        whole = raw.decode("ascii")
+        return [whole[a:b] for a, b in pairwise(cuts)]
+    return [raw[a:b].decode("utf-8") for a, b in pairwise(cuts)]
 
 
 def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_], bool]]:
@@ -270,7 +274,7 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
         np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
         for parts, dtype in ((hashes, "<u8"), (entities, "<i4"), (ranks, "u1"))
     )
-    order = np.argsort(key, kind="stable")
+    order = np.argsort(key)
     key, entity, rank = key[order], entity[order], rank[order]
     alike = np.zeros(len(key) + 1, dtype=bool)
     alike[1:-1] = key[1:] == key[:-1]

@@ -27,11 +27,13 @@ def bare_suffix(path: Path) -> str:
 class Checked(io.RawIOBase):
     """A source's bytes, decompressed. `fault` is the reason why reading stopped, if it did.
 
-    Raises `InputError` for a NUL byte, a damaged archive, or absurdly nested triple terms.
+    Raises `InputError` for a NUL byte, a damaged archive, or absurdly nested triple terms (these only with
+    `nesting`, or where `check_nesting` is called).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, nesting: bool = True) -> None:
         self.path = path
+        self.nesting = nesting
         self.fault: InputError | None = None
         self._lines = 1
         self._nesting = 0
@@ -66,14 +68,19 @@ class Checked(io.RawIOBase):
             line = self._lines + data.count(b"\n", 0, at)
             self.fault = InputError(f"{self.path}:{line}: NUL byte; the file must be UTF-8 text, convert it")
             raise self.fault
+        if self.nesting:
+            self.check_nesting(data)
+        self._lines += data.count(b"\n")
+        return data
+
+    def check_nesting(self, data: bytes) -> None:
+        """Count the triple terms that `data` opens and closes."""
         if b"<<" in data or self._nesting:
             self._nesting += data.count(b"<<") - data.count(b">>")
         if self._nesting > MAX_NESTING:
             self.fault = InputError(f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep")
             raise self.fault
         self._nesting = max(self._nesting, 0)
-        self._lines += data.count(b"\n")
-        return data
 
     def close(self) -> None:
         """Close the file."""

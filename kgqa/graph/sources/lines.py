@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from kgqa.graph.sources.files import Checked
 
-PIECE = 1 << 21
-"""Bytes read at once."""
-_RELATIVE = re.compile(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
-_NOT_IN_IRIS = bytes(range(10)) + bytes(range(11, 32)) + b'"{}|^`\\'
+PIECE = 1 << 19
+"""Bytes read at once: a piece and what is made of it stay in the processor's cache."""
+_RELATIVE = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
+_FORBIDDEN = bytes(range(10)) + bytes(range(11, 32)) + b'"{}|^`\\'
+_LEFT_OUT = bytes(set(range(256)) - set(b"<> \n" + _FORBIDDEN))
+_SHAPE = b"<> <> <> \n"
+_OPENING, _CLOSING, _BLANK = b"<> "
+_BLANK_TO_LINE = bytes.maketrans(b" ", b"\n")
 
 Columns = tuple[list[str], list[str], list[str]]
 
@@ -22,39 +27,45 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes, Columns | None]]:
 
     The columns are None where any line of the piece is something else, and the parser must read it.
     """
-    line, left = 0, b""
-    with io.BufferedReader(Checked(path), PIECE) as stream:
-        while True:
-            data = stream.read(PIECE)
-            piece = left + data
-            if data:
-                cut = piece.rfind(b"\n") + 1
-                piece, left = piece[:cut], piece[cut:]
-            if piece:
-                yield line, piece, _columns(piece)
-                line += piece.count(b"\n")
-            if not data:
-                return
+    line, begun = 0, [b""]
+    with Checked(path, nesting=False) as stream:
+        while data := stream.read(PIECE):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                piece = b"".join([*begun, data[:cut]])
+                begun = [data[cut:]]
+                count = piece.count(b"\n")
+                columns = _columns(piece, count)
+                if columns is None:
+                    stream.check_nesting(piece)
+                yield line, piece, columns
+                line += count
+            else:
+                begun.append(data)
+        if last := b"".join(begun):
+            stream.check_nesting(last)
+            yield line, last, None
 
 
-def _columns(piece: bytes) -> Columns | None:
-    """Three columns, if every line is `<iri> <iri> <iri> .` and nothing else, to the letter."""
-    count = piece.count(b"\n")
-    if not (piece.startswith(b"<") and piece.endswith(b"> .\n")) or any(
-        piece.count(mark) != 3 * count for mark in (b"<", b">", b" ")
-    ):
+def _columns(piece: bytes, count: int) -> Columns | None:
+    """Three columns, if every one of `count` lines is `<iri> <iri> <iri> .` and nothing else, to the letter."""
+    if not (piece.startswith(b"<") and piece.endswith(b"> .\n")):
         return None
-    if len(piece.translate(None, _NOT_IN_IRIS)) != len(piece):
+    if piece.translate(None, _LEFT_OUT) != _SHAPE * count:
+        return None
+    # Brackets, blanks and line ends stand in order. Now nothing may stand between those that touch.
+    letters = np.frombuffer(piece, dtype=np.uint8)
+    before, after = letters[:-1], letters[1:]
+    if not np.array_equal(before == _CLOSING, after == _BLANK):
+        return None
+    if np.count_nonzero((after == _OPENING) & (before <= _BLANK)) != 3 * count - 1:
+        return None
+    if piece.count(b"<http://") != 3 * count and _RELATIVE.search(piece):
         return None
     try:
-        text = piece.decode("utf-8")
+        parts = piece.translate(_BLANK_TO_LINE, b"<>").decode("utf-8").split("\n")
     except UnicodeDecodeError:
         return None
-    if text.count("<http://") + text.count("<https://") != 3 * count and _RELATIVE.search(text):
+    if parts[3::4].count(".") != count:
         return None
-    parts = text[1:-4].replace("> .\n<", "> <\n").split("> <")
-    # All brackets and blanks are now used up. That every third part alone begins a line is left to see.
-    heads = "".join(parts[0::3])
-    if len(parts) != 3 * count or heads.count("\n") != count - 1:
-        return None
-    return heads.split("\n"), parts[1::3], parts[2::3]
+    return parts[0:-1:4], parts[1::4], parts[2::4]

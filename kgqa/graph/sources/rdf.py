@@ -7,7 +7,8 @@ out; a blank node is a concept without label, numbered in the order of appearanc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ _SPOKEN = {
     "JSON_LD": "JSON-LD",
 }
 BATCH = 250_000
+_AT_ONCE = 100
 MAX_TEXT = 60
 """Characters of a text that may still be a concept."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -65,17 +67,19 @@ def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> It
     yield reader.rest()
 
 
-def _parse(path: Path, form: str, content: bytes | None = None, first_line: int = 0) -> Iterator[Any]:
-    """Quads of a file, or of a piece of it that begins at `first_line` (from 0)."""
+def _parse(path: Path, form: str, content: bytes | None = None, first_line: int = 0) -> Iterator[list[Any]]:
+    """Quads of a file, some thousands at once, or of a piece of it that begins at `first_line` (from 0)."""
     import pyoxigraph
 
     stream = Checked(path) if content is None else None
     try:
-        yield from pyoxigraph.parse(
+        quads = pyoxigraph.parse(
             content if stream is None else stream,  # type: ignore[arg-type]
             format=getattr(pyoxigraph.RdfFormat, form),
             base_iri=path.absolute().as_uri(),
         )
+        while some := list(islice(quads, _AT_ONCE)):
+            yield some
     except (SyntaxError, ValueError, OSError) as error:
         if stream is not None and stream.fault:
             raise stream.fault from None
@@ -110,6 +114,7 @@ class RdfReader:
         self.prefix = prefix
         self.batch = Batch()
         self.roles: dict[str, Role] = {}
+        self.facts: dict[str, str] = {}  # relations that are facts, by themselves
         self.blanks: dict[str, str] = {}
         self.first: dict[str, str] = {}
         self.following: dict[str, str] = {}
@@ -121,8 +126,8 @@ class RdfReader:
         """N-Triples: plain lines by regular expression, any other piece by the parser."""
         for first_line, piece, plain in read_lines(path):
             if plain is None:
-                for quad in _parse(path, "N_TRIPLES", piece, first_line):
-                    self.statement(quad)
+                for quads in _parse(path, "N_TRIPLES", piece, first_line):
+                    self.some(quads)
             else:
                 self.plain(*plain)
             if len(self.batch) >= BATCH:
@@ -132,9 +137,7 @@ class RdfReader:
         """Facts between IRIs, many at once."""
         from pyoxigraph import NamedNode
 
-        for relation in dict.fromkeys(relations):
-            self.roles.setdefault(relation, role_of(relation))
-        special = {relation for relation in set(relations) if self.roles[relation] is not Role.FACT}
+        special = {relation for relation in set(relations) if self.role(relation) is not Role.FACT}
         if special:
             chosen = [i for i, relation in enumerate(relations) if relation in special]
             for i in chosen:
@@ -149,41 +152,54 @@ class RdfReader:
         batch.heads.extend(heads)
         batch.relations.extend(relations)
         batch.tails.extend(tails)
-        if batch.weights:
-            batch.weights.extend([UNSTATED] * len(heads))
-        if batch.graphs:
-            batch.graphs.extend([""] * len(heads))
 
-    def quads(self, quads: Iterator[Any]) -> Iterator[Batch]:
+    def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
         """Any syntax, quad by quad."""
+        for quads in parts:
+            self.some(quads)
+            if len(self.batch.heads) >= BATCH or len(self.batch.labels) >= BATCH:
+                yield self.flush()
+
+    def some(self, quads: list[Any]) -> None:
+        """Sort statements to where they belong."""
         from pyoxigraph import DefaultGraph, NamedNode
 
-        roles = self.roles
+        fact, batch = self.facts.get, self.batch
+        add_head, add_relation, add_tail = batch.heads.append, batch.relations.append, batch.tails.append
         for quad in quads:
             subject, predicate, value, graph = quad
-            relation = predicate.value
+            # the one string of a relation stands for all of its facts, which saves memory, and so time
+            relation = fact(predicate.value)
             if (
-                roles.get(relation) is Role.FACT
+                relation
                 and type(subject) is NamedNode
                 and type(value) is NamedNode
                 and type(graph) is DefaultGraph
+                and value.value != NIL
             ):  # nine of ten statements, without the cost of a call
-                tail = value.value
-                batch = self.batch
-                if batch.weights or batch.graphs or tail == NIL:
-                    self.fact(subject.value, relation, tail, UNSTATED, "")
-                else:
-                    batch.heads.append(subject.value)
-                    batch.relations.append(relation)
-                    batch.tails.append(tail)
+                add_head(subject.value)
+                add_relation(relation)
+                add_tail(value.value)
             else:
                 self.statement(quad)
-            if len(self.batch.heads) >= BATCH or len(self.batch.labels) >= BATCH:
-                yield self.flush()
+
+    def role(self, relation: str) -> Role:
+        """What a relation means, worked out once."""
+        role = self.roles.get(relation)
+        if role is None:
+            role = self.roles[relation] = role_of(relation)
+            if role is Role.FACT:
+                self.facts[relation] = relation
+        return role
 
     def flush(self) -> Batch:
         """What has gathered."""
         batch, self.batch = self.batch, Batch()
+        count = len(batch.heads)
+        if batch.weights:
+            batch.weights.extend([UNSTATED] * (count - len(batch.weights)))
+        if batch.graphs:
+            batch.graphs.extend([""] * (count - len(batch.graphs)))
         return batch
 
     def statement(self, quad: Any) -> None:
@@ -192,9 +208,7 @@ class RdfReader:
 
         subject, predicate, value, graph = quad
         relation = predicate.value
-        role = self.roles.get(relation)
-        if role is None:
-            role = self.roles[relation] = role_of(relation)
+        role = self.role(relation)
         where = "" if type(graph) is ox.DefaultGraph else self.name(graph)
         if role is Role.FACT and type(subject) is ox.NamedNode and type(value) is ox.NamedNode:
             self.fact(subject.value, relation, value.value, UNSTATED, where)
@@ -202,7 +216,7 @@ class RdfReader:
             self.odd(subject, relation, value, where)
 
     def fact(self, head: str, relation: str, tail: str, weight: float, graph: str) -> None:
-        """One fact to the batch, whose columns of weights and graphs begin when first needed."""
+        """One fact to the batch, whose columns of weights and graphs are as long as was needed until `flush`."""
         batch = self.batch
         if tail == NIL:
             self.tally.skipped["empty list"] += 1
@@ -211,10 +225,10 @@ class RdfReader:
         batch.relations.append(relation)
         batch.tails.append(tail)
         count = len(batch.heads)
-        if weight == weight or batch.weights:
+        if weight == weight:
             batch.weights.extend([UNSTATED] * (count - 1 - len(batch.weights)))
             batch.weights.append(weight)
-        if graph or batch.graphs:
+        if graph:
             batch.graphs.extend([""] * (count - 1 - len(batch.graphs)))
             batch.graphs.append(graph)
 
