@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -15,8 +17,10 @@ from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Sour
 MAX_HOPS = 3
 TRIED = 12
 """Paths among which the one that matters most is sought for every answer."""
-MAX_CHARACTERS = 7_000
+MAX_CHARACTERS = 6_000
 """Text that may be read again for that; a short question affords all `TRIED` paths, 200 words about four."""
+_APART = ("DistinctFrom", "differentFrom")
+_SHARED = ("HasProperty", "HasEmotion", "HasTime")
 ANSWER_PATHS = 24
 ELSEWHERE_PATHS = 8
 
@@ -57,11 +61,11 @@ def falls(
     best, question = answer.candidates[0], answer.question
     at = question.choices.index(best.text) if best.source is Source.CHOICE and len(subgraphs) > 1 else 0
     shown = answer.evidence.subgraph
-    changed = [without_edges(shown, edges) for edges in [(), *struck]]
+    changed = [without_edges(shown, edges) for edges in struck]
     variants = [[*subgraphs[:at], graph, *subgraphs[at + 1 :]] for graph in changed]
+    before = _log_odds(probability(answer, best))
     answers = reader.read([question] * len(variants), variants)
-    before, *after = (_log_odds(probability(other, best)) for other in answers)
-    return [before - value for value in after]
+    return [before - _log_odds(probability(other, best)) for other in answers]
 
 
 def _log_odds(probability: float) -> float:
@@ -79,20 +83,44 @@ def targets(candidate: Candidate, graph: Subgraph) -> list[int]:
 def answer_paths(
     candidate: Candidate, graph: Subgraph, cost: np.ndarray | None = None, k: int = 3
 ) -> list[EvidencePath]:
-    """Up to `k` paths to each node of the answer from the concepts that the text mentions, best first."""
+    """Up to `k` paths to each node of the answer from the concepts that the text mentions, best first.
+
+    A path that gives no reason is left out where there are others: over a fact that only tells two concepts
+    apart, or through a property, feeling or time that two concepts happen to share.
+    """
     if not len(graph.edges):
         return []
     ends = targets(candidate, graph)
     asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
     sources = [n for n, role in enumerate(graph.roles.tolist()) if role in asked and n not in ends]
-    found = [
-        path
-        for end in ends
-        for path in best_paths(
-            graph.edges, len(graph.nodes), sources, end, edge_cost=cost, k=k, max_hops=MAX_HOPS
-        )
-    ]
+    kinds = np.array([re.split(r"[/#:]", r.name)[-1] for r in graph.relations])[graph.edges[:, 1]]
+    telling = np.flatnonzero(~np.isin(kinds, _APART))
+    found = []
+    for rows in (telling, np.arange(len(kinds))):
+        for end in ends:
+            paths = best_paths(
+                graph.edges[rows],
+                len(graph.nodes),
+                sources,
+                end,
+                edge_cost=None if cost is None else cost[rows],
+                k=2 * k if rows is telling else k,
+                max_hops=MAX_HOPS,
+            )
+            paths = [replace(path, steps=tuple(rows[list(path.steps)].tolist())) for path in paths]
+            found += [path for path in paths if rows is not telling or not _meets(path, graph, kinds)][:k]
+        if found:
+            break
     return sorted(found, key=lambda path: -path.score)
+
+
+def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:
+    """Whether two neighbouring facts of a path have only a property in common: a river is long, a bridge is."""
+    steps = list(zip(path.steps, path.forward, strict=True))
+    return any(
+        ahead and not back and kinds[first] == kinds[second] and kinds[first] in _SHARED
+        for (first, ahead), (second, back) in pairwise(steps)
+    )
 
 
 def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subgraph]) -> Answer:
@@ -103,7 +131,7 @@ def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subg
     """
     question, evidence = answer.question, answer.evidence
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
-    affordable = MAX_CHARACTERS // (row * max(len(question.choices), 1)) - 1  # once for the answer as it is
+    affordable = MAX_CHARACTERS // (row * max(len(question.choices), 1))
     if not evidence.paths or affordable < 2:
         return answer
     others = answer_paths(answer.candidates[0], evidence.subgraph, k=TRIED)

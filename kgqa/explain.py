@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 
 from kgqa.deletion import probability
-from kgqa.graph.ablation import without_edges
+from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.text.sentences import say_fact
 from kgqa.types import (
     Answer,
     Evidence,
     EvidencePath,
     InputError,
-    Link,
     NodeRole,
     Question,
     Relation,
@@ -49,7 +48,9 @@ def sentence(subgraph: Subgraph, edge: int) -> str:
     """A fact in words: "to plant flowers, people use a trowel"."""
     head, number, tail = (int(v) for v in subgraph.edges[edge])
     relation = subgraph.relations[number]
-    return say_fact(subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail])
+    return say_fact(
+        subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail]
+    )
 
 
 def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
@@ -102,71 +103,25 @@ def _concept(answerer: Answerer, text: str) -> tuple[str, str]:
     return ADDED + quote(said.casefold()), said
 
 
-def edited(subgraph: Subgraph, question: Question, edits: Sequence[Edit]) -> Subgraph:
-    """The subgraph after some edits; one that is undone by a later edit leaves no trace.
-
-    A concept that comes in new is linked where question or passage say its label.
-    """
-    for edit in edits:
-        place = {name: i for i, name in enumerate(subgraph.nodes)}
-        rows = [
-            row
-            for row in np.flatnonzero(
-                (subgraph.edges[:, 0] == place.get(edit.triple.head, -1))
-                & (subgraph.edges[:, 2] == place.get(edit.triple.tail, -1))
-            ).tolist()
-            if subgraph.relations[int(subgraph.edges[row, 1])].name == edit.relation.name
-        ]
-        if not edit.added:
-            subgraph = without_edges(subgraph, rows)
-        elif not rows:
-            subgraph = _with_fact(subgraph, question, edit)
-    return subgraph
-
-
-def _with_fact(subgraph: Subgraph, question: Question, edit: Edit) -> Subgraph:
-    ends = []
-    for name, label in zip((edit.triple.head, edit.triple.tail), edit.labels, strict=True):
-        if name not in subgraph.nodes:
-            subgraph = _with_node(subgraph, question, name, label)
-        ends.append(subgraph.nodes.index(name))
-    names = [relation.name for relation in subgraph.relations]
-    if edit.relation.name not in names:
-        subgraph = replace(subgraph, relations=(*subgraph.relations, edit.relation))
-        names.append(edit.relation.name)
-    row = np.array([[ends[0], names.index(edit.relation.name), ends[1]]], dtype=np.int32)
-    weight = np.array([edit.triple.weight], dtype=np.float32)
-    return replace(
-        subgraph,
-        edges=np.concatenate([subgraph.edges, row]),
-        weights=np.concatenate([subgraph.weights, weight]),
-    )
-
-
-def _with_node(subgraph: Subgraph, question: Question, name: str, label: str) -> Subgraph:
-    node, role, links = len(subgraph.nodes), NodeRole.OTHER, []
-    parts = ((NodeRole.PASSAGE, question.passage_text), (NodeRole.QUESTION, question.text))
-    for part, text in parts:
-        start = text.lower().find(label.lower())
-        if start >= 0:
-            role = part
-            links.append(Link(part, start, start + len(label), node))
-    # as relevant as the middle of what was retrieved: neither hidden nor favoured
-    score = np.median(subgraph.scores) if len(subgraph.scores) else 1.0
-    return replace(
-        subgraph,
-        nodes=(*subgraph.nodes, name),
-        labels=(*subgraph.labels, label),
-        roles=np.append(subgraph.roles, role).astype(np.int32),
-        scores=np.append(subgraph.scores, score).astype(np.float32),
-        links=(*subgraph.links, *links),
-    )
-
-
 def ask_again(answerer: Answerer, question: Question, edits: Sequence[Edit]) -> Answer:
-    """Answer a question as if the edits were made to the graph; the graph itself stays as it is."""
-    subgraphs = [edited(subgraph, question, edits) for subgraph in answerer.retrieve(question)]
-    return answerer.read([question], [subgraphs])[0]
+    """The answer over the graph as it is after some edits; of two that concern one fact the later holds."""
+    return _over(answerer, edits).answer(question)
+
+
+def _over(answerer: Answerer, edits: Sequence[Edit]) -> Answerer:
+    last = {(e.triple.head, e.triple.relation, e.triple.tail): e for e in edits}.values()
+    facts = {added: [Fact(e.triple, e.labels) for e in last if e.added is added] for added in (True, False)}
+    other = answerer.with_graph(OverlayGraph(answerer.graph, facts[True], facts[False]))
+    other.linker.nearest = answerer.linker.nearest  # its index of labels is made once
+    return other
+
+
+def strike_answer(answer: Answer) -> list[Edit]:
+    """The edits that take away all facts of the answer's concept: what if there were no such thing?"""
+    graph, nodes = answer.evidence.subgraph, answer_nodes(answer)
+    return [
+        strike(graph, e) for e, (head, _, tail) in enumerate(graph.edges.tolist()) if {head, tail} & nodes
+    ]
 
 
 def edits_turtle(edits: Sequence[Edit]) -> str:
@@ -213,28 +168,14 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
         node = graph.nodes.index(best.concept)
         touching = np.flatnonzero((graph.edges[:, 0] == node) | (graph.edges[:, 2] == node)).tolist()
     edges = list(dict.fromkeys([*shown, *touching]))[:limit]
-    before = probability(answer, best)
-    question = answer.question
-    if question.choices:
-        return [
-            Influence(edge, sentence(graph, edge), before - _choice_without(answerer, answer, edge))
-            for edge in edges
-        ]
-    again = answerer.read([question] * len(edges), [[without_edges(graph, [edge])] for edge in edges])
+    question, before = answer.question, probability(answer, best)
+    graphs = [_over(answerer, [strike(graph, edge)]).retrieve(question) for edge in edges]
+    again = answerer.read([question] * len(edges), graphs)
     found = [
         Influence(edge, sentence(graph, edge), before - probability(other, best))
         for edge, other in zip(edges, again, strict=True)
     ]
     return sorted(found, key=lambda item: -item.change)
-
-
-def _choice_without(answerer: Answerer, answer: Answer, edge: int) -> float:
-    """Probability of the chosen answer when a fact is struck out of its own subgraph."""
-    question = answer.question
-    graphs = answerer.retrieve(question)
-    chosen = question.choices.index(answer.candidates[0].text)
-    graphs[chosen] = without_edges(answer.evidence.subgraph, [edge])
-    return probability(answerer.read([question], [graphs])[0], answer.candidates[0])
 
 
 def answer_nodes(answer: Answer) -> set[int]:

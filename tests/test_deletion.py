@@ -12,6 +12,7 @@ from kgqa.types import (
     NodeRole,
     Passage,
     Question,
+    Relation,
     Source,
     Subgraph,
 )
@@ -91,7 +92,23 @@ def test_only_the_chosen_choice_loses_facts(digging: Subgraph) -> None:
     best = Candidate("b", Source.CHOICE, 0.5)
     answer = Answer(question, "b", Source.CHOICE, 0.5, (best,), Evidence(subgraph=digging))
     assert falls(Choosing(), answer, [digging, digging], [[0], [0, 1]]) == [0.0, 0.0]  # type: ignore[arg-type]
-    assert seen == [[3, 3], [3, 2], [3, 1]]
+    assert seen == [[3, 2], [3, 1]]
+
+
+def test_a_path_that_gives_no_reason_is_shown_only_for_want_of_another(digging: Subgraph) -> None:
+    relations = (Relation("x/UsedFor", "used for"), Relation("x/DistinctFrom", "distinct from"))
+    apart = replace(
+        digging,
+        relations=relations,
+        edges=np.array([[2, 1, 0], [2, 0, 3], [0, 0, 3]], dtype=np.int32),
+        weights=np.ones(3, dtype=np.float32),
+        roles=np.array([0, 3, 3, 3, 3], dtype=np.int32),
+    )
+    assert [path.steps for path in answer_paths(TROWEL, apart)] == [(2, 1)]
+    alone = replace(apart, edges=apart.edges[:1], weights=apart.weights[:1])
+    assert [path.steps for path in answer_paths(TROWEL, alone)] == [(0,)]
+    long = replace(apart, relations=(Relation("x/HasProperty", "has property"), relations[0]))
+    assert [path.steps for path in answer_paths(TROWEL, long)] == [(0,)]  # not: both have the same property
 
 
 def test_what_the_answer_is_in_the_graph(digging: Subgraph) -> None:

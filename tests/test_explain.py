@@ -9,21 +9,20 @@ from kgqa.explain import (
     add,
     answer_json,
     ask_again,
-    edited,
     edits_turtle,
     influences,
     path_sentences,
     sentence,
     strike,
-    without_edges,
+    strike_answer,
 )
+from kgqa.graph.ablation import without_edges
 from kgqa.types import (
     Answer,
     Candidate,
     Evidence,
     EvidencePath,
     InputError,
-    NodeRole,
     Passage,
     Question,
     Relation,
@@ -89,17 +88,20 @@ def test_influence_is_the_change_when_a_fact_is_taken_away(model_folder: Path, t
 USED_FOR = Relation("http://example.org/usedFor", "used for", "is used for")
 
 
-def test_an_added_fact_brings_its_concepts_and_can_be_struck_again(digging: Subgraph) -> None:
-    question = Question("What did I dig with?", (), Passage("I plant flowers with a Spoon."))
-    more = Edit(
-        Triple("x:spoon", "rel:UsedFor", "ev:plant"), digging.relations[0], ("spoon", "plant flowers")
-    )
-    grown = edited(digging, question, [more, more])
-    assert grown.labels[-1] == "spoon" and len(grown.edges) == len(digging.edges) + 1
-    assert sentence(grown, 3) == more.sentence == "a spoon is used to plant flowers"
-    assert grown.roles[-1] == NodeRole.PASSAGE and grown.links[-1].start == 23
-    back = edited(grown, question, [strike(grown, 3)])
-    assert np.array_equal(back.edges, digging.edges) and len(back.nodes) == len(back.scores)
+def test_what_if_there_were_no_such_thing(model_folder: Path, tools_file: Path) -> None:
+    answerer = Answerer.load(str(model_folder), str(tools_file))
+    question = Question("What did I dig with?", (), Passage("I plant flowers."))
+    (graph,) = answerer.retrieve(question)
+    trowel = graph.labels.index("trowel")
+    best = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept=graph.nodes[trowel])
+    answer = Answer(question, "trowel", Source.KNOWLEDGE, 0.5, (best,), Evidence(subgraph=graph))
+    edits = strike_answer(answer)
+    assert edits and all("trowel" in edit.labels and not edit.added for edit in edits)
+    after = ask_again(answerer, question, edits)
+    assert "trowel" not in [c.text for c in after.candidates]
+    back = [Edit(e.triple, e.relation, e.labels) for e in edits]  # what is struck and added again is there
+    restored = ask_again(answerer, question, [*edits, *back])
+    assert "trowel" in restored.evidence.subgraph.labels
 
 
 def test_words_of_a_fact_mean_the_graphs_concepts(model_folder: Path, tools_file: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kgqa.answerer import MODELS, Answerer
-from kgqa.explain import without_edges
+from kgqa.graph.ablation import without_edges
 from kgqa.graph.opening import open_graph
 from kgqa.types import NodeRole, Passage, Question, Source, Subgraph
 

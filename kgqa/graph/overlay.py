@@ -1,0 +1,134 @@
+"""A graph with a few facts added or struck out: for "what if", without a copy of the graph beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kgqa.graph.normalising import normalise
+from kgqa.graph.walking import join, take
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, Triple
+
+_BEYOND = 1 << 22  # more concepts than an endpoint is asked about in one run
+
+
+class Fact(NamedTuple):
+    """A fact and the labels of its head and tail, for where the graph has no such concepts."""
+
+    triple: Triple
+    labels: tuple[str, str]
+
+
+class OverlayGraph:
+    """Any graph, seen as if some facts were in it and others were not.
+
+    Args:
+        base: the graph beneath; it is asked, never changed.
+        added: facts that are there, whether or not `base` has them.
+        struck: facts that are not there; those that `base` lacks do no harm.
+
+    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label.
+    Raises InputError for an added fact whose relation `base` does not have.
+    """
+
+    def __init__(self, base: KnowledgeGraph, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> None:
+        self.base, self.name, self.hash = base, base.name, base.hash
+        self._first = int(getattr(base, "entity_count", _BEYOND))
+        self._new: list[tuple[str, str]] = []  # name and label of each new concept
+        table = {relation.name: number for number, relation in enumerate(base.relations)}
+        if unknown := [fact.triple.relation for fact in added if fact.triple.relation not in table]:
+            raise InputError(
+                f"{unknown[0]}: the graph {base.name} has no such relation; take one that it has"
+            )
+        self._added = self._edges(added, table)
+        struck = [fact for fact in struck if fact.triple.relation in table]
+        hidden = [self._added, self._edges(struck, table, new=False)]  # what is added must not be there twice
+        self._hidden = {
+            fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
+        }
+        self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
+        if hasattr(base, "facts_among"):
+            self.facts_among = self._facts_among
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """Those of the graph beneath."""
+        return self.base.relations
+
+    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+        """Entities that bear each surface form, those of the graph beneath first."""
+        found = self.base.find(surfaces)
+        if not self._new:
+            return found
+        keys = [normalise(label) for _, label in self._new]
+        wanted = [normalise(surface) for surface in surfaces]
+        own = [[self._first + i for i, key in enumerate(keys) if key and key == name] for name in wanted]
+        return [np.append(ids, more).astype(np.int32) for ids, more in zip(found, own, strict=True)]
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        """Facts that have one of `entities` as head or tail, each once; added ones beyond `limit`."""
+        below = self.base.neighbours(self._below(entities), limit)
+        return self._edited(below, np.isin(self._added.head, entities) | np.isin(self._added.tail, entities))
+
+    def _facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        below = self.base.facts_among(self._below(entities), self._below(others), limit)  # type: ignore[attr-defined]
+        head, tail = (np.isin(ends, entities) for ends in (self._added.head, self._added.tail))
+        inside = np.isin(self._added.head, others) & np.isin(self._added.tail, others)
+        return self._edited(below, (head | tail) & inside)
+
+    def _edited(self, below: Edges, wanted: np.ndarray) -> Edges:
+        kept = np.ones(len(below.head), dtype=bool)
+        for row in np.flatnonzero(np.isin(below.head, self._hidden_heads)).tolist():
+            kept[row] = tuple(int(column[row]) for column in below[:3]) not in self._hidden
+        return join([take(below, kept), take(self._added, wanted)])
+
+    def labels(self, entities: Ints) -> list[str]:
+        """Preferred label of each entity."""
+        return self._said(entities, self.base.labels(self._below(entities)), 1)
+
+    def names(self, entities: Ints) -> list[str]:
+        """IRI or name of each entity."""
+        return self._said(entities, self.base.names(self._below(entities)), 0)
+
+    def _said(self, entities: Ints, below: list[str], column: int) -> list[str]:
+        rest = iter(below)
+        return [
+            next(rest) if e < self._first else self._new[e - self._first][column] for e in entities.tolist()
+        ]
+
+    def degrees(self, entities: Ints) -> Ints:
+        """Number of facts each entity takes part in; struck ones count, since a few matter little."""
+        known = entities < self._first
+        found = np.zeros(len(entities), dtype=np.int32)
+        found[known] = self.base.degrees(entities[known])
+        ends = np.concatenate([self._added.head, self._added.tail])
+        return found + (entities[:, None] == ends[None, :]).sum(axis=1).astype(np.int32)
+
+    def _below(self, entities: Ints) -> Ints:
+        return entities[entities < self._first]
+
+    def _edges(self, facts: Sequence[Fact], table: dict[str, int], new: bool = True) -> Edges:
+        """Facts by ids; with `new`, ends that the graph beneath lacks become new concepts."""
+        rows, weights = [], []
+        for triple, (head, tail) in facts:
+            ends = self._id(triple.head, head, new), self._id(triple.tail, tail, new)
+            if min(ends) >= 0:
+                rows.append((ends[0], table[triple.relation], ends[1]))
+                weights.append(triple.weight)
+        head, relation, tail = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+        return Edges(head, relation, tail, np.array(weights, dtype=np.float32))
+
+    def _id(self, name: str, label: str, new: bool) -> int:
+        below = self.base.find([label])[0]
+        for entity, other in zip(below.tolist(), self.base.names(below), strict=True):
+            if other == name:
+                return int(entity)
+        known = [other for other, _ in self._new]
+        if name not in known:
+            if not new:
+                return -1
+            self._new.append((name, label))
+            known.append(name)
+        return self._first + known.index(name)

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.store import GraphStore
+from kgqa.types import Edges, InputError, KnowledgeGraph, Triple
+
+USED = "x:usedFor"
+
+
+@pytest.fixture
+def tools() -> GraphStore:
+    return GraphStore.from_triples(
+        [Triple("trowel", USED, "plant flowers"), Triple("excavator", USED, "build a house")], name="tools"
+    )
+
+
+def fact(head: str, tail: str, relation: str = USED) -> Fact:
+    return Fact(Triple(head, relation, tail), (head, tail))
+
+
+def said(graph: KnowledgeGraph, edges: Edges) -> set[tuple[str, str]]:
+    return set(zip(graph.labels(edges.head), graph.labels(edges.tail), strict=True))
+
+
+def test_a_struck_fact_is_gone_and_an_added_one_is_there_once(tools: GraphStore) -> None:
+    added = [fact("purple spoon", "plant flowers"), fact("excavator", "build a house")]
+    graph = OverlayGraph(tools, added, [fact("trowel", "plant flowers"), fact("nobody", "plant flowers")])
+    assert isinstance(graph, KnowledgeGraph)
+    (spoon,), (flowers,), (house,) = graph.find(["Purple spoons", "plant flowers", "build a house"])
+    assert graph.names(np.array([spoon, flowers], dtype=np.int32)) == ["purple spoon", "plant flowers"]
+    found = graph.neighbours(np.array([flowers, house], dtype=np.int32))
+    assert said(graph, found) == {("purple spoon", "plant flowers"), ("excavator", "build a house")}
+    assert len(found.head) == 2 and graph.degrees(np.array([spoon], dtype=np.int32)).tolist() == [1]
+    ends = np.array([spoon, flowers], dtype=np.int32)
+    assert said(graph, graph.facts_among(ends, ends)) == {("purple spoon", "plant flowers")}
+    assert said(tools, tools.neighbours(np.array([flowers], dtype=np.int32))) == {("trowel", "plant flowers")}
+
+
+def test_without_edits_it_is_the_graph_beneath(tools: GraphStore) -> None:
+    graph = OverlayGraph(tools)
+    everyone = np.arange(tools.entity_count, dtype=np.int32)
+    for here, there in zip(graph.neighbours(everyone), tools.neighbours(everyone), strict=True):
+        assert here.tolist() == there.tolist()
+    assert graph.labels(everyone) == tools.labels(everyone) and graph.relations == tools.relations
+
+
+def test_a_relation_that_the_graph_lacks_is_one_sentence(tools: GraphStore) -> None:
+    with pytest.raises(InputError, match="x:eats: the graph tools has no such relation"):
+        OverlayGraph(tools, [fact("trowel", "flowers", "x:eats")])
