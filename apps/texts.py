@@ -18,7 +18,15 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Ask about a passage. What it leaves unsaid is looked up in a graph of everyday knowledge.",
         "글에 대해 물어보세요. 글에 쓰여 있지 않은 것은 일상 지식 그래프에서 찾습니다.",
     ),
-    "examples": ("Try one", "예시"),
+    "gallery_pair": ("One question, two purposes:", "같은 질문, 다른 목적:"),
+    "gallery_unsaid": ("What the passage leaves unsaid:", "글이 말하지 않은 것:"),
+    "gallery_other": ("Said, chosen, or not to be known:", "글에 있는 것, 고르는 것, 알 수 없는 것:"),
+    "start": (
+        "Pick an example above, or write your own. You will see the answer, the facts that led to it, and what "
+        "becomes of it when you change those facts.",
+        "위의 예시를 고르거나 직접 써 보세요. 답과 그 답에 이른 사실들, 그리고 사실을 바꾸면 답이 어떻게 "
+        "달라지는지 볼 수 있습니다.",
+    ),
     "passage": ("Passage", "지문"),
     "question": ("Question", "질문"),
     "choices": ("Choices (optional, one a line)", "선택지 (없어도 됩니다, 한 줄에 하나)"),
@@ -102,6 +110,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Strike out facts or add one, and the same question is read again. Only you see your edits.",
         "사실을 지우거나 더한 뒤 같은 질문을 다시 읽습니다. 수정 내용은 본인에게만 보입니다.",
     ),
+    "without": ("What if there were no {answer}?", "{answer}이(가) 없다면?"),
+    "without_note": (
+        "strikes out every fact about it that is shown",
+        "이 개념에 관해 찾은 사실을 모두 지웁니다",
+    ),
+    "edits": ("{count} edits", "수정 {count}개"),
     "strike": ("Strike out facts", "사실 지우기"),
     "add_head": ("This", "이것"),
     "add_relation": ("relation", "관계"),
@@ -152,7 +166,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{name} is asked over the network; it is looked at as questions need it.",
         "{name}은(는) 네트워크로 묻습니다. 질문에 필요한 만큼만 봅니다.",
     ),
-    "own_hint": ("A first file to try:", "시험해 볼 파일:"),
+    "own_hint": (
+        "No graph at hand? Here is a small one whose relations the reader has never met:",
+        "그래프가 없나요? 모델이 본 적 없는 관계로 된 작은 그래프가 있습니다:",
+    ),
+    "open_sample": ("Open {name}", "{name} 열기"),
     # compare
     "compare_note": (
         "The same question, read by several readers, and by one reader with less of the graph.",

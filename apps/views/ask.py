@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from apps.examples import EXAMPLES
+from apps.examples import GALLERY
 from apps.markup import QUIET, annotated, bars, escaped, mentions, plain
 from apps.resources import answerer, complain, own_graph, say
 from apps.views import what_if, why
@@ -25,17 +25,13 @@ def page() -> None:
     read_link()
     st.title("kgqa", anchor=False)
     st.caption(say("tagline"))
-    with st.container(horizontal=True, gap="small"):
-        for number, (name, values) in enumerate(EXAMPLES.items()):
-            st.button(name, on_click=fill, args=values, key=f"example{number}")
+    gallery()
     with st.form("ask"):
         st.text_area(say("passage"), key="passage", height=100)
         st.text_input(say("question"), key="question", max_chars=MAX_QUESTION_CHARACTERS)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_area(say("choices"), key="choices", height=68)
-            if own_graph() is not None:
-                options = {"shared": say("shipped_graph"), "own": say("my_graph")}
-                st.radio(say("graph"), list(options), format_func=options.__getitem__, key="graph_choice")
+            choose_graph()
             if st.form_submit_button(say("ask_button"), type="primary"):
                 st.session_state["asked"] = True
     if st.session_state.pop("asked", False):
@@ -44,6 +40,26 @@ def page() -> None:
         show(answer)
         why.section(answer)
         what_if.section(answer)
+    else:
+        st.caption(say("start"))
+
+
+def gallery() -> None:
+    """Examples, one click each, in rows that say what they show."""
+    number = 0
+    for title, examples in GALLERY.items():
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.html(f'<span style="{QUIET}">{escaped(say(title))}</span>', width="content")
+            for name, values in examples.items():
+                st.button(name, on_click=fill, args=values, key=f"example{number}")
+                number += 1
+
+
+def choose_graph() -> None:
+    """Which graph is asked, for a visitor who has opened one."""
+    if own_graph() is not None:
+        options = {"shared": say("shipped_graph"), "own": say("my_graph")}
+        st.radio(say("graph"), list(options), format_func=options.__getitem__, key="graph_choice")
 
 
 def fill(passage: str, question: str, choices: str) -> None:

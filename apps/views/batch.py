@@ -13,6 +13,7 @@ import streamlit as st
 
 from apps.markup import plain
 from apps.resources import answerer, complain, say
+from apps.views.ask import choose_graph
 from kgqa.answerer import check_question
 from kgqa.cli.answering import read_questions
 from kgqa.explain import answer_json
@@ -40,6 +41,7 @@ def page() -> None:
         return
     if st.session_state.get("batch_file") != upload.file_id:
         st.session_state.pop("batch_answers", None)
+    choose_graph()
     if st.button(say("answer_all"), type="primary"):
         try:
             st.session_state["batch_answers"] = answered(read(upload.name, upload.getvalue()))

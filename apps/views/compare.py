@@ -9,7 +9,7 @@ import streamlit as st
 
 from apps.markup import QUIET, escaped
 from apps.resources import answerer, complain, own_graph, reader, readers, say
-from apps.views.ask import given
+from apps.views.ask import choose_graph, given
 from apps.views.what_if import card
 from kgqa.answerer import Answerer
 from kgqa.graph.ablation import ABLATIONS
@@ -27,7 +27,8 @@ def page() -> None:
         st.text_area(say("passage"), key="passage", height=100)
         st.text_input(say("question"), key="question")
         st.text_area(say("choices"), key="choices", height=68)
-        chosen = st.multiselect(say("readers"), ways, default=ways[:4], format_func=named)
+        choose_graph()
+        chosen = st.multiselect(say("readers"), ways, default=ways[:4], format_func=named, select_all=False)
         sent = st.form_submit_button(say("compare_button"), type="primary")
     if sent:
         try:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from apps.examples import SAMPLES
 from apps.explorer import drawn
 from apps.graph_view import COLOURS, dot
 from apps.guard import checked_url, sparql_allowed
 from apps.markup import listed, plain
 from apps.resources import complain, is_dark, keep_own, own_graph, say
+from apps.views.ask import fill
 from apps.views.why import facts_of
 from kgqa.graph.importing import import_graph
 from kgqa.graph.opening import SHIPPED, open_graph
@@ -58,6 +60,8 @@ def page() -> None:
         if st.button(say("ask_own"), type="primary", icon=":material/quiz:"):
             st.session_state["graph_choice"] = "own"
             st.session_state.pop("answer", None)
+            if graph.name in SAMPLES:
+                fill(*SAMPLES[graph.name])
             if "ask_page" in st.session_state:
                 st.switch_page(st.session_state["ask_page"])
         st.button(say("forget"), on_click=keep_own, args=(None,), icon=":material/delete:")
@@ -188,10 +192,18 @@ def hubs(graph: GraphStore) -> None:
 
 
 def sample() -> None:
-    """A file to try, for those who have none at hand."""
+    """A graph to try, for those who have none at hand."""
     files = sorted((SHIPPED / "examples").glob("*.ttl"))
-    if files:
-        st.caption(say("own_hint"))
-        st.download_button(
-            files[0].name, files[0].read_bytes(), files[0].name, "text/turtle", on_click="ignore"
-        )
+    if not files:
+        return
+    st.caption(say("own_hint"))
+    with st.container(horizontal=True):
+        for path in files:
+            name = plain(say("open_sample", name=path.stem))
+            st.button(name, on_click=open_sample, args=(path,), icon=":material/hive:")
+            st.download_button(path.name, path.read_bytes(), path.name, "text/turtle", on_click="ignore")
+
+
+def open_sample(path: Path) -> None:
+    """Let the visitor's questions go to a graph that comes with the app."""
+    keep_own(*uploaded(path.name, path.read_bytes()))

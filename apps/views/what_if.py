@@ -7,10 +7,21 @@ import streamlit as st
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
 from apps.resources import answerer, complain, say
-from kgqa.explain import MAX_NODES, Edit, add, ask_again, edits_turtle, path_sentences, sentence, strike
+from kgqa.explain import (
+    MAX_NODES,
+    Edit,
+    add,
+    ask_again,
+    edits_turtle,
+    path_sentences,
+    sentence,
+    strike,
+    strike_answer,
+)
 from kgqa.types import Answer, InputError
 
-MAX_EDITS = 50
+MAX_EDITS = 100
+SHOWN = 4
 
 
 def section(answer: Answer) -> None:
@@ -19,6 +30,15 @@ def section(answer: Answer) -> None:
     st.caption(say("what_if_note"))
     edits: list[Edit] = st.session_state.setdefault("edits", [])
     after: Answer = st.session_state.get("edited_answer", answer)
+    if gone := strike_answer(after):
+        st.button(
+            plain(say("without", answer=after.text)),
+            on_click=apply,
+            args=([*edits, *gone], answer),
+            icon=":material/cancel:",
+            help=say("without_note"),
+            key="without",
+        )
     graph = after.evidence.subgraph
     names = dict.fromkeys([*(r.name for r in graph.relations), *(r.name for r in answerer().graph.relations)])
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
@@ -30,6 +50,7 @@ def section(answer: Answer) -> None:
             format_func=lambda edge: sentence(graph, edge),
             placeholder=say("pick"),
             key=f"strike{run}",
+            select_all=False,
         )
         st.markdown(say("add_fact"))
         first, second, third = st.columns(3)
@@ -49,7 +70,7 @@ def section(answer: Answer) -> None:
                 new.append(add(answerer(), head, relations[relation], tail))
             if not new:
                 raise InputError(say("no_edit"))
-            apply([*edits, *new][-MAX_EDITS:], answer)
+            apply([*edits, *new], answer)
             st.rerun()
         except InputError as error:
             complain(error)
@@ -59,6 +80,7 @@ def section(answer: Answer) -> None:
 
 def apply(edits: list[Edit], answer: Answer) -> None:
     """Ask the question again under the edits."""
+    edits = edits[-MAX_EDITS:]
     st.session_state["edits"] = edits
     if edits:
         st.session_state["edited_answer"] = ask_again(answerer(), answer.question, edits)
@@ -68,7 +90,8 @@ def apply(edits: list[Edit], answer: Answer) -> None:
 
 def side_by_side(answer: Answer, edits: list[Edit]) -> None:
     """The edits, the old answer and the new one."""
-    st.html(listed(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in edits))
+    with st.expander(say("edits", count=len(edits)), expanded=len(edits) <= SHOWN):
+        st.html(listed(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in edits))
     with st.container(horizontal=True):
         st.button(say("undo"), on_click=apply, args=(edits[:-1], answer), icon=":material/undo:")
         st.button(say("undo_all"), on_click=apply, args=([], answer))

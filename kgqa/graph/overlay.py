@@ -112,8 +112,8 @@ class OverlayGraph:
     def _edges(self, facts: Sequence[Fact], table: dict[str, int], new: bool = True) -> Edges:
         """Facts by ids; with `new`, ends that the graph beneath lacks become new concepts."""
         rows, weights = [], []
-        for triple, (head, tail) in facts:
-            ends = self._id(triple.head, head, new), self._id(triple.tail, tail, new)
+        for triple, labels in facts:
+            ends = self._id(triple.head, labels[0], new), self._id(triple.tail, labels[1], new)
             if min(ends) >= 0:
                 rows.append((ends[0], table[triple.relation], ends[1]))
                 weights.append(triple.weight)

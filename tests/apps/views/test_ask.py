@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from apps.views.ask import link_of, sureness
+from kgqa.explain import strike_answer
 from kgqa.types import Passage, Question
 
 EVIL = "I plant flowers <script>alert(1)</script> **bold** [x](javascript:y) :smile: $a$"
@@ -63,6 +64,20 @@ def test_a_fact_is_added_struck_and_undone(open_page: Callable[[str], Any]) -> N
     button(page, "Undo all").click().run()
     assert not page.exception and not page.session_state["edits"]
     assert "After" not in html_of(page)
+
+
+def test_what_if_there_were_no_such_thing(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    answer = page.session_state["answer"]
+    found = [b for b in page.button if b.key == "without"]
+    assert bool(found) == bool(strike_answer(answer))
+    if found:  # an untrained reader may answer from the passage
+        found[0].click().run()
+        assert not page.exception and answer.text in found[0].label
+        assert all(not e.added for e in page.session_state["edits"]) and "After" in html_of(page)
+        button(page, "Undo all").click().run()
+        assert not page.exception and not page.session_state["edits"]
 
 
 def test_nothing_to_edit_is_said(open_page: Callable[[str], Any]) -> None:
