@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.residence import Residence
 from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.statements import Label
 from kgqa.graph.surfaces import default_label, hash_keys, plain_key
@@ -63,7 +64,9 @@ def _union(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.in
 class GraphStore:
     """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail."""
 
-    def __init__(self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def __init__(
+        self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]], mapped: Residence | None = None
+    ) -> None:
         self.manifest = manifest
         self.name: str = manifest["name"]
         self.hash: str = manifest["hash"]
@@ -71,6 +74,7 @@ class GraphStore:
             Relation(row["name"], row["label"], row["words"]) for row in manifest["relations"]
         )
         self._a = arrays
+        self._mapped = mapped or Residence()
 
     @classmethod
     def open(cls, folder: str | Path, in_memory: bool = False) -> GraphStore:
@@ -88,6 +92,7 @@ class GraphStore:
                     f"{folder}: store format {manifest['format']}, this kgqa reads {FORMAT}; import it again"
                 )
             arrays: dict[str, NDArray[Any]] = {}
+            mapped = Residence()
             for name, dtype in ARRAYS.items():
                 path = folder / f"{name}.bin"
                 size = path.stat().st_size // np.dtype(dtype).itemsize
@@ -101,7 +106,7 @@ class GraphStore:
                 elif in_memory:
                     arrays[name] = np.fromfile(path, dtype=dtype)
                 else:
-                    arrays[name] = np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+                    arrays[name] = mapped.map(path, dtype)
         except InputError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -111,7 +116,7 @@ class GraphStore:
             raise InputError(
                 f"{folder / MANIFEST}: damaged ({said}); make the graph again with `kgqa graph import`"
             ) from None
-        return cls(manifest, arrays)
+        return cls(manifest, arrays, mapped)
 
     @classmethod
     def from_triples(
@@ -194,7 +199,9 @@ class GraphStore:
         return Edges(*(self._a[name][start:stop] for name in _COLUMNS))
 
     def _edges(self, rows: NDArray[np.int64]) -> Edges:
-        return Edges(*(self._a[name].take(rows) for name in _COLUMNS))
+        facts = Edges(*(self._a[name].take(rows) for name in _COLUMNS))
+        self._mapped.check()
+        return facts
 
     def provenance(self, edges: Edges) -> list[str]:
         """Named graph that each fact came from, empty for the default graph."""
@@ -245,7 +252,9 @@ class GraphStore:
         ids = np.asarray(entities, dtype=np.int64)
         starts, stops = self._a["name_offsets"][ids].tolist(), self._a["name_offsets"][ids + 1].tolist()
         text = self._a["name_text"]
-        return [text[a:b].tobytes().decode("utf-8") for a, b in zip(starts, stops, strict=True)]
+        found = [text[a:b].tobytes().decode("utf-8") for a, b in zip(starts, stops, strict=True)]
+        self._mapped.check()
+        return found
 
     def degrees(self, entities: Ints) -> Ints:
         """Number of facts each entity takes part in."""

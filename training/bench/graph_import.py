@@ -38,7 +38,9 @@ for _ in range(100):
     found = np.unique(np.concatenate(graph.find([f"e{i}" for i in rng.integers(0, graph.entity_count, 20)])))
     near = graph.neighbours(found, 50)
     graph.labels(np.unique(near.tail)[:200])
-print("RESULT", opened - loaded, (time.perf_counter() - opened) / 100)
+spent = (time.perf_counter() - opened) / 100
+resident = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
+print("RESULT", opened - loaded, spent, resident)
 """
 
 
@@ -111,9 +113,9 @@ def main() -> None:
             path.unlink()
         used, said = measure(OPEN, str(folder / "store"))
         line = next(line for line in said.splitlines() if line.startswith("RESULT"))
-        opening, question = map(float, line.split()[1:])
+        opening, question, resident = map(float, line.split()[1:])
         print(f"\nopening {opening * 1e3:.1f} ms; then 100 questions of 20 concepts and their neighbours:")
-        print(f"{question * 1e3:.2f} ms each, peak {used['peak_mb']:,.0f} MB in all")
+        print(f"{question * 1e3:.2f} ms each, {resident:,.0f} MB resident, {used['peak_mb']:,.0f} MB at most")
 
 
 if __name__ == "__main__":
