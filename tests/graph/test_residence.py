@@ -41,9 +41,9 @@ def test_what_weighs_is_given_back(path: Path) -> None:
 
 
 def test_small_files_are_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(residence, "_file_pages", lambda: pytest.fail("asked"))
     kept = Residence()
     kept.map(path, "<i4")
+    monkeypatch.setattr(residence, "_file_pages", lambda: pytest.fail("asked"))
     kept.check()
 
 
