@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from kgqa.deletion import gives_reason
 from kgqa.explain import answer_nodes, shown_edges
 from kgqa.types import Answer, NodeRole, Subgraph
 
@@ -30,9 +31,10 @@ def near_edges(answer: Answer, limit: int) -> list[int]:
     relevance = graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]
     picked: list[int] = []
     nodes: set[int] = set()
+    says = gives_reason(graph)
     for edge in np.argsort(-relevance, kind="stable").tolist():
         ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
-        if len(nodes | ends) <= limit:
+        if len(nodes | ends) <= limit and says[edge]:
             picked.append(edge)
             nodes |= ends
     return picked

@@ -12,6 +12,10 @@ from apps.views import ask, batch, compare, learn, own
 
 ICON = Path(__file__).with_name("icon.svg")
 KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")
+STYLE = (
+    "<style>.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}"
+    ".stButtonGroup button p{color:var(--st-text-color,inherit)}</style>"
+)
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),
     "own": (own.page, ":material/hub:"),
@@ -24,7 +28,7 @@ PAGES = {
 def main() -> None:
     """Navigation around the page that was asked for."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
-    st.html("<style>.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}</style>")
+    st.html(STYLE)
     state = st.session_state
     saved = state.setdefault("saved", {})
     if "language" not in saved:

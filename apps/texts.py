@@ -111,10 +111,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "사실을 지우거나 더한 뒤 같은 질문을 다시 읽습니다. 수정 내용은 본인에게만 보입니다.",
     ),
     "without": ("What if there were no {answer}?", "{answer}이(가) 없다면?"),
-    "without_note": (
-        "strikes out every fact about it that is shown",
-        "이 개념에 관해 찾은 사실을 모두 지웁니다",
-    ),
     "edits": ("{count} edits", "수정 {count}개"),
     "strike": ("Strike out facts", "사실 지우기"),
     "add_head": ("This", "이것"),

@@ -93,8 +93,8 @@ def answer_paths(
     ends = targets(candidate, graph)
     asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
     sources = [n for n, role in enumerate(graph.roles.tolist()) if role in asked and n not in ends]
-    kinds = np.array([re.split(r"[/#:]", r.name)[-1] for r in graph.relations])[graph.edges[:, 1]]
-    telling = np.flatnonzero(~np.isin(kinds, _APART))
+    kinds = _kinds(graph)
+    telling = np.flatnonzero(gives_reason(graph))
     found = []
     for rows in (telling, np.arange(len(kinds))):
         for end in ends:
@@ -112,6 +112,15 @@ def answer_paths(
         if found:
             break
     return sorted(found, key=lambda path: -path.score)
+
+
+def gives_reason(graph: Subgraph) -> np.ndarray:
+    """(E,) whether each fact says more than that two concepts are not the same."""
+    return ~np.isin(_kinds(graph), _APART)
+
+
+def _kinds(graph: Subgraph) -> np.ndarray:
+    return np.array([re.split(r"[/#:]", r.name)[-1] for r in graph.relations], dtype=str)[graph.edges[:, 1]]
 
 
 def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from kgqa.deletion import probability
+from kgqa.deletion import gives_reason, probability
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.text.sentences import say_fact
 from kgqa.types import (
@@ -195,7 +195,7 @@ def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
     edges = list(dict.fromkeys(edge for path in answer.evidence.paths for edge in path.steps))
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     order = np.argsort(-(graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]), kind="stable")
-    seen = set(edges)
+    seen = set(edges) | set(np.flatnonzero(~gives_reason(graph)).tolist())
     for edge in order.tolist():
         ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
         if edge in seen or len(nodes | ends) > limit or not ends & nodes:

@@ -57,8 +57,8 @@ def gallery() -> None:
 
 def choose_graph() -> None:
     """Which graph is asked, for a visitor who has opened one."""
-    if own_graph() is not None:
-        options = {"shared": say("shipped_graph"), "own": say("my_graph")}
+    if (own := own_graph()) is not None:
+        options = {"shared": say("shipped_graph"), "own": f"{say('my_graph')}: {plain(own.name)}"}
         st.radio(say("graph"), list(options), format_func=options.__getitem__, key="graph_choice")
 
 

@@ -36,7 +36,6 @@ def section(answer: Answer) -> None:
             on_click=apply,
             args=([*edits, *gone], answer),
             icon=":material/cancel:",
-            help=say("without_note"),
             key="without",
         )
     graph = after.evidence.subgraph
