@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from kgqa.graph.function_words import (
@@ -28,6 +29,7 @@ _MAX_GAP = 3
 _MAX_BACK = 10
 _CLAUSE_MARKS = frozenset(',.;:!?()"\n')
 _MEMO_SIZE = 400_000
+_LONGEST_FIRST = itemgetter(0, 1)
 
 
 class _Form(NamedTuple):
@@ -44,16 +46,19 @@ class _Form(NamedTuple):
     inflected: bool  # looks like a past or -ing form
 
 
-class _Word(NamedTuple):
-    form: _Form
-    start: int
-    end: int
-    clause: int
+class _Words(NamedTuple):
+    """Words of a text, one row each."""
+
+    forms: list[_Form]
+    starts: list[int]
+    ends: list[int]
+    clauses: list[int]
 
 
-# Words that may be one concept: their places in the text, what to look up (the likeliest first), and whether
-# other words stand between them.
-_Gram = tuple[tuple[int, ...], list[str], bool]
+# Words that may be one concept: their places in the text, what they are known by once they have been looked
+# up, and whether other words stand between them.
+_Gram = tuple[tuple[int, ...], str, bool]
+Entities = dict[str, tuple[int, ...]]
 
 
 @lru_cache(maxsize=100_000)
@@ -73,14 +78,17 @@ def _form(word: str) -> _Form:
     )
 
 
-def _read(text: str) -> list[_Word]:
+def _read(text: str) -> _Words:
     """Words of a text with the number of the clause each stands in: no concept crosses punctuation."""
-    found: list[_Word] = []
+    found = _Words([], [], [], [])
     clause, last = 0, 0
     for word, start, end in words(text):
         if start - last > 1 and not _CLAUSE_MARKS.isdisjoint(text[last:start]):
             clause += 1
-        found.append(_Word(_form(word), start, end, clause))
+        found.forms.append(_form(word))
+        found.starts.append(start)
+        found.ends.append(end)
+        found.clauses.append(clause)
         last = end
     return found
 
@@ -104,7 +112,7 @@ class Linker:
         self.max_words = max_words
         self.max_candidates = max_candidates
         self.nearest = nearest
-        self._memo: dict[str, tuple[int, ...]] = {}
+        self._found: Entities = {}
 
     def link(self, text: str) -> list[Mention]:
         """Mentions of a text in reading order, longer before shorter. See `link_many`."""
@@ -117,17 +125,23 @@ class Linker:
         mentions of their own: "dig the foundation" is that event, and a foundation too.
         """
         read = [_read(text) for text in texts]
-        grams = [list(self._grams(tokens)) for tokens in read]
-        self._look_up(grams)
-        chosen = [self._choose(tokens, list_) for tokens, list_ in zip(read, grams, strict=True)]
+        if len(self._found) > _MEMO_SIZE:
+            self._found = {}
+        found = self._found  # stays whole if another thread begins a new one
+        wanted: dict[str, list[str]] = {}
+        grams = [list(self._grams(text, found, wanted)) for text in read]
+        if wanted:
+            self._look_up(wanted, found)
+        chosen = [_choose(text, list_, found) for text, list_ in zip(read, grams, strict=True)]
         if self.nearest is not None:
             self._fill(texts, read, chosen)
-        return [sorted(mentions, key=lambda m: (m.start, -m.end, m.entities)) for mentions in chosen]
+        return [sorted(mentions, key=_in_reading_order) for mentions in chosen]
 
-    def _grams(self, tokens: list[_Word]) -> Iterator[_Gram]:
-        forms = [word.form for word in tokens]
-        clauses = [word.clause for word in tokens]
-        kept = [i for i, form in enumerate(forms) if form.text not in ARTICLES] or list(range(len(forms)))
+    def _grams(self, text: _Words, found: Entities, wanted: dict[str, list[str]]) -> Iterator[_Gram]:
+        """What may be a concept; what of it is not found yet is `wanted`: keys, the likeliest first."""
+        forms, clauses = text.forms, text.clauses
+        plain = [form.text for form in forms]
+        kept = [i for i, word in enumerate(plain) if word not in ARTICLES] or list(range(len(forms)))
         total = len(kept)
         for a, first in enumerate(kept):
             form = forms[first]
@@ -135,86 +149,103 @@ class Linker:
             whole = a == 0 and total <= self.max_words
             if form.stop and not whole and form.lemma not in OPENERS:
                 continue
-            plain, bases = form.text, [form.lemma, *form.bases]
             run: tuple[int, ...] = (first,)
             if not form.stop or (whole and total == 1):
-                yield run, [*_keys(plain, bases), *form.stems], False
+                if form.text not in found:
+                    wanted[form.text] = _keys([form], form.text)
+                yield run, form.text, False
             for place in kept[a + 1 : a + self.max_words]:
                 if clauses[place] != clauses[first]:
                     break
-                last, before = forms[place], plain
-                for between in range(run[-1] + 1, place + 1):
-                    plain += " " + forms[between].text
-                bases = [key + " " + last.lemma for key in bases]
+                last = forms[place]
                 run += (place,)
                 if form.stop:
                     may_stand = form.lemma in OPENERS and not (last.stop or forms[run[1]].stop)
                 else:
                     may_stand = not last.stop or last.particle
                 if may_stand or (whole and len(run) == total):
-                    bare = [f"{before} {stem}" for stem in last.stems]
-                    yield run, [*_keys(plain, bases), *bare], False
-        yield from _pronouns(forms)
+                    name = " ".join(plain[first : place + 1])
+                    if name not in found:
+                        wanted[name] = _keys([forms[i] for i in run], name)
+                    yield run, name, False
+        for run, keys in _pronouns(forms):
+            name = "?" + " ".join(keys)
+            if name not in found:
+                wanted[name] = keys
+            yield run, name, True
         for run in _gapped(forms, clauses, kept):
-            rest = "".join([" " + forms[i].lemma for i in run[1:]])
-            verb = forms[run[0]]
-            yield run, [base + rest for base in (verb.lemma, *verb.bases)], True
+            name = "~" + " ".join([plain[i] for i in run])
+            if name not in found:
+                wanted[name] = _bases([forms[i] for i in run])
+            yield run, name, True
 
-    def _look_up(self, grams: list[list[_Gram]]) -> None:
-        if len(self._memo) > _MEMO_SIZE:
-            self._memo.clear()
-        wanted = {key: None for list_ in grams for _, keys, _ in list_ for key in keys}
-        unknown = [key for key in wanted if key not in self._memo]
-        if unknown:
-            for key, ids in zip(unknown, self.graph.find(unknown), strict=True):
-                self._memo[key] = tuple(ids[: self.max_candidates].tolist())
+    def _look_up(self, wanted: dict[str, list[str]], found: Entities) -> None:
+        keys = list(dict.fromkeys(key for list_ in wanted.values() for key in list_))
+        known = {
+            key: tuple(ids[: self.max_candidates].tolist())
+            for key, ids in zip(keys, self.graph.find(keys), strict=True)
+        }
+        for name, list_ in wanted.items():
+            own = [ids for key in list_ if (ids := known[key])]
+            if len(own) > 1 and not is_hangul(list_[0][-1:]):
+                found[name] = tuple(dict.fromkeys(i for ids in own for i in ids))[: self.max_candidates]
+            else:  # with fewer particles off, a Korean word is likelier
+                found[name] = own[0] if own else ()
 
-    def _entities(self, keys: list[str]) -> tuple[int, ...]:
-        found = [ids for key in keys if (ids := self._memo[key])]
-        if len(found) < 2 or is_hangul(keys[0][-1:]):  # with fewer particles off, a Korean word is likelier
-            return found[0] if found else ()
-        return tuple(dict.fromkeys(i for ids in found for i in ids))[: self.max_candidates]
-
-    def _choose(self, tokens: list[_Word], grams: list[_Gram]) -> list[Mention]:
-        matched = [(run, ids, gapped) for run, keys, gapped in grams if (ids := self._entities(keys))]
-        matched.sort(key=lambda item: (-len(item[0]), item[0]))  # longest first, then leftmost
-        taken: set[int] = set()
-        seen: set[tuple[int, ...]] = set()
-        mentions: list[Mention] = []
-        for run, ids, gapped in matched:
-            if run in seen or (not gapped and not taken.isdisjoint(run)):
-                continue
-            seen.add(run)
-            if not gapped and not (len(run) > 1 and _is_verbal(tokens, run)):
-                taken.update(run)
-            mentions.append(Mention(tokens[min(run)].start, tokens[max(run)].end, ids))
-        return mentions
-
-    def _fill(self, texts: Sequence[str], read: list[list[_Word]], chosen: list[list[Mention]]) -> None:
+    def _fill(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         assert self.nearest is not None
         missing = [
-            (row, word)
-            for row, tokens in enumerate(read)
-            for word in tokens
-            if not word.form.stop
-            and not word.form.text.isdigit()
-            and (len(tokens) == 1 or not texts[row][word.start].isupper())
-            and not any(m.start <= word.start < m.end for m in chosen[row])
+            (row, form.text, start, end)
+            for row, words_ in enumerate(read)
+            for form, start, end, _ in zip(*words_, strict=True)
+            if not form.stop
+            and not form.text.isdigit()
+            and (len(words_.forms) == 1 or not texts[row][start].isupper())
+            and not any(m.start <= start < m.end for m in chosen[row])
         ]
         if not missing:
             return
-        found = self.nearest([word.form.text for _, word in missing])
-        for (row, word), near in zip(missing, found, strict=True):
+        found = self.nearest([word for _, word, _, _ in missing])
+        for (row, _, start, end), near in zip(missing, found, strict=True):
             if near:
                 ids = tuple(entity for entity, _ in near[: self.max_candidates])
-                chosen[row].append(Mention(word.start, word.end, ids, _DOUBT * near[0][1]))
+                chosen[row].append(Mention(start, end, ids, _DOUBT * near[0][1]))
 
 
-def _keys(plain: str, bases: list[str]) -> list[str]:
-    return bases if plain == bases[0] else [plain, *bases]
+def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:
+    matched = [(-len(run), run, ids, gapped) for run, name, gapped in grams if (ids := found[name])]
+    matched.sort(key=_LONGEST_FIRST)  # then leftmost
+    taken: set[int] = set()
+    seen: set[tuple[int, ...]] = set()
+    mentions: list[Mention] = []
+    for _, run, ids, gapped in matched:
+        if run in seen or (not gapped and not taken.isdisjoint(run)):
+            continue
+        seen.add(run)
+        if not gapped and not (len(run) > 1 and _is_verbal(text.forms, run)):
+            taken.update(run)
+        mentions.append(Mention(text.starts[min(run)], text.ends[max(run)], ids))
+    return mentions
 
 
-def _pronouns(forms: list[_Form]) -> Iterator[_Gram]:
+def _in_reading_order(mention: Mention) -> tuple[int, int, tuple[int, ...]]:
+    return mention.start, -mention.end, mention.entities
+
+
+def _bases(forms: list[_Form]) -> list[str]:
+    """Words in base form, with each verb that the first of them may be of."""
+    rest = "".join([" " + form.lemma for form in forms[1:]])
+    return [base + rest for base in (forms[0].lemma, *forms[0].bases)]
+
+
+def _keys(forms: list[_Form], plain: str) -> list[str]:
+    """As it is written, in base form, and without the particles of the last word."""
+    bases = _bases(forms)
+    before = plain[: -len(forms[-1].text)]
+    return [*(bases if plain == bases[0] else [plain, *bases]), *(before + stem for stem in forms[-1].stems)]
+
+
+def _pronouns(forms: list[_Form]) -> Iterator[tuple[tuple[int, ...], list[str]]]:
     """A verb with a pronoun for its object: "my hands were dirty, so I washed them" is washing hands."""
     for place in range(1, len(forms)):
         verb = forms[place - 1]
@@ -223,7 +254,7 @@ def _pronouns(forms: list[_Form]) -> Iterator[_Gram]:
             nearest = dict.fromkeys(reversed(before[-_MAX_BACK:]))
             if nearest:
                 keys = [f"{base} {noun}" for noun in nearest for base in (verb.lemma, *verb.bases)]
-                yield (place - 1, place), keys, True
+                yield (place - 1, place), keys
 
 
 def _gapped(forms: list[_Form], clauses: list[int], kept: list[int]) -> Iterator[tuple[int, ...]]:
@@ -252,9 +283,9 @@ def _gapped(forms: list[_Form], clauses: list[int], kept: list[int]) -> Iterator
                 break
 
 
-def _is_verbal(tokens: list[_Word], run: tuple[int, ...]) -> bool:
+def _is_verbal(forms: list[_Form], run: tuple[int, ...]) -> bool:
     """Whether a phrase is a verb with its object, as far as form and the word before tell."""
-    first = tokens[run[0]].form
-    before = tokens[run[0] - 1].form.text if run[0] else ""
+    first = forms[run[0]]
+    before = forms[run[0] - 1].text if run[0] else ""
     article_inside = run[-1] - run[0] >= len(run)
     return article_inside or first.stop or first.inflected or before in SUBJECTS
