@@ -13,8 +13,9 @@ from apps.views import ask, batch, compare, learn, own
 ICON = Path(__file__).with_name("icon.svg")
 KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")
 STYLE = (
-    "<style>.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}"
-    ".stButtonGroup button p{color:var(--st-text-color,inherit)}</style>"
+    "<style>.stApp{word-break:keep-all}.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}"
+    "[data-testid=stBaseButton-segmented_controlActive] p,"
+    "[data-testid=stCaptionContainer] code{color:var(--st-text-color,inherit)}</style>"
 )
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),

@@ -77,7 +77,7 @@ def given() -> Question:
 
 def ask() -> None:
     """Answer what stands in the form; the edits of the last question are forgotten."""
-    for name in ("answer", "influences", "edits", "edited_answer", "concept"):
+    for name in ("answer", "influences", "edits", "past_edits", "edited_answer", "concept"):
         st.session_state.pop(name, None)
     try:
         answer = answerer().answer(given())

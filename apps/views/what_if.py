@@ -78,13 +78,24 @@ def section(answer: Answer) -> None:
 
 
 def apply(edits: list[Edit], answer: Answer) -> None:
-    """Ask the question again under the edits."""
-    edits = edits[-MAX_EDITS:]
-    st.session_state["edits"] = edits
+    """Ask the question again under the edits; the last ones can be taken back together."""
+    before = st.session_state["edits"]
+    read_again(edits[-MAX_EDITS:], answer)
+    st.session_state.setdefault("past_edits", []).append(before)
+
+
+def undo(answer: Answer) -> None:
+    """Take back what was done last."""
+    read_again(st.session_state["past_edits"].pop(), answer)
+
+
+def read_again(edits: list[Edit], answer: Answer) -> None:
+    """Ask the question under the edits."""
     if edits:
         st.session_state["edited_answer"] = ask_again(answerer(), answer.question, edits)
     else:
         st.session_state.pop("edited_answer", None)
+    st.session_state["edits"] = edits
 
 
 def side_by_side(answer: Answer, edits: list[Edit]) -> None:
@@ -92,7 +103,7 @@ def side_by_side(answer: Answer, edits: list[Edit]) -> None:
     with st.expander(say("edits", count=len(edits)), expanded=len(edits) <= SHOWN):
         st.html(listed(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in edits))
     with st.container(horizontal=True):
-        st.button(say("undo"), on_click=apply, args=(edits[:-1], answer), icon=":material/undo:")
+        st.button(say("undo"), on_click=undo, args=(answer,), icon=":material/undo:")
         st.button(say("undo_all"), on_click=apply, args=([], answer))
         st.download_button(
             say("download_edits"), edits_turtle(edits), "edits.ttl", "text/turtle", on_click="ignore"
