@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.walking import join, take
+from kgqa.graph.walking import distinct, join, locate
 from kgqa.types import Edges, EvidencePath, InputError, Ints, KnowledgeGraph, Triple
 
 _HUB_COST = 0.05
@@ -41,10 +41,11 @@ def best_paths(
     starts = sorted({int(s) for s in sources} - {target})
     begin, end, price, row = _both_ways(np.asarray(edges), cost)
     bound = _remaining(begin, end, price, num_nodes, target, max_hops)
-    offsets = np.searchsorted(begin, np.arange(num_nodes + 1))
+    offsets = np.searchsorted(begin, np.arange(num_nodes + 1)).tolist()
+    ends, prices, rows, bounds = end.tolist(), price.tolist(), row.tolist(), bound.tolist()
     blocked = frozenset(starts)
     heap: list[tuple[float, int, float, tuple[int, ...], tuple[int, ...]]] = [
-        (float(bound[max_hops, s]), 0, 0.0, (s,), ()) for s in starts if bound[max_hops, s] < math.inf
+        (bounds[max_hops][s], 0, 0.0, (s,), ()) for s in starts if bounds[max_hops][s] < math.inf
     ]
     heapq.heapify(heap)
     found: list[EvidencePath] = []
@@ -55,16 +56,14 @@ def best_paths(
             forward = tuple(int(edges[e][0]) == n for e, n in zip(steps, nodes[:-1], strict=True))
             found.append(EvidencePath(steps, forward, math.exp(-spent)))
             continue
-        left = bound[max_hops - hops - 1]
+        left = bounds[max_hops - hops - 1]
         for place in range(offsets[here], offsets[here + 1]):
-            there = int(end[place])
+            there = ends[place]
             if left[there] == math.inf or there in nodes or there in blocked:
                 continue
-            total = spent + float(price[place])
-            heapq.heappush(
-                heap,
-                (total + float(left[there]), hops + 1, total, (*nodes, there), (*steps, int(row[place]))),
-            )
+            total = spent + prices[place]
+            step = (total + left[there], hops + 1, total, (*nodes, there), (*steps, rows[place]))
+            heapq.heappush(heap, step)
     return found
 
 
@@ -108,13 +107,18 @@ def find_paths(
     if start == end:
         return []
     edges = _meet(graph, start, end, max_hops)
-    ids = np.unique(np.concatenate([edges.head, edges.tail, [start, end]]))
-    head, tail = np.searchsorted(ids, edges.head), np.searchsorted(ids, edges.tail)
-    first, last = int(np.searchsorted(ids, start)), int(np.searchsorted(ids, end))
+    count = len(edges.head)
+    ids, place = distinct(np.concatenate([edges.head, edges.tail, np.array([start, end], dtype=np.int32)]))
+    head, tail, (first, last) = place[:count], place[count : 2 * count], place[2 * count :].tolist()
     near = _hops_from(head, tail, len(ids), first, max_hops)
     far = _hops_from(head, tail, len(ids), last, max_hops)
     on_path = np.minimum(near[head] + far[tail], near[tail] + far[head]) + 1 <= max_hops
     kept = np.flatnonzero(on_path & (head != tail))
+    order = np.lexsort((edges.relation[kept], tail[kept], head[kept]))
+    kept = kept[order]
+    again = np.zeros(len(kept), dtype=bool)
+    again[1:] = np.all([np.diff(column[kept]) == 0 for column in (head, tail, edges.relation)], axis=0)
+    kept = kept[~again]
     nodes = np.unique(np.concatenate([head[kept], tail[kept], [first, last]]))
     hub = np.log2(1.0 + graph.degrees(ids[nodes].astype(np.int32)))
     local_head, local_tail = np.searchsorted(nodes, head[kept]), np.searchsorted(nodes, tail[kept])
@@ -138,25 +142,28 @@ def _meet(graph: KnowledgeGraph, start: int, end: int, max_hops: int) -> Edges:
     gathered = [graph.neighbours(np.array([start, end] if max_hops > 1 else [start], dtype=np.int32))]
     for side in (0, 1):
         border[side] = _beyond(gathered[0], border[side], known[side])
-        known[side] = np.union1d(known[side], border[side])
-    for _ in range(max_hops - 2):
+        known[side] = np.concatenate([known[side], border[side]])
+    for left in range(max_hops - 2, 0, -1):
         side = 0 if len(border[0]) <= len(border[1]) else 1
         if not len(border[side]):
             break
-        gathered.append(graph.neighbours(border[side].astype(np.int32)))
+        among = getattr(graph, "facts_among", None) if left == 1 else None
+        if among:  # the last facts must reach the other side; a store need not fetch the rest of a hub's
+            gathered.append(among(border[side], np.concatenate([border[side], known[1 - side]])))
+            break
+        gathered.append(graph.neighbours(border[side]))
         border[side] = _beyond(gathered[-1], border[side], known[side])
-        known[side] = np.union1d(known[side], border[side])
-    merged = join(gathered)
-    order = np.lexsort((merged.relation, merged.tail, merged.head))
-    same = np.zeros(len(order), dtype=bool)
-    same[1:] = np.all([np.diff(column[order]) == 0 for column in merged[:3]], axis=0)
-    return take(merged, order[~same])
+        known[side] = np.concatenate([known[side], border[side]])
+    return join(gathered)
 
 
-def _beyond(edges: Edges, border: NDArray, known: NDArray) -> NDArray:
-    """The other ends of the facts that touch the border."""
-    ends = np.concatenate([edges.tail[np.isin(edges.head, border)], edges.head[np.isin(edges.tail, border)]])
-    return np.setdiff1d(ends, known)
+def _beyond(edges: Edges, border: Ints, known: Ints) -> Ints:
+    """The other ends of the facts that touch the border, less those that are known."""
+    ends = np.concatenate(
+        [edges.tail[locate(edges.head, border) >= 0], edges.head[locate(edges.tail, border) >= 0]]
+    )
+    ends, _ = distinct(ends)
+    return ends[locate(ends, known) < 0].astype(np.int32)
 
 
 def _hops_from(head: NDArray, tail: NDArray, size: int, origin: int, max_hops: int) -> NDArray[np.int64]:

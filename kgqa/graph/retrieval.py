@@ -198,8 +198,8 @@ def _assemble(
         )
         subgraphs.append(
             Subgraph(
-                nodes=tuple(names[e] for e in kept),
-                labels=tuple(labels[e] for e in kept),
+                nodes=tuple(map(names.__getitem__, kept)),
+                labels=tuple(map(labels.__getitem__, kept)),
                 roles=roles.astype(np.int32),
                 scores=np.clip(scores, 0.0, 1.0).astype(np.float32),
                 edges=np.stack([head[inside], relation, tail[inside]], axis=1).astype(np.int32),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kgqa.graph.residence import Residence
 from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.statements import Label
-from kgqa.graph.surfaces import default_label, hash_keys, plain_key
+from kgqa.graph.surfaces import default_labels, hash_keys, plain_key
 from kgqa.graph.writing import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.types import Edges, InputError, Ints, Relation, Triple
 
@@ -74,6 +74,7 @@ class GraphStore:
             Relation(row["name"], row["label"], row["words"]) for row in manifest["relations"]
         )
         self._a = arrays
+        self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data
         self._mapped = mapped or Residence()
 
     @classmethod
@@ -222,15 +223,18 @@ class GraphStore:
         """Preferred label of each entity; words of its name where it has none; empty for a blank node."""
         ids = np.asarray(entities, dtype=np.int64)
         first, after = self._a["label_pointer"][ids], self._a["label_pointer"][ids + 1]
-        bare = first == after
-        names = iter(self.names(ids[bare].astype(np.int32)))
-        offsets, text = self._a["label_offsets"], self._a["label_text"]
-        return [
-            default_label(next(names))
-            if is_bare
-            else text[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8")
-            for row, is_bare in zip(first.tolist(), bare.tolist(), strict=True)
-        ]
+        offsets, text = self._a["label_offsets"], self._label_text
+        starts, stops = (
+            offsets.take(first, mode="clip").tolist(),
+            offsets.take(first + 1, mode="clip").tolist(),
+        )
+        found = [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
+        bare = np.flatnonzero(first == after)
+        for row, label in zip(
+            bare.tolist(), default_labels(self.names(ids[bare].astype(np.int32))), strict=True
+        ):
+            found[row] = label
+        return found
 
     def all_labels(self, entity: int) -> list[Label]:
         """Every label that the source gave an entity, the preferred one first."""
@@ -251,8 +255,8 @@ class GraphStore:
         """IRI or name of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
         starts, stops = self._a["name_offsets"][ids].tolist(), self._a["name_offsets"][ids + 1].tolist()
-        text = self._a["name_text"]
-        found = [text[a:b].tobytes().decode("utf-8") for a, b in zip(starts, stops, strict=True)]
+        text = self._name_text
+        found = [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
         self._mapped.check()
         return found
 

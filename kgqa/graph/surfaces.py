@@ -15,6 +15,7 @@ from kgqa.graph.normalising import ARTICLES, lemma, split_local_name, words
 
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGIT = re.compile(r"^[^\d\n]+$", re.MULTILINE)
+_MARKED = re.compile('[:/"]')
 _NO_KEY = re.compile(r"[^a-z0-9 \n]|  |^ | $", re.MULTILINE)
 _TO_LOCAL = re.compile(r"^.*[/#:]", re.MULTILINE)
 _WORD_OR_END = re.compile(WORD.pattern + r"|\n")
@@ -43,8 +44,11 @@ def default_label(name: str) -> str:
 
 
 def default_labels(names: list[str]) -> list[str]:
-    """`default_label` of many names at once, several times as fast where they are IRIs."""
+    """`default_label` of many names at once, several times as fast where they are IRIs or plain words."""
     text = "\n".join(names) + "\n"
+    if not _MARKED.search(text):
+        labels = text[:-1].replace("_", " ").split("\n")
+        return labels if len(labels) == len(names) else [default_label(name) for name in names]
     if text.count("\nhttp://") + text.startswith("http://") != len(names) and not all(
         "://" in name for name in names
     ):
