@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +40,12 @@ def best_paths(
         raise ValueError("edge_cost must be positive")
     starts = sorted({int(s) for s in sources} - {target})
     begin, end, price, row = _both_ways(np.asarray(edges), cost)
+    # no path comes back to a source or goes on from the target, so neither may the bound
+    on = np.flatnonzero((begin != target) & ~np.isin(end, starts))
+    begin, end, price, row = begin[on], end[on], price[on], row[on]
     bound = _remaining(begin, end, price, num_nodes, target, max_hops)
     offsets = np.searchsorted(begin, np.arange(num_nodes + 1)).tolist()
     ends, prices, rows, bounds = end.tolist(), price.tolist(), row.tolist(), bound.tolist()
-    blocked = frozenset(starts)
     heap: list[tuple[float, int, float, tuple[int, ...], tuple[int, ...]]] = [
         (bounds[max_hops][s], 0, 0.0, (s,), ()) for s in starts if bounds[max_hops][s] < math.inf
     ]
@@ -57,14 +59,25 @@ def best_paths(
             found.append(EvidencePath(steps, forward, math.exp(-spent)))
             continue
         left = bounds[max_hops - hops - 1]
-        for place in range(offsets[here], offsets[here + 1]):
+        places: Iterable[int] = range(offsets[here], offsets[here + 1])
+        if hops == 0 and max_hops <= 3:  # the best way on is then a simple path, so k first steps will do
+            own = slice(offsets[here], offsets[here + 1])
+            places = (offsets[here] + _lowest(price[own] + bound[max_hops - 1][end[own]], k)).tolist()
+        for place in places:
             there = ends[place]
-            if left[there] == math.inf or there in nodes or there in blocked:
+            if left[there] == math.inf or there in nodes:
                 continue
             total = spent + prices[place]
             step = (total + left[there], hops + 1, total, (*nodes, there), (*steps, rows[place]))
             heapq.heappush(heap, step)
     return found
+
+
+def _lowest(costs: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Places of the `count` lowest costs, and of those equal to the last."""
+    if len(costs) <= count:
+        return np.arange(len(costs))
+    return np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
 
 
 def _both_ways(edges: Ints, cost: NDArray[np.float64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -110,8 +123,8 @@ def find_paths(
     count = len(edges.head)
     ids, place = distinct(np.concatenate([edges.head, edges.tail, np.array([start, end], dtype=np.int32)]))
     head, tail, (first, last) = place[:count], place[count : 2 * count], place[2 * count :].tolist()
-    near = _hops_from(head, tail, len(ids), first, max_hops)
-    far = _hops_from(head, tail, len(ids), last, max_hops)
+    near = _hops_from(head, tail, len(ids), first, last, max_hops)
+    far = _hops_from(head, tail, len(ids), last, first, max_hops)
     on_path = np.minimum(near[head] + far[tail], near[tail] + far[head]) + 1 <= max_hops
     kept = np.flatnonzero(on_path & (head != tail))
     order = np.lexsort((edges.relation[kept], tail[kept], head[kept]))
@@ -166,11 +179,15 @@ def _beyond(edges: Edges, border: Ints, known: Ints) -> Ints:
     return ends[locate(ends, known) < 0].astype(np.int32)
 
 
-def _hops_from(head: NDArray, tail: NDArray, size: int, origin: int, max_hops: int) -> NDArray[np.int64]:
+def _hops_from(
+    head: NDArray, tail: NDArray, size: int, origin: int, beyond: int, max_hops: int
+) -> NDArray[np.int64]:
+    """(size,) facts between each node and the origin, not by way of `beyond`; `max_hops` + 1 for more."""
     hops = np.full(size, max_hops + 1, dtype=np.int64)
     hops[origin] = 0
     for step in range(1, max_hops):
         reached = hops == step - 1
+        reached[beyond] = False
         for a, b in ((head, tail), (tail, head)):
             ends = b[reached[a]]
             hops[ends] = np.minimum(hops[ends], step)
