@@ -21,8 +21,9 @@ def escaped(text: str) -> str:
 def plain(text: str) -> str:
     """Text inside Streamlit's Markdown (labels, messages): no emphasis, links, colours, emoji or formulas."""
     flat = " ".join(text.split())
-    # the word joiner keeps :names: from becoming emoji or colours
-    return re.sub(r"([!-/;-@\[-`{-~])", r"\\\1", flat).replace(":", ":\u2060")
+    # the word joiner keeps :names: from becoming emoji or colours, and stays out of addresses
+    flat = re.sub(r":(?=\S*:)", ":\u2060", flat)
+    return re.sub(r"([!-/;-@\[-`{-~])", r"\\\1", flat)
 
 
 def mentions(graph: Subgraph, part: NodeRole) -> list[tuple[int, int, str]]:

@@ -28,6 +28,11 @@ def test_markdown_stays_text(evil: str) -> None:
     assert not any(c in said.replace("\\" + c, "") for c in "*[]<>$`#~")
 
 
+def test_an_address_can_be_copied() -> None:
+    assert plain("http://x/rel; say").replace("\\", "") == "http://x/rel; say"
+    assert ":\u2060smile:" in plain(":smile:") and ":\u2060material" in plain(":material/hive:")
+
+
 def test_bars_and_lists_escape() -> None:
     said = bars([("<i>", 0.5, "<u>"), ("b", -2.0, "")]) + listed(["<script>"]) + escaped("a\0<")
     assert "<i>" not in said and "<u>" not in said and "<script>" not in said and "\0" not in said
