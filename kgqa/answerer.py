@@ -24,6 +24,7 @@ from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.heads import GATED
 from kgqa.models.reader import Reader, Scores, load_reader
+from kgqa.models.words import WordVectors, load_words
 from kgqa.text.tokenizer import load_tokenizer
 from kgqa.types import (
     Answer,
@@ -67,12 +68,13 @@ class Answerer:
         ablation: str = "none",
         calibration: dict[str, tuple[float, float]] | None = None,
         entities: EntityVectors | None = None,
+        words: WordVectors | None = None,
     ) -> None:
         self.reader = reader.eval()
         self.graph = graph
         self.linker = Linker(graph, nearest=NearLabels(graph))
         self.collator = Collator(
-            tokenizer, max_tokens=min(384, reader.stepper.max_tokens), entities=entities
+            tokenizer, max_tokens=min(384, reader.stepper.max_tokens), entities=entities, words=words
         )
         self.name = name
         self.max_nodes = max_nodes
@@ -101,6 +103,7 @@ class Answerer:
             ablation=card.get("ablation", "none"),
             calibration=calibration,
             entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
+            words=load_words(folder) if reader.settings.word_size else None,
         )
 
     @property

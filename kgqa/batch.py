@@ -37,6 +37,9 @@ class TokenBatch(Movable):
     input_ids: Tensor  # (B, T) int64
     attention_mask: Tensor  # (B, T) bool
     token_type_ids: Tensor  # (B, T) int64
+    word_vector: Tensor | None = None  # (B, T, d) float32 vector of the token's word, zero where there is none
+    marks: Tensor | None = None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/clues.py`
+    part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class GraphBatch(Movable):
     mention_row: Tensor  # (M,) int64 row 0..B-1
     mention_token: Tensor  # (M,) int64 token 0..T-1
     mention_node: Tensor  # (M,) int64 node 0..N-1
+    label_vector: Tensor | None = None  # (U, d) float32 word vectors of each distinct label
     node_vector: Tensor | None = None  # (N, d) float32 learnt entity vectors, zero where there is none
 
 

@@ -108,3 +108,14 @@ def model_folder(tmp_path: Path, encoder, tokenizer_folder: Path) -> Path:
     reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2))
     save_reader(reader, tokenizer_folder, tmp_path / "model", {"name": "toy", "max_nodes": 20})
     return tmp_path / "model"
+
+
+@pytest.fixture(scope="session")
+def vectors():
+    """Word vectors in which each tool goes with its purpose."""
+    from kgqa.models.words import WordVectors
+
+    topics = ["plant flower trowel garden", "build house excavator foundation", "bee honey hive smoker", "the a is"]
+    lemmas = [word for topic in topics for word in topic.split()]
+    values = np.repeat(np.eye(len(topics), 8, dtype=np.float16), [len(t.split()) for t in topics], axis=0)
+    return WordVectors(lemmas, 2 * values, np.repeat([9.0, 3.0], [12, 3]), {"made": "by hand"})

@@ -122,6 +122,19 @@ def pretrain(
 
 
 @app.command()
+def words(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml")],
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the vectors; default runs/NAME.")] = None,
+    show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
+) -> None:
+    """Learn word vectors by counting what goes with what in texts and graphs."""
+    from kgqa.cli.words import learn
+
+    learn(recipe, overrides or [], out, show or [])
+
+
+@app.command()
 def probe(
     folder: Annotated[str, typer.Argument(help="Hugging Face folder, ours or anyone's, or a shipped name.")],
     tasks: Annotated[str, typer.Option(help="By comma; squad2 and squad (both) are known too.")] = (

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
+from kgqa.models.clues import CHOICE, MARKS, PASSAGE, QUESTION, Told, Words, marks, read_words, tokens_told
 from kgqa.models.entities import EntityVectors
+from kgqa.models.words import WordVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
@@ -52,6 +55,7 @@ class Collator:
         stride: tokens that neighbouring windows share.
         max_label_tokens: tokens of a node or relation label; the rest is cut.
         entities: vectors of the graph's entities, for a reasoner that reads them.
+        words: word vectors, for a reader that is told them with the marks of recurring words.
     """
 
     def __init__(
@@ -61,9 +65,11 @@ class Collator:
         stride: int = 128,
         max_label_tokens: int = 8,
         entities: EntityVectors | None = None,
+        words: WordVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.entities = entities
+        self.words = words
         self.max_tokens = max_tokens
         self.stride = stride
         self.max_label_tokens = max_label_tokens
@@ -92,9 +98,11 @@ class Collator:
         asked = self._encode(question.text)
         passage = self._encode(question.passage_text)
         choices: Sequence[str | None] = question.choices or (None,)
+        texts = self._read(question.text, asked), self._read(question.passage_text, passage)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
             chosen = self._encode(choice) if choice is not None else None
+            told = self._tell(texts[0], self._read(choice, chosen), texts[1])
             for left, right in self._windows(asked, chosen, passage):
                 ids, segments, question_at, choice_at, passage_at = self._row(
                     asked, chosen, passage, left, right
@@ -109,6 +117,8 @@ class Collator:
                     left,
                     graph,
                 )
+                if told:
+                    parts.told.append(self._told(told, left, right))
                 room = self.max_tokens // 2
                 parts_at = {
                     NodeRole.QUESTION: (asked, question_at, 0, room),
@@ -139,6 +149,31 @@ class Collator:
             ids += [*passage.ids[left:right], self.separator]
             segments += [1] * (len(ids) - passage_at)
         return ids, segments, 1, choice_at, passage_at
+
+    def _read(self, text: str | None, encoding: Encoding | None) -> Words | None:
+        if self.words is None or text is None or encoding is None:
+            return None
+        return read_words(text, encoding, self.words)
+
+    def _tell(self, asked: Words | None, chosen: Words | None, passage: Words | None) -> Told | None:
+        if asked is None or passage is None:
+            return None
+        return Told(
+            tokens_told(asked, QUESTION, marks(asked, passage, chosen)),
+            None if chosen is None else tokens_told(chosen, CHOICE, marks(chosen, passage, asked)),
+            tokens_told(passage, PASSAGE, marks(passage, asked, chosen)),
+        )
+
+    def _told(self, told: Told, left: int, right: int) -> list[NDArray[np.float32]]:
+        """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
+        room = self.max_tokens // 2
+        pause = np.zeros((1, 2 + MARKS), dtype=np.float32)
+        laid = [pause, told.asked[:room], pause]
+        if told.chosen is not None:
+            laid += [told.chosen[: room // 2], pause]
+        if right > left:
+            laid += [told.passage[left:right], pause]
+        return laid
 
     def _windows(self, asked: Encoding, chosen: Encoding | None, passage: Encoding) -> list[tuple[int, int]]:
         room = self.max_tokens // 2
@@ -172,6 +207,7 @@ class Collator:
             _pad(parts.ids, width, self.pad),
             _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
             _pad(parts.segments, width, 0),
+            **self._pack_told(parts.told, width),
         )
         passage_mask = _pad([[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
@@ -253,10 +289,26 @@ class Collator:
             mention_row=mentions[:, 0],
             mention_token=mentions[:, 1],
             mention_node=mentions[:, 2],
+            label_vector=None
+            if self.words is None
+            else torch.from_numpy(np.stack([self.words.of_label(label) for label in table])),
             node_vector=None if self.entities is None else self._vectors(self.entities, parts.graphs),
         )
         return graph_batch, torch.tensor(accepted)
 
+    def _pack_told(self, told: Sequence[Sequence[NDArray[np.float32]]], width: int) -> dict[str, Tensor]:
+        if self.words is None:
+            return {}
+        table = np.zeros((len(told), width, 2 + MARKS), dtype=np.float32)
+        for row, pieces in enumerate(told):
+            laid = np.concatenate(pieces)
+            table[row, : len(laid)] = laid
+        vectors = self.words.vectors[table[..., 0].astype(np.int64)]
+        return {
+            "word_vector": torch.from_numpy(vectors.astype(np.float32)),
+            "marks": torch.from_numpy(table[..., 2:].copy()),
+            "part": torch.from_numpy(table[..., 1].astype(np.int64)),
+        }
 
     @staticmethod
     def _vectors(entities: EntityVectors, graphs: Sequence[Subgraph]) -> Tensor:
@@ -277,6 +329,7 @@ class _Parts:
         self.first_nodes: list[int] = []
         self.first_edges: list[int] = []
         self.mentions: list[tuple[int, int, int]] = []
+        self.told: list[list[NDArray[np.float32]]] = []
         self.spans: list[tuple[int, int]] = []
         self._nodes = 0
         self._edges = 0

@@ -11,13 +11,15 @@ from typing import Any
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, Loss, QABatch
+from kgqa.models.clues import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
-from kgqa.types import InputError
+from kgqa.types import InputError, NodeRole
 
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
+ENCODER = "stepper.encoder."
 LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
@@ -45,13 +47,14 @@ class Reader(nn.Module):
         if settings.name not in REASONERS:
             raise InputError(f"unknown reasoner {settings.name!r}; known: {', '.join(sorted(REASONERS))}")
         self.settings = settings
-        self.stepper = Stepper(encoder)
+        self.stepper = Stepper(encoder, settings.word_size)
         size = self.stepper.hidden_size
         self.reasoner = REASONERS[settings.name](self.stepper, settings)
         self.span = SpanHead(size)
         self.choice = ChoiceHead(size, settings.dropout)
         self.concept = ConceptHead(size, settings.dropout, prior=self.reasoner.reads_graph)
         self.gate = Gate(size, settings.dropout)
+        self.association = Association() if settings.word_size else None
 
     @property
     def encoder(self) -> nn.Module:
@@ -62,9 +65,15 @@ class Reader(nn.Module):
         """Scores of all heads."""
         fused = self.reasoner(self.stepper, batch)
         span = self.span(fused, batch)
-        concept = self.concept(fused, batch)
+        concept, choice = self.concept(fused, batch), self.choice(fused, batch)
+        if self.association is not None and batch.tokens.word_vector is not None:
+            related = self.association.nodes(batch)
+            concept = concept + related.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), 0.0)
+            choice = choice + self.association.choices(batch)
         gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
-        return Scores(fused, span, self.choice(fused, batch), concept, gate)
+        if self.association is not None and batch.tokens.word_vector is not None:
+            gate = gate + self.association.sources(batch)
+        return Scores(fused, span, choice, concept, gate)
 
     def loss(self, batch: QABatch) -> Loss:
         """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""
@@ -101,7 +110,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     own = {
         n: p.detach().cpu().half().contiguous()
         for n, p in reader.state_dict().items()
-        if not n.startswith("stepper.")
+        if not n.startswith(ENCODER)
     }
     encoder.config.save_pretrained(folder)
     for name, tensors in (("model.safetensors", state), ("reader.safetensors", own)):
@@ -145,7 +154,7 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         raise InputError(
             f"{folder}: the checkpoint does not fit this version ({line}); train it again"
         ) from error
-    lost = [name for name in missing if not name.startswith("stepper.")]
+    lost = [name for name in missing if not name.startswith(ENCODER)]
     if lost or unexpected:
         raise InputError(
             f"{folder}: the checkpoint was written by another version ({[*lost, *unexpected][0]})"

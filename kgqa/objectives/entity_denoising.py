@@ -30,14 +30,14 @@ class EntityDenoising(Joint):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         size = self.reader.stepper.hidden_size
-        self.entities = LabelEncoder(self.reader.stepper.embedding.embedding_dim, size)
+        self.entities = LabelEncoder(self.reader.stepper, size)
         self.linear = nn.Linear(size, size)
 
     def forward(self, batch: QABatch) -> Loss:
         """Sum of both losses; `entity_accuracy` is the share of mention tokens whose concept is found."""
         graph = batch.graph
         fused, mlm = self.read(batch, corrupt(graph))
-        labels = self.entities(self.reader.stepper.embedding, graph)[graph.node_label]  # (N, H)
+        labels = self.entities(self.reader.stepper, graph)[graph.node_label]  # (N, H)
         mentioned, gold = graph.mention_node.unique(return_inverse=True)  # (U), (M)
         states = self.linear(fused.tokens[graph.mention_row, graph.mention_token])  # (M, H)
         scores = (states @ labels[mentioned].to(states.dtype).T).float() / labels.shape[-1] ** 0.5  # (M, U)

@@ -31,7 +31,7 @@ class LinkPrediction(Joint):
         super().__init__(*arguments, **options)
         self.held_out, self.negatives = held_out, negatives
         size = self.reader.stepper.hidden_size
-        self.relations = LabelEncoder(self.reader.stepper.embedding.embedding_dim, size)
+        self.relations = LabelEncoder(self.reader.stepper, size)
 
     def forward(self, batch: QABatch) -> Loss:
         """Sum of both losses; `link_accuracy` is the share of wrong facts that score below the right one."""
@@ -41,7 +41,7 @@ class LinkPrediction(Joint):
         head, tail = graph.edge_index[:, held]  # (S)
         if not len(head):
             return Loss(mlm, {"mlm": mlm.detach()}, int(batch.tokens.input_ids.numel()))
-        relation = self.relations(self.reader.stepper.embedding, graph)[graph.edge_label[held]]  # (S, H)
+        relation = self.relations(self.reader.stepper, graph)[graph.edge_label[held]]  # (S, H)
         other = torch.randint(len(graph.node_label), (len(head), self.negatives), device=head.device)
         swap_head = torch.rand(other.shape, device=head.device) < 0.5
         wrong_head = torch.where(swap_head, other, head.unsqueeze(1))

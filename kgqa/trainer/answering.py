@@ -27,6 +27,8 @@ from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import load_entities
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
+from kgqa.models.words import FILE as WORDS
+from kgqa.models.words import load_words
 from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.qa import QA
 from kgqa.objectives.sift import SiFT
@@ -105,6 +107,8 @@ class AnsweringRecipe(BaseModel):
     exported reader is then the best one."""
     sift: float = Field(0.0, ge=0)
     """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
+    words: str = ""
+    """Folder of word vectors that `kgqa words` wrote, or a shipped encoder that has some; the reader keeps them."""
     entities: str = ""
     """Folder of entity vectors that `kgqa graph embed` wrote; ERNIE reads them and the reader keeps them."""
     trainer: TrainerSettings = TrainerSettings()
@@ -294,6 +298,12 @@ def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
     return encoder, folder
 
 
+def words_folder(name: str) -> Path:
+    """The folder of word vectors given by path or by a shipped encoder's name."""
+    shipped = Path(__file__).parents[2] / "training" / "models" / expanded(name)
+    return shipped if (shipped / WORDS).is_file() else Path(expanded(name))
+
+
 def find_encoder(name: str) -> Path:
     """The folder of an encoder given by path or shipped name."""
     shipped = Path(__file__).parents[2] / "training" / "models"
@@ -332,10 +342,17 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
             raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; only ernie does")
         sized = recipe.reasoner.model_copy(update={"entity_size": entities.size})
         recipe = recipe.model_copy(update={"reasoner": sized})
+    words = load_words(words_folder(recipe.words)) if recipe.words else None
+    if words is not None:
+        sized = recipe.reasoner.model_copy(update={"word_size": words.size})
+        recipe = recipe.model_copy(update={"reasoner": sized})
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder()) for data in recipe.data]
     collator = Collator(
-        tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens), entities=entities
+        tokenizer,
+        max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens),
+        entities=entities,
+        words=words,
     )
     card = {
         "name": recipe.name,
@@ -348,6 +365,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         save_reader(trained, source, target, card)
         if entities is not None:
             entities.save(target / ENTITIES)
+        if words is not None:
+            words.save(target / WORDS)
 
     objective: Objective = QA(reader, save)
     if recipe.sift:

@@ -8,5 +8,5 @@ from kgqa.types import Example, Question
 
 def test_equal_labels_have_equal_vectors(tokenizer, encoder, digging) -> None:
     graph = Collator(tokenizer)([Example(Question("what"))], [[digging]]).batch.graph
-    labels = LabelEncoder(16, 8)(Stepper(encoder).embedding, graph)
+    labels = LabelEncoder(Stepper(encoder), 8)(Stepper(encoder), graph)
     assert labels.shape == (len(graph.label_ids), 8) and torch.isfinite(labels).all()

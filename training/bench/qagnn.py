@@ -29,6 +29,7 @@ from torch_geometric.utils import to_dense_batch
 from kgqa.batch import QABatch
 from kgqa.models.collate import Collator
 from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES
@@ -77,7 +78,8 @@ class DenseQAGNN(nn.Module):
         super().__init__()
         self.encoder, self.padded = encoder, padded
         hidden = encoder.config.hidden_size  # type: ignore[union-attr]
-        self.labels = LabelEncoder(encoder.get_input_embeddings().embedding_dim, size)  # type: ignore[operator]
+        self.stepper = Stepper(encoder)
+        self.labels = LabelEncoder(self.stepper, size)
         self.role, self.score = nn.Embedding(NUM_ROLES, size), nn.Linear(1, size)
         self.context = nn.Linear(hidden, size)
         kinds = 2 + 2 * len(RELATIONS) + 2 * NUM_ROLES
@@ -90,7 +92,7 @@ class DenseQAGNN(nn.Module):
         graph, tokens = batch.graph, batch.tokens
         hidden = self.encoder(input_ids=tokens.input_ids, attention_mask=tokens.attention_mask.long())
         summary = hidden.last_hidden_state[:, 0]
-        labels = self.labels(self.encoder.get_input_embeddings(), graph)[graph.node_label]  # type: ignore
+        labels = self.labels(self.stepper, graph)[graph.node_label]
         states = labels + self.role(graph.role) + self.score(graph.score.unsqueeze(-1))
         nodes, real = to_dense_batch(states, graph.batch, max_num_nodes=self.padded)
         nodes = nodes.index_add(1, torch.tensor([0]), self.context(summary).unsqueeze(1).to(nodes.dtype))

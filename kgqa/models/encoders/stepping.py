@@ -12,8 +12,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.hooks import RemovableHandle
 
 from kgqa.batch import TokenBatch
+from kgqa.models.clues import MARKS
 
 CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})
 Visit = Callable[[int, Tensor], Tensor]
@@ -24,9 +27,11 @@ class Stepper(nn.Module):
 
     Args:
         encoder: a Hugging Face base model (`AutoModel`), bidirectional or causal.
+        word_size: width of the word vectors that are added, with the marks of recurring words, to what the
+            encoder's embedding says of a token; 0 adds nothing. What is added starts at zero.
     """
 
-    def __init__(self, encoder: nn.Module) -> None:
+    def __init__(self, encoder: nn.Module, word_size: int = 0) -> None:
         super().__init__()
         self.encoder = encoder
         config: Any = encoder.config
@@ -34,6 +39,12 @@ class Stepper(nn.Module):
         self.num_layers = int(config.num_hidden_layers)
         self.causal = config.model_type in CAUSAL_TYPES
         self.max_tokens = int(getattr(config, "max_position_embeddings", 512))
+        self.word_size = word_size
+        width = self.embedding.embedding_dim
+        self.clues = nn.Linear(word_size + MARKS, width) if word_size else None
+        if self.clues is not None:
+            nn.init.zeros_(self.clues.weight)
+            nn.init.zeros_(self.clues.bias)
         self._takes_segments = (
             "token_type_ids" in inspect.signature(encoder.forward).parameters
             and getattr(config, "type_vocab_size", 0) > 1
@@ -55,8 +66,25 @@ class Stepper(nn.Module):
         inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
         if self._takes_segments:
             inputs["token_type_ids"] = tokens.token_type_ids
-        if visit is None:
+        handles = []
+        if self.clues is not None and tokens.word_vector is not None:
+            told = self._told(tokens)
+            handles = [self.embedding.register_forward_hook(lambda _m, _i, output: output + told)]
+        if visit is not None:
+            handles += self._visits(visit)
+        try:
             return self.encoder(**inputs).last_hidden_state
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _told(self, tokens: TokenBatch) -> Tensor:
+        """What is added to each token's embedding, (B, T, E)."""
+        assert self.clues is not None and tokens.word_vector is not None and tokens.marks is not None
+        direction = functional.normalize(tokens.word_vector, dim=-1) * self.word_size**0.5
+        return self.clues(torch.cat([direction, tokens.marks], dim=-1))
+
+    def _visits(self, visit: Visit) -> list[RemovableHandle]:
         calls = iter(range(self.num_layers))
 
         def hook(_module: nn.Module, _inputs: Any, output: Any) -> Any:
@@ -64,12 +92,7 @@ class Stepper(nn.Module):
                 return visit(next(calls), output)
             return type(output)((visit(next(calls), output[0]), *output[1:]))
 
-        handles = [layer.register_forward_hook(hook) for layer in self._layers()]
-        try:
-            return self.encoder(**inputs).last_hidden_state
-        finally:
-            for handle in handles:
-                handle.remove()
+        return [layer.register_forward_hook(hook) for layer in self._layers()]
 
     def summary(self, hidden: Tensor, tokens: TokenBatch) -> Tensor:
         """State (B, H) of the token that has seen all others: the first, or the last of a causal encoder."""

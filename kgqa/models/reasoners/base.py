@@ -23,6 +23,8 @@ class ReasonerSettings(BaseModel):
     """Layers in which text and graph are walked together (k of GreaseLM), or graph layers after the text."""
     num_heads: int = Field(4, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
+    word_size: int = Field(0, ge=0)
+    """Width of the word vectors (`kgqa words`) that are read beside the encoder's own; 0 reads none."""
     entity_size: int = Field(0, ge=0)
     """ERNIE: width of learnt entity vectors (`kgqa graph embed`); 0 reads labels alone."""
 
@@ -55,12 +57,12 @@ class TextOnly(Reasoner):
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)
+        self.labels = LabelEncoder(stepper, self.hidden_size)
 
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token states of the encoder; node states are label vectors; nothing is pooled from the graph."""
         hidden = stepper.walk(batch.tokens)  # (B, T, H)
-        nodes = self.labels(stepper.embedding, batch.graph)[batch.graph.node_label]  # (N, H)
+        nodes = self.labels(stepper, batch.graph)[batch.graph.node_label]  # (N, H)
         summary = stepper.summary(hidden, batch.tokens)
         return Fused(hidden, summary, nodes, torch.zeros_like(summary))
 

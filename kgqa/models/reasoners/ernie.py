@@ -58,7 +58,7 @@ class Ernie(Reasoner):
         super().__init__(stepper, settings)
         size = settings.graph_size
         self.num_fused = min(settings.num_layers, stepper.num_layers)
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.labels = LabelEncoder(stepper, size)
         self.entity = nn.Linear(settings.entity_size, size) if settings.entity_size else None
         self.layers = nn.ModuleList(Aggregator(self.hidden_size, settings) for _ in range(self.num_fused))
         self.node_out = nn.Linear(size, self.hidden_size)
@@ -67,7 +67,7 @@ class Ernie(Reasoner):
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Tokens that know their entities; node states of mentioned concepts carry what was read."""
         graph = batch.graph
-        nodes = self.labels(stepper.embedding, graph)[graph.node_label]  # (N, size)
+        nodes = self.labels(stepper, graph)[graph.node_label]  # (N, size)
         if self.entity is not None and graph.node_vector is not None:
             known = graph.node_vector.abs().sum(-1, keepdim=True) > 0
             nodes = torch.where(known, self.entity(graph.node_vector).to(nodes.dtype), nodes)

@@ -82,7 +82,7 @@ class FusedReasoner(Reasoner):
         super().__init__(stepper, settings)
         size = settings.graph_size
         self.num_fused = min(settings.num_layers, stepper.num_layers)
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.labels = LabelEncoder(stepper, size)
         self.node_input = NodeInput(size)
         self.connections = Connections(size)
         self.start_context = nn.Linear(self.hidden_size, size)
@@ -94,7 +94,7 @@ class FusedReasoner(Reasoner):
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token, summary and node states; attention is the mean of both directions and all layers, (E,)."""
         graph = batch.graph
-        labels = self.labels(stepper.embedding, graph)
+        labels = self.labels(stepper, graph)
         nodes = self.node_input(labels, graph)
         edges = self.connections(labels, graph)
         context = context_nodes(graph)

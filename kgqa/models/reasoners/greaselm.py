@@ -32,7 +32,7 @@ class GreaseLM(Reasoner):
         size = settings.graph_size
         joint = self.hidden_size + size
         self.num_fused = min(settings.num_layers, stepper.num_layers)
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.labels = LabelEncoder(stepper, size)
         self.node_input = NodeInput(size)
         self.connections = Connections(size)
         self.layers = nn.ModuleList(
@@ -50,7 +50,7 @@ class GreaseLM(Reasoner):
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token states that read the graph through the summary token; node states that read the text."""
         graph = batch.graph
-        labels = self.labels(stepper.embedding, graph)
+        labels = self.labels(stepper, graph)
         nodes = self.node_input(labels, graph)
         edges = self.connections(labels, graph)
         context = context_nodes(graph)

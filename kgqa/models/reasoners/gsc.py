@@ -25,7 +25,7 @@ class GSC(Reasoner):
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)
+        self.labels = LabelEncoder(stepper, self.hidden_size)
         self.relation = nn.Linear(self.hidden_size, self.relation_size)
         self.edge = nn.Sequential(
             nn.Linear(self.relation_size + 2 * NUM_ROLES + 1, 32), nn.GELU(), nn.Linear(32, 1), nn.Sigmoid()
@@ -38,7 +38,7 @@ class GSC(Reasoner):
         graph = batch.graph
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper.embedding, graph)
+        labels = self.labels(stepper, graph)
         roles = nn.functional.one_hot(graph.role, NUM_ROLES).to(labels.dtype)
         head, tail = graph.edge_index
         relation = self.relation(labels)[graph.edge_label]

@@ -40,7 +40,7 @@ class KagNet(Reasoner):
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.labels = LabelEncoder(stepper, size)
         self.gcn = nn.ModuleList(nn.Linear(size, size) for _ in range(2))
         self.direction = nn.Embedding(2, size)
         self.lstm = nn.LSTM(3 * size, size, batch_first=True)
@@ -57,7 +57,7 @@ class KagNet(Reasoner):
         graph = batch.graph
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper.embedding, graph)
+        labels = self.labels(stepper, graph)
         own = labels[graph.node_label]
         nodes = own
         for layer in self.gcn:

@@ -35,7 +35,7 @@ class KBert(Reasoner):
         relative = config.model_type.startswith("deberta")
         if stepper.causal or relative or "position_ids" not in takes:
             raise InputError("k-bert needs a bidirectional encoder with absolute positions, such as electra")
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, self.hidden_size)
+        self.labels = LabelEncoder(stepper, self.hidden_size)
 
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token states of the row without its branches; a node is its label, as for text only."""
@@ -50,7 +50,7 @@ class KBert(Reasoner):
             position_ids=positions,
             attention_mask=visible.unsqueeze(1),
         ).last_hidden_state[:, :width]
-        nodes = self.labels(stepper.embedding, batch.graph)[batch.graph.node_label]
+        nodes = self.labels(stepper, batch.graph)[batch.graph.node_label]
         summary = stepper.summary(hidden, tokens)
         return Fused(hidden, summary, nodes, torch.zeros_like(summary))
 

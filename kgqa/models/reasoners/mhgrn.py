@@ -34,7 +34,7 @@ class MHGRN(Reasoner):
         super().__init__(stepper, settings)
         size = settings.graph_size
         self.hops = settings.num_layers
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.labels = LabelEncoder(stepper, size)
         self.typed = nn.ModuleList(nn.Linear(size, size) for _ in range(NUM_ROLES))
         self.role_factors = nn.Sequential(
             nn.Linear(self.hidden_size, size), nn.Tanh(), nn.Linear(size, 2 * NUM_ROLES)
@@ -59,7 +59,7 @@ class MHGRN(Reasoner):
         graph = batch.graph
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper.embedding, graph)
+        labels = self.labels(stepper, graph)
         own = labels[graph.node_label]
         x = torch.stack([typed(own) for typed in self.typed], 1)
         x = x[torch.arange(len(own), device=own.device), graph.role]

@@ -29,7 +29,7 @@ class QAGNN(Reasoner):
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size
-        self.labels = LabelEncoder(stepper.embedding.embedding_dim, size)
+        self.labels = LabelEncoder(stepper, size)
         self.node_input = NodeInput(size)
         self.connections = Connections(size)
         self.start_context = nn.Linear(self.hidden_size, size)
@@ -46,7 +46,7 @@ class QAGNN(Reasoner):
         graph = batch.graph
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper.embedding, graph)
+        labels = self.labels(stepper, graph)
         nodes = self.node_input(labels, graph)
         context = context_nodes(graph)
         nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))

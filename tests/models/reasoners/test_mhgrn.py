@@ -16,7 +16,7 @@ def test_the_recurrence_equals_the_sum_over_all_paths(tokenizer, encoder, diggin
     reasoner = MHGRN(stepper, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)).eval()
     batch = Collator(tokenizer)([Example(Question("what"))], [[digging]]).batch
     with torch.no_grad():
-        labels = reasoner.labels(stepper.embedding, batch.graph)
+        labels = reasoner.labels(stepper, batch.graph)
         summary = stepper.summary(stepper.walk(batch.tokens), batch.tokens)
         source, target, _, unary = reasoner._edges(labels, batch, summary)
         leave, enter = reasoner._transitions(labels, batch)
