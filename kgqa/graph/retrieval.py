@@ -184,11 +184,12 @@ def _assemble(
     for seeds, ids, roles, scores in picks:
         place = np.full(len(union), -1, dtype=np.int32)
         place[np.searchsorted(union, ids)] = np.arange(len(ids), dtype=np.int32)
-        head, tail = place[facts.head], place[facts.tail]
-        inside = (head >= 0) & (tail >= 0)
-        used, relation = np.unique(facts.relation[inside], return_inverse=True)
+        inside = _renamed(facts, place.take)
+        used, relation = distinct(inside.relation)
+        rows = np.empty((len(relation), 3), dtype=np.int32)
+        rows[:, 0], rows[:, 1], rows[:, 2] = inside.head, relation, inside.tail
         kept = ids.tolist()
-        index = {entity: i for i, entity in enumerate(kept)}
+        index = dict(zip(kept, range(len(kept)), strict=True))
         links = tuple(
             Link(seed.part, mention.start, mention.end, index[entity])
             for seed in seeds
@@ -202,9 +203,9 @@ def _assemble(
                 labels=tuple(map(labels.__getitem__, kept)),
                 roles=roles.astype(np.int32),
                 scores=np.clip(scores, 0.0, 1.0).astype(np.float32),
-                edges=np.stack([head[inside], relation, tail[inside]], axis=1).astype(np.int32),
-                weights=facts.weight[inside].astype(np.float32),
-                relations=tuple(table[int(r)] for r in used),
+                edges=rows,
+                weights=inside.weight.astype(np.float32),
+                relations=tuple(table[r] for r in used.tolist()),
                 links=links,
             )
         )
