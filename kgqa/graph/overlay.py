@@ -42,6 +42,8 @@ class OverlayGraph:
             raise InputError(
                 f"{unknown[0]}: the graph {base.name} has no such relation; take one that it has"
             )
+        said = list(dict.fromkeys(label for fact in (*added, *struck) for label in fact.labels))
+        self._found = dict(zip(said, base.find(said), strict=True)) if said else {}
         self._added = self._edges(added, table)
         struck = [fact for fact in struck if fact.triple.relation in table]
         hidden = [self._added, self._edges(struck, table, new=False)]  # what is added must not be there twice
@@ -121,7 +123,7 @@ class OverlayGraph:
         return Edges(head, relation, tail, np.array(weights, dtype=np.float32))
 
     def _id(self, name: str, label: str, new: bool) -> int:
-        below = self.base.find([label])[0]
+        below = self._found[label]
         for entity, other in zip(below.tolist(), self.base.names(below), strict=True):
             if other == name:
                 return int(entity)

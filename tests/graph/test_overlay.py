@@ -1,7 +1,11 @@
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.store import GraphStore
 from kgqa.types import Edges, InputError, KnowledgeGraph, Triple
 
@@ -48,3 +52,23 @@ def test_without_edits_it_is_the_graph_beneath(tools: GraphStore) -> None:
 def test_a_relation_that_the_graph_lacks_is_one_sentence(tools: GraphStore) -> None:
     with pytest.raises(InputError, match="x:eats: the graph tools has no such relation"):
         OverlayGraph(tools, [fact("trowel", "flowers", "x:eats")])
+
+
+def test_over_an_endpoint() -> None:
+    sys.path.insert(0, str(Path(__file__).parent))
+    from garden import GARDEN
+    from sparql_server import serve
+
+    with serve(GARDEN) as server:
+        base = SparqlGraph(server.url)
+        (trowel,) = base.find(["trowel"])[0][:1]
+        edges = base.neighbours(np.array([trowel], dtype=np.int32))
+        names, labels = base.names, base.labels  # the trowel is the head of its facts
+        head, tail = edges.head[:1], edges.tail[:1]
+        relation = base.relations[int(edges.relation[0])].name
+        known = Fact(Triple(names(head)[0], relation, names(tail)[0]), (labels(head)[0], labels(tail)[0]))
+        more = Fact(Triple("x:spoon", relation, base.names(head)[0]), ("spoon", base.labels(head)[0]))
+        graph = OverlayGraph(base, [more], [known])
+        after = graph.neighbours(np.array([trowel], dtype=np.int32))
+        assert len(after.head) == len(edges.head) and "spoon" in graph.labels(after.head)
+        assert not hasattr(graph, "facts_among")
