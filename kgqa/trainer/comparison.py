@@ -25,9 +25,10 @@ from kgqa.trainer.untrained import RetrievalAlone
 from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph
 
 ROWS: dict[str, dict[str, str]] = {
-    "text-only": {"reasoner": "text-only"},
+    "text-only": {"reasoner": "text-only", "words": ""},
+    "text-only, word vectors": {"reasoner": "text-only"},
     "retrieval alone": {},
-    "gsc": {"reasoner": "gsc"},
+    "gsc": {"reasoner": "gsc", "words": ""},
     "k-bert": {"reasoner": "k-bert"},
     "ernie": {"reasoner": "ernie"},
     "kagnet": {"reasoner": "kagnet"},
@@ -195,6 +196,7 @@ def _recipe_of(recipe: ComparisonRecipe, row: str, seed: int) -> AnsweringRecipe
             "name": f"{row}, seed {seed}",
             "reasoner": recipe.reasoner.model_copy(update={"name": ROWS[row]["reasoner"]}),
             "ablation": ROWS[row].get("ablation", "none"),
+            "words": ROWS[row].get("words", recipe.words),
             "trainer": recipe.trainer.model_copy(update={"seed": seed}),
         }
     )
