@@ -16,6 +16,7 @@ from kgqa.types import InputError, KnowledgeGraph
 SHIPPED = Path(__file__).resolve().parents[2] / "graph_data"
 _READ_WHOLE = 64 << 20
 _SUFFIXES = (*FORMATS, ".tsv")
+_SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describe it: nothing to ask of them
 
 
 def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
@@ -67,7 +68,7 @@ def _shipped() -> dict[str, Path]:
                 found.setdefault(path.name, path)
             elif path.is_file() and any(suffix in _SUFFIXES for suffix in path.suffixes):
                 found.setdefault(path.name.split(".")[0], path)
-    return found
+    return {name: path for name, path in found.items() if name not in _SCHEMA}
 
 
 def _unknown(source: str) -> str:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -86,33 +81,3 @@ def test_export(garden: str, tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size
     assert "what form" in refused("export", garden, "--out", str(tmp_path / "out.pdf"))
     assert "import it first" in refused("export", "http://127.0.0.1:9/", "--out", str(tmp_path / "o.ttl"))
-
-
-def test_get_from_disk(tmp_path: Path) -> None:
-    line = '/a/[/r/UsedFor/]\t/r/UsedFor\t/c/en/trowel\t/c/en/dig\t{"weight": 2.0}\n'
-    (tmp_path / "dump.csv").write_text(line)
-    source, out = str(tmp_path / "dump.csv"), str(tmp_path / "g")
-    manifest = json.loads(run("get", "conceptnet", "--from", source, "--out", out, "--json"))
-    assert manifest["edges"] == 1
-    assert "CC BY-SA 4.0" in manifest["licence"] and "ConceptNet" in manifest["credit"]
-    assert "conceptnet or wordnet" in refused("get", "freebase", "--out", out)
-
-
-def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "slow.tsv")
-    command = [sys.executable, "-m", "kgqa", "graph", "import", str(tmp_path / "slow.tsv")]
-    started = subprocess.Popen([*command, "--out", str(tmp_path / "out" / "g")], stderr=subprocess.PIPE)
-    with (tmp_path / "slow.tsv").open("w") as pipe:
-        pass  # looked at, to tell what it is
-    with (tmp_path / "slow.tsv").open("w") as pipe:
-        pipe.write("r\ta\tb\n")
-        pipe.flush()
-        deadline = time.monotonic() + 5
-        while not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir()):
-            assert time.monotonic() < deadline and started.poll() is None
-            time.sleep(0.01)
-        time.sleep(0.1)
-        started.send_signal(signal.SIGTERM)
-        _, said = started.communicate(timeout=5)
-    assert started.returncode == 130, said
-    assert list((tmp_path / "out").iterdir()) == []

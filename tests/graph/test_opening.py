@@ -110,3 +110,13 @@ def test_a_folder_of_sources_stands_for_what_is_built_of_it(tmp_path: Path) -> N
     (tmp_path / "garden" / "tools.txt").write_text("trowel\n  ko: 모종삽\n")
     (tmp_path / "garden.ttl").write_text(FACT)
     assert open_graph(tmp_path / "garden").hash == open_graph(tmp_path / "garden.ttl").hash
+
+
+def test_files_that_describe_a_graph_are_no_graphs() -> None:
+    with pytest.raises(InputError, match="known by name") as refusal:
+        open_graph("nothing of the kind")
+    assert "everyday" in str(refusal.value)
+    for name in ("ontology", "shapes"):
+        assert name not in str(refusal.value)
+        with pytest.raises(InputError, match="no such graph"):
+            open_graph(name)

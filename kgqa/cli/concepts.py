@@ -1,0 +1,86 @@
+"""Concepts and facts of a graph as a user names and reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kgqa.types import InputError
+
+if TYPE_CHECKING:
+    from kgqa.types import Edges, Ints, KnowledgeGraph
+
+
+def candidates(graph: KnowledgeGraph, text: str) -> Ints:
+    """Concepts that bear a name or label, also in base form, likeliest first. Raises InputError for no text."""
+    import numpy as np
+
+    from kgqa.graph.normalising import normalise
+
+    if not text.strip():
+        raise InputError("the text is empty; write a word or a phrase")
+    named = _ids_of(graph, [text])
+    plain, base = graph.find([text, normalise(text)])
+    ids = [*(named[named >= 0].tolist()), *plain.tolist(), *base.tolist()]
+    return np.array(list(dict.fromkeys(ids)), dtype=np.int32)
+
+
+def _ids_of(graph: KnowledgeGraph, names: list[str]) -> Ints:
+    import numpy as np
+
+    ask = getattr(graph, "ids", None)
+    return ask(names) if ask else np.zeros(0, dtype=np.int32)
+
+
+def labels_of(graph: KnowledgeGraph, names: list[str]) -> list[str]:
+    """Labels of concepts by name."""
+    return graph.labels(_ids_of(graph, names))
+
+
+def concept_called(graph: KnowledgeGraph, text: str) -> Ints:
+    """The likeliest concept of a name or label, (1,). Raises InputError where there is none."""
+    found = candidates(graph, text)[:1]
+    if not len(found):
+        raise InputError(f"{text}: no concept of {graph.name} is called so; try `kgqa graph search`")
+    return found
+
+
+def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
+    """Facts in words, a dictionary each."""
+    provenance = getattr(graph, "provenance", lambda edges: [""] * len(edges.head))(facts)
+    sides = [list(zip(graph.names(ids), graph.labels(ids), strict=True)) for ids in (facts.head, facts.tail)]
+    return [
+        {
+            "head": {"name": head[0], "label": head[1]},
+            "relation": {"name": about.name, "label": about.label, "words": about.words},
+            "tail": {"name": tail[0], "label": tail[1]},
+            "weight": round(weight, 6),
+            "graph": origin,
+        }
+        for head, tail, about, weight, origin in zip(
+            *sides,
+            [graph.relations[r] for r in facts.relation],
+            facts.weight.tolist(),
+            provenance,
+            strict=True,
+        )
+    ]
+
+
+def check_relation(graph: KnowledgeGraph, relation: str) -> None:
+    """Raise `InputError` where no relation is called so, with the nearest that is."""
+    import difflib
+    from dataclasses import asdict
+
+    known = [ways_to_say(asdict(about)) for about in graph.relations]
+    if any(relation.lower() in ways for ways in known):
+        return
+    near = difflib.get_close_matches(relation.lower(), sorted(set().union(*known)), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "see them with `kgqa graph info`"
+    raise InputError(f"{relation}: no relation of {graph.name} is called so; {hint}")
+
+
+def ways_to_say(relation: dict[str, str]) -> set[str]:
+    """What a relation may be called: by name, local name, label or words."""
+    name = relation["name"]
+    local = name.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
+    return {text.lower() for text in (name, local, relation["label"], relation["words"])}

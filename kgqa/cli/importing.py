@@ -1,0 +1,112 @@
+"""`kgqa graph import` and `kgqa graph get`: sources to a store, with a bar and without traces when stopped."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgqa.cli.showing import show_manifest
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Language = Annotated[str, typer.Option(help="Language preferred for labels, such as en or ko.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported graph.")]
+
+
+def import_sources(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, or a SPARQL endpoint.")],
+    out: Out,
+    language: Language = "en",
+    name: Annotated[str, typer.Option(help="Short name of the graph; default that of the folder.")] = "",
+    languages: Annotated[
+        str, typer.Option(help="Languages kept of ConceptNet, with commas; `all` for every one.")
+    ] = "en",
+    licence: Annotated[str, typer.Option(help="Licence to record; default what the source states.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Import RDF (Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD), TSV, ConceptNet or an endpoint.
+
+    Files may be compressed (.gz, .zst); several become one graph. A TSV
+    has the columns relation, head, tail and perhaps weight.
+
+    Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name,
+    else the words of the name. A short text as a value becomes a concept;
+    numbers and dates are left out and counted.
+
+    A small file needs no import: `kgqa ask --graph FILE` reads it once. An
+    endpoint may be asked as it is by `--graph URL`; there only facts
+    between IRIs are seen.
+
+    Example: kgqa graph import farm.ttl --out farm
+    """
+    from kgqa.graph.importing import import_graph
+
+    kept = () if languages == "all" else tuple(languages.split(","))
+    with _progress(as_json) as progress, _stoppable():
+        manifest = import_graph(sources, out, name, language, kept, licence, progress=progress)
+    show_manifest(manifest, out, as_json)
+
+
+def get(
+    what: Annotated[str, typer.Argument(help="conceptnet or wordnet.")],
+    out: Out,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Official file already on disk; nothing is downloaded.")
+    ] = None,
+    languages: Annotated[str, typer.Option(help="Languages kept, with commas; `all` for every one.")] = "en",
+    as_json: AsJson = False,
+) -> None:
+    """Download an official graph (or take it from disk) and import it with its licence and credit.
+
+    A download that breaks off is resumed by the same command.
+
+    Example: kgqa graph get conceptnet --out conceptnet --languages en,ko
+    """
+    from kgqa.graph.downloading import get_graph
+
+    kept = () if languages == "all" else tuple(languages.split(","))
+    with _progress(as_json) as progress, _stoppable():
+        manifest = get_graph(what, out, source, kept, progress)
+    show_manifest(manifest, out, as_json)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Any]:
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def report(stage: str, count: int, total: int | None = None) -> None:
+            bar.update(task, description=stage, completed=count, total=total)
+
+        yield report
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """A polite kill unwinds as Ctrl-C does, so that nothing half-written stays."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,64 @@
+"""Printed tables, JSON, and what a graph's manifest says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def print_json(value: Any) -> None:
+    """Print as JSON, letters of any language as they are."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def print_table(columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table less the columns that are empty throughout."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    used = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    table = Table(box=None, pad_edge=False)
+    for i in used:
+        table.add_column(columns[i], overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(row[i]) for i in used))
+    Console().print(table)
+
+
+def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) -> None:
+    """Print what a graph holds, and on standard error what is amiss with it."""
+    if as_json:
+        print_json(manifest)
+        return
+    if "edges" not in manifest:
+        found = "answers" if manifest["holds_facts"] else "answers, but its default graph is empty"
+        typer.echo(f"{manifest['name']}: SPARQL endpoint, {found}")
+        return
+    typer.echo(
+        f"{folder or manifest['name']}: {manifest['edges']:,} facts, {manifest['entities']:,} concepts, "
+        f"{manifest['labels']:,} labels, {len(manifest['relations'])} relations"
+    )
+    languages = ", ".join(language for language in manifest["languages"] if language)
+    about = {"languages": languages, "licence": manifest.get("licence"), "credit": manifest.get("credit")}
+    about["named graphs"] = str(len(manifest["graphs"]) - 1) if len(manifest["graphs"]) > 1 else ""
+    left_out = dict(manifest.get("skipped") or {})
+    if manifest["self_loops_dropped"]:
+        left_out["fact from a concept to itself"] = manifest["self_loops_dropped"]
+    about["left out"] = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    about["hash"] = manifest["hash"]
+    for key, value in about.items():
+        if value:
+            typer.echo(f"{key}: {value}")
+    ranked = sorted(manifest["relations"], key=lambda row: -row["count"])
+    print_table(
+        ["relation", "words", "facts", "name"],
+        [[row["label"], row["words"], f"{row['count']:,}", row["name"]] for row in ranked[:30]],
+    )
+    if len(ranked) > 30:
+        typer.echo(f"and {len(ranked) - 30} more relations")
+    for warning in manifest.get("warnings", ()):
+        typer.echo(f"warning: {warning}", err=True)

@@ -1,0 +1,38 @@
+"""Concepts by name and label, relations by what they may be called."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.cli.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
+from kgqa.graph.store import GraphStore
+from kgqa.types import InputError, Triple
+
+GRAPH = GraphStore.from_triples([Triple("trowel", "/r/UsedFor", "dig hole", 2.0)], name="garden")
+
+
+def test_by_name_label_and_base_form() -> None:
+    assert GRAPH.names(concept_called(GRAPH, "the trowels")) == ["trowel"]
+    assert GRAPH.names(candidates(GRAPH, "Digging Holes")) == ["dig hole"]
+    assert labels_of(GRAPH, ["dig hole", "trowel"]) == ["dig hole", "trowel"]
+
+
+def test_what_is_not_there() -> None:
+    with pytest.raises(InputError, match="no concept of garden"):
+        concept_called(GRAPH, "piano")
+    with pytest.raises(InputError, match="empty"):
+        candidates(GRAPH, " ")
+
+
+def test_facts_and_their_relations() -> None:
+    (row,) = rows_of(GRAPH, GRAPH.edges())
+    assert (row["head"]["label"], row["tail"]["label"], row["weight"], row["graph"]) == (
+        "trowel",
+        "dig hole",
+        2.0,
+        "",
+    )
+    assert {"usedfor", "/r/usedfor"} <= ways_to_say(row["relation"])
+    check_relation(GRAPH, "UsedFor")
+    with pytest.raises(InputError, match="did you mean"):
+        check_relation(GRAPH, "usedfr")

@@ -1,0 +1,67 @@
+"""Importing, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from kgqa.cli.graph import graph_app
+from kgqa.types import InputError
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(graph_app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(graph_app, list(arguments))
+    assert isinstance(result.exception, InputError), result.output
+    return str(result.exception)
+
+
+def test_several_sources_become_one_graph(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("used for\ttrowel\tdig\n")
+    (tmp_path / "b.nt").write_text("<http://x/a> <http://x/r> <http://x/b> .\n")
+    sources = [str(tmp_path / "a.tsv"), str(tmp_path / "b.nt")]
+    manifest = json.loads(run("import", *sources, "--out", str(tmp_path / "g"), "--name", "both", "--json"))
+    assert (manifest["name"], manifest["edges"], len(manifest["sources"])) == ("both", 2, 2)
+    assert "no such" in refused("import", str(tmp_path / "none.ttl"), "--out", str(tmp_path / "h")).lower()
+
+
+def test_get_from_disk(tmp_path: Path) -> None:
+    line = '/a/[/r/UsedFor/]\t/r/UsedFor\t/c/en/trowel\t/c/en/dig\t{"weight": 2.0}\n'
+    (tmp_path / "dump.csv").write_text(line)
+    source, out = str(tmp_path / "dump.csv"), str(tmp_path / "g")
+    manifest = json.loads(run("get", "conceptnet", "--from", source, "--out", out, "--json"))
+    assert manifest["edges"] == 1
+    assert "CC BY-SA 4.0" in manifest["licence"] and "ConceptNet" in manifest["credit"]
+    assert "conceptnet or wordnet" in refused("get", "freebase", "--out", out)
+
+
+def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "slow.tsv")
+    command = [sys.executable, "-m", "kgqa", "graph", "import", str(tmp_path / "slow.tsv")]
+    started = subprocess.Popen([*command, "--out", str(tmp_path / "out" / "g")], stderr=subprocess.PIPE)
+    with (tmp_path / "slow.tsv").open("w") as pipe:
+        pass  # looked at, to tell what it is
+    with (tmp_path / "slow.tsv").open("w") as pipe:
+        pipe.write("r\ta\tb\n")
+        pipe.flush()
+        deadline = time.monotonic() + 5
+        while not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir()):
+            assert time.monotonic() < deadline and started.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.1)
+        started.send_signal(signal.SIGTERM)
+        _, said = started.communicate(timeout=5)
+    assert started.returncode == 130, said
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,49 @@
+"""What is printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kgqa.cli.showing import print_json, print_table, show_manifest
+
+MANIFEST = {
+    "name": "garden",
+    "hash": "ab",
+    "edges": 1200,
+    "entities": 3,
+    "labels": 4,
+    "languages": ["", "en", "ko"],
+    "graphs": [""],
+    "self_loops_dropped": 2,
+    "skipped": {"empty list": 1},
+    "relations": [{"name": f"r{i}", "label": f"r {i}", "words": "", "count": i} for i in range(31)],
+    "warnings": ["one hub"],
+}
+
+
+def test_letters_stay_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"label": "모종삽"})
+    out = capsys.readouterr().out
+    assert "모종삽" in out and json.loads(out)
+
+
+def test_empty_columns_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["label", "from"], [["[bold]x", ""], ["y", ""]])
+    out = capsys.readouterr().out
+    assert "from" not in out and "[bold]x" in out
+
+
+def test_a_manifest_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    show_manifest(MANIFEST, Path("there"), as_json=False)
+    said = capsys.readouterr()
+    assert "there: 1,200 facts, 3 concepts" in said.out and "languages: en, ko" in said.out
+    assert "1 empty list; 2 fact from a concept to itself" in said.out
+    assert "and 1 more relations" in said.out and said.err == "warning: one hub\n"
+
+
+def test_an_endpoint(capsys: pytest.CaptureFixture[str]) -> None:
+    show_manifest({"name": "there", "holds_facts": False}, None, as_json=False)
+    assert "default graph is empty" in capsys.readouterr().out
