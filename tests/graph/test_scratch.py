@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.graph.scratch import Names, Scratch
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgqa.graph.scratch import Names, Scratch, _distinct
 from kgqa.graph.statements import Batch, Label
 
 
@@ -26,3 +30,12 @@ def test_relation_labels_in_the_wanted_language(tmp_path: Path) -> None:
     assert (scratch.edge_count, scratch.self_loops) == (1, 1)
     assert scratch.write_labels(scratch.used_entities(), tmp_path, "de") == {"r": "Beziehung"}
     assert (tmp_path / "label_text.bin").read_bytes() == b"A"
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9), max_size=30))
+def test_distinct_hashes_are_those_of_numpy(values: list[int]) -> None:
+    """Small numbers differ in the low bits only, which the packed sort leaves out."""
+    hashes = np.array(values, dtype=np.int64)
+    wanted = np.unique(hashes, return_index=True, return_inverse=True)
+    for found, right in zip(_distinct(hashes), wanted, strict=True):
+        assert found.tolist() == right.tolist()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pyoxigraph
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgqa.graph.sources import lines
 from kgqa.graph.sources.lines import read_lines
@@ -41,6 +43,15 @@ def test_plain_lines(tmp_path: Path) -> None:
         "<urn:a> <urn:r> <urn:b c> .",
         "<urn:a> <urn:r>\t<urn:b> .",
         "<urn:a> <urn:r> <urn:b> .\r",
+        "<urn:a>x <urn:r> <urn:b> .",
+        "<urn:a> x<urn:r> <urn:b> .",
+        "<urn:a> <urn:r> <urn:b> . ",
+        "<urn:a> <urn:r> <urn:b> x",
+        "<urn:a> <urn:r> <urn:b> ..",
+        "x<urn:a> <urn:r> <urn:b> .",
+        "<urn:a> <urn:r>. <urn:b>",
+        "<urn:a><urn:r> <urn:b>  .",
+        "<> <urn:r> <urn:b> .",
         "",
     ],
 )
@@ -48,6 +59,18 @@ def test_anything_else_is_for_the_parser(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.nt").write_text(PLAIN + line + "\n")
     ((_, _, columns),) = read_lines(tmp_path / "a.nt")
     assert columns is None
+
+
+@given(st.text(alphabet="<> .\n:ax\r\t\u00e9\u2028", max_size=30), st.integers(0, 60))
+def test_what_is_cut_apart_is_what_is_parsed(noise: str, place: int) -> None:
+    text = PLAIN[:place] + noise + PLAIN[place:]
+    piece = text.encode()
+    columns = lines._columns(piece, piece.count(b"\n"))
+    if columns is not None:
+        parsed = list(pyoxigraph.parse(piece, format=pyoxigraph.RdfFormat.N_TRIPLES))
+        assert [(q.subject.value, q.predicate.value, q.object.value) for q in parsed] == list(
+            zip(*columns, strict=True)
+        )
 
 
 def test_pieces_end_at_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
