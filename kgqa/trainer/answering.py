@@ -18,6 +18,7 @@ from torch import nn
 
 from kgqa.batch import QABatch
 from kgqa.graph.ablation import ABLATIONS
+from kgqa.graph.aligning import aligned
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
@@ -32,6 +33,7 @@ from kgqa.models.words import load_words
 from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.qa import QA
 from kgqa.objectives.sift import SiFT
+from kgqa.text.corpus import read_documents
 from kgqa.text.datasets import load_dataset
 from kgqa.text.renaming import renamed
 from kgqa.text.synthesis import synthesise
@@ -54,7 +56,8 @@ class DataSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """A name of `kgqa.text.datasets`, a path to your own JSONL, or `synthesis`."""
+    """A name of `kgqa.text.datasets`, a path to your own JSONL, `synthesis` (questions made of the graph's facts) or
+    `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
     graph: str = "everyday"
     """The graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -62,7 +65,7 @@ class DataSettings(BaseModel):
     batch_questions: int = Field(16, ge=1)
     """Questions in a step."""
     limit: int | None = None
-    """Use the first so many examples (questions made, for `synthesis`)."""
+    """Use the first so many examples (questions made, for `synthesis` and `aligned`)."""
     unanswerable: float = Field(0.0, ge=0, le=1)
     """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
     renamed: float = Field(0.0, ge=0, le=1)
@@ -70,7 +73,9 @@ class DataSettings(BaseModel):
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
-    """For `synthesis` and for made-up unanswerable questions."""
+    """For `synthesis`, `aligned` and made-up unanswerable questions."""
+    texts: tuple[str, ...] = ()
+    """For `aligned`: text files (.txt or .txt.zst), read sentence by sentence."""
 
 
 class EncoderSettings(BaseModel):
@@ -198,6 +203,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
     if settings.name == "synthesis":
         count = settings.limit or 20_000
         found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
+    elif settings.name == "aligned":
+        found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
     else:
         found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))
@@ -210,6 +217,19 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
     return examples
 
 
+def sentences(settings: DataSettings) -> Iterator[str]:
+    """Sentences of the texts that a data set names.
+
+    Raises:
+        InputError: it names none, or one is missing.
+    """
+    if not settings.texts:
+        raise InputError(f"{settings.name}: name the text files to read, as texts = [\"a.txt.zst\"]")
+    for name in settings.texts:
+        for document in read_documents(Path(expanded(name))):
+            yield from document
+
+
 def check_data(recipe: AnsweringRecipe) -> None:
     """Read the first example of every data set, so that one that is missing is said at once.
 
@@ -218,7 +238,9 @@ def check_data(recipe: AnsweringRecipe) -> None:
     """
     for settings in recipe.data:
         expanded(settings.graph)
-        if settings.name != "synthesis":
+        if settings.name == "aligned":
+            next(sentences(settings), None)
+        elif settings.name != "synthesis":
             next(iter(load_dataset(settings.name)), None)
 
 

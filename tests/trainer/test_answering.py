@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from kgqa.answerer import Answerer
+from kgqa.graph.opening import open_graph
 from kgqa.models.collate import Collator
 from kgqa.trainer.answering import (
     AnsweringRecipe,
@@ -12,6 +14,8 @@ from kgqa.trainer.answering import (
     build,
     expanded,
     find_encoder,
+    load_examples,
+    sentences,
     train_reader,
 )
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
@@ -51,12 +55,10 @@ def test_weights_share_out_the_steps(tokenizer) -> None:
 
 
 def test_a_reader_is_trained_from_an_encoder_folder(
-    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import json
     import shutil
-
-    from kgqa.answerer import Answerer
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "encoder"
@@ -94,6 +96,11 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     assert reader.settings == recipe.reasoner
     adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
     assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
+    vectors.save(tmp_path / "words" / "words.safetensors")
+    train_reader(recipe.model_copy(update={"words": str(tmp_path / "words")}), tmp_path / "told")
+    told = Answerer.load(str(tmp_path / "told" / "export"), str(tools_file))
+    assert told.reader.settings.word_size == told.collator.words.size == 8
+    assert told.answer(Question("What did I dig with?")).model == "toy"
 
 
 def test_held_out_questions_pick_the_best_reader(
@@ -145,3 +152,14 @@ def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: py
     recipe = AnsweringRecipe.model_validate({"data": [{"name": "synthesis"}, {"name": "csqa-train"}]})
     with pytest.raises(InputError, match="csqa/train"):
         train_reader(recipe, Path("/nowhere/run"))
+
+
+def test_sentences_with_a_hidden_concept_are_made_of_texts(tmp_path: Path, tools_file: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "talk.txt").write_text("We saw it there. Nothing else was said of it.\n", encoding="utf-8")
+    settings = DataSettings(name="aligned", texts=(str(tmp_path / "talk.txt"),))
+    assert list(sentences(settings)) == ["We saw it there.", "Nothing else was said of it."]
+    with pytest.raises(InputError, match="no examples"):
+        load_examples(settings, open_graph(str(tools_file)))
+    with pytest.raises(InputError, match="texts"):
+        list(sentences(DataSettings(name="aligned")))
