@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.cues import Asked
 from kgqa.graph.walking import Walk, best, locate
-from kgqa.types import Edges, Ints
+from kgqa.types import Edges, Ints, KnowledgeGraph
 
 Scores = NDArray[np.float64]
 
-# A linear ranker, fitted by listwise softmax on training questions (answers among all concepts within two
-# hops): 40 % CommonsenseQA over ConceptNet, 60 % hand-written ones over the everyday graph. It knows no
-# relation and no concept, so it serves any graph.
-_WEIGHTS = {
+# Linear rankers, fitted by listwise softmax on training questions (answers among all concepts within two
+# hops). They know no relation and no concept, so they serve any graph. In an edited graph a concept's facts
+# were written as one; a gathered one (ConceptNet) says of common things a great deal at random, and there
+# other signs tell.
+EDITED: Mapping[str, float] = {
     "near": 0.23,
     "far": 0.13,
     "firm": 0.88,
@@ -25,8 +26,32 @@ _WEIGHTS = {
     "leads": 0.15,
     "leads_far": 0.29,
     "mentions": -0.6,
+    "some": 0.9,
+    "share": 1.52,
+    "number": 0.26,
 }
-_FILLING = {"some": 0.9, "share": 1.52, "number": 0.26}
+"""Weights fitted 40 % on CommonsenseQA over ConceptNet, 60 % on hand-written questions over the everyday graph."""
+GATHERED: Mapping[str, float] = {
+    "near": -0.02,
+    "far": 0.13,
+    "firm": 0.94,
+    "as_tail": 1.34,
+    "reached": -0.23,
+    "leads": 0.65,
+    "leads_far": 0.05,
+    "mentions": -1.46,
+    "some": 0.34,
+    "share": 0.07,
+    "number": 0.36,
+}
+"""Weights fitted on CommonsenseQA over ConceptNet alone."""
+_GATHERED_FROM = 100_000
+"""Concepts from which a graph is taken to be gathered by many hands or machines."""
+
+
+def weights_for(graph: KnowledgeGraph) -> Mapping[str, float]:
+    """The weights for a graph, by its size; an endpoint, whose size is not known, counts as edited."""
+    return GATHERED if getattr(graph, "entity_count", 0) >= _GATHERED_FROM else EDITED
 
 
 def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]) -> dict[str, Scores]:
@@ -66,7 +91,7 @@ def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]
     }
 
 
-def filling(edges: Edges, size: int, asked: Asked) -> Scores:
+def filling(edges: Edges, size: int, asked: Asked, weights: Mapping[str, float] = EDITED) -> Scores:
     """(size,) whether the facts of each concept show it to be of the kind that is asked for: a place, a tool.
 
     Ends of `edges` are places below `size`, or -1 for what does not matter.
@@ -78,8 +103,8 @@ def filling(edges: Edges, size: int, asked: Asked) -> Scores:
         inside = place >= 0
         fills += np.bincount(place[inside & row], minlength=size)
         facts += np.bincount(place[inside], minlength=size)
-    found: Scores = _FILLING["some"] * (fills > 0) + _FILLING["number"] * np.log1p(fills)
-    return found + _FILLING["share"] * fills / np.maximum(facts, 1)
+    found: Scores = weights["some"] * (fills > 0) + weights["number"] * np.log1p(fills)
+    return found + weights["share"] * fills / np.maximum(facts, 1)
 
 
 def score_context(
@@ -89,6 +114,7 @@ def score_context(
     vague: NDArray[np.bool_],
     facts_of: Callable[[Ints], Edges] | None = None,
     count: int = 0,
+    weights: Mapping[str, float] = EDITED,
 ) -> Scores:
     """Worth of each concept to question and passage alone, over 0 and up to 1. See `features`.
 
@@ -97,16 +123,16 @@ def score_context(
     size = len(reached.ids)
     logit = np.zeros(size)
     for name, value in features(reached, mass, asked, vague).items():
-        logit += _WEIGHTS[name] * value
+        logit += weights[name] * value
     unreached = (reached.near[:, 0] + reached.far[:, 0]) == 0
     if asked.fills.any():
-        kind = filling(reached.edges, size, asked)
+        kind = filling(reached.edges, size, asked, weights)
         if facts_of is not None:
             first = _bounded(logit + kind, unreached)
             ids = reached.ids[np.sort(best(first, count))]
             facts = facts_of(ids)
             places = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
-            kind[np.searchsorted(reached.ids, ids)] = filling(places, len(ids), asked)
+            kind[np.searchsorted(reached.ids, ids)] = filling(places, len(ids), asked, weights)
         logit += kind
     return _bounded(logit, unreached)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kgqa.graph.cues import asked, vague_relations
 from kgqa.graph.linking import Linker
-from kgqa.graph.ranking import score_bridges, score_context
+from kgqa.graph.ranking import score_bridges, score_context, weights_for
 from kgqa.graph.walking import Walk, WalkSettings, best, distinct, join, locate, take, walk
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Link, Mention, NodeRole, Question, Subgraph
 
@@ -73,9 +73,10 @@ def retrieve(
     reached = walk(graph, everyone, columns, hops, settings)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
+    weights = weights_for(graph)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
     if question.choices or not hasattr(graph, "facts_among"):
-        context = score_context(reached, columns[:, 0], wanted, vague)
+        context = score_context(reached, columns[:, 0], wanted, vague, weights=weights)
     else:
         context = score_context(
             reached,
@@ -84,6 +85,7 @@ def retrieve(
             vague,
             lambda ids: graph.neighbours(ids, settings.hub_facts),
             _JUDGED * max_nodes,
+            weights,
         )
     if relevance is not None:
         context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)

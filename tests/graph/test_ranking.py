@@ -1,9 +1,19 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from kgqa.graph.cues import asked, vague_relations
-from kgqa.graph.ranking import features, filling, score_bridges, score_context
+from kgqa.graph.ranking import (
+    EDITED,
+    GATHERED,
+    features,
+    filling,
+    score_bridges,
+    score_context,
+    weights_for,
+)
 from kgqa.graph.walking import WalkSettings, locate, walk
 
 
@@ -89,3 +99,18 @@ def test_nothing_reached_scores_nothing(toy):
     walked = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), 2, WalkSettings())
     assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"))) == 0
     assert len(score_bridges(walked, 0)) == 0
+
+
+def test_weights_go_by_the_size_of_a_graph(toy):
+    assert weights_for(toy) is EDITED
+    assert weights_for(SimpleNamespace(entity_count=300_000)) is GATHERED
+    assert weights_for(SimpleNamespace()) is EDITED  # an endpoint does not tell its size
+    assert GATHERED.keys() == EDITED.keys()
+
+
+def test_other_weights_rank_otherwise(toy):
+    walked = reached(toy, "build a house", "excavator")
+    asking_for = asking(toy, "With which tool?")
+    edited = score_context(walked, np.array([1.0, 0.0]), *asking_for)
+    gathered = score_context(walked, np.array([1.0, 0.0]), *asking_for, weights=GATHERED)
+    assert gathered.max() == 1 and not np.allclose(edited, gathered)
