@@ -127,7 +127,7 @@ def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:
     """Whether two neighbouring facts of a path have only a property in common: a river is long, a bridge is."""
     steps = list(zip(path.steps, path.forward, strict=True))
     return any(
-        ahead and not back and kinds[first] == kinds[second] and kinds[first] in _SHARED
+        ahead and not back and (kinds[first] in _SHARED or kinds[second] in _SHARED)
         for (first, ahead), (second, back) in pairwise(steps)
     )
 
