@@ -6,17 +6,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from apps.resources import say
+from apps.resources import is_dark, say
 from apps.texts import LANGUAGES
 from apps.views import ask, batch, compare, learn, own
 
 ICON = Path(__file__).with_name("icon.svg")
 KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")
 STYLE = (
-    "<style>.stApp{word-break:keep-all}.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}"
-    "[data-testid=stBaseButton-segmented_controlActive] p,"
-    "[data-testid=stCaptionContainer] code{color:var(--st-text-color,inherit)}</style>"
+    ".stApp{word-break:keep-all}.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}"
 )
+DARK = "button[data-selected=true] p,[data-testid=stCaptionContainer] code{color:#8fd3b4!important}"
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),
     "own": (own.page, ":material/hub:"),
@@ -29,7 +28,7 @@ PAGES = {
 def main() -> None:
     """Navigation around the page that was asked for."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
-    st.html(STYLE)
+    st.html(f"<style>{STYLE}{DARK if is_dark() else ''}</style>")
     state = st.session_state
     saved = state.setdefault("saved", {})
     if "language" not in saved:

@@ -29,7 +29,7 @@ def main(target: Path = TARGET) -> None:
         _wait(f"http://127.0.0.1:{port}/_stcore/health")
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1280, "height": 1800}, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1280, "height": 2250}, color_scheme="light")
             page.set_default_timeout(1000 * START_S)
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_role("button", name=EXAMPLE).click()
