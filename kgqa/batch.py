@@ -50,6 +50,7 @@ class TextBatch(Movable):
     attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
     token_type_ids: Tensor | None = None  # (B, T) int64, 1 for the second segment
     label: Tensor | None = None  # (B,) int64 of NSP or SOP: 1 where the second segment is not the next
+    joined: Tensor | None = None  # (B, T) bool: the token goes on the concept that the one before it belongs to
 
 
 @dataclass(frozen=True)

@@ -34,23 +34,23 @@ def hide(
     mask_share: float = 0.8,
     random_share: float = 0.1,
     noise: Tensor | None = None,
-    inside: Tensor | None = None,
+    goes_on: Tensor | None = None,
 ) -> Masked:
     """Hide the same number K of tokens in each row, so that shapes stay fixed on the device.
 
     Of the hidden tokens `mask_share` become [MASK], `random_share` a random token, the rest stay (Devlin et
-    al., 2019, section 3.1: 80/10/10). `noise` (B, T) in [0, 1) decides which; None draws it. With `inside`
-    (V,) bool, true for tokens that go on a word, whole words are hidden (the word that would make it more
-    than K is left).
+    al., 2019, section 3.1: 80/10/10). `noise` (B, T) in [0, 1) decides which; None draws it. With `goes_on`
+    (B, T) bool, true for tokens that go on a word or concept, whole ones are hidden (the one that would make it
+    more than K is left).
     """
     count = max(1, round(share * input_ids.shape[1]))
     score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise
-    if inside is not None:
-        score = score.gather(1, word_starts(input_ids, inside))
+    if goes_on is not None:
+        score = score.gather(1, word_starts(input_ids, goes_on))
     score = score.masked_fill(input_ids < SPECIAL_TOKENS, -1.0)
     best, positions = score.topk(count, dim=1)  # (B, K)
-    if inside is not None:
-        best = best.masked_fill(~whole(input_ids, positions, inside), -1.0)
+    if goes_on is not None:
+        best = best.masked_fill(~whole(input_ids, positions, goes_on), -1.0)
     originals = input_ids.gather(1, positions)
     fate = torch.rand(positions.shape, device=input_ids.device)
     drawn = torch.randint(SPECIAL_TOKENS, vocab_size, positions.shape, device=input_ids.device)
@@ -60,17 +60,25 @@ def hide(
     return Masked(input_ids.scatter(1, positions, filled), positions, originals.masked_fill(best < 0, -100))
 
 
-def word_starts(input_ids: Tensor, inside: Tensor) -> Tensor:
+def going_on(batch: TextBatch, inside: Tensor | None) -> Tensor | None:
+    """Tokens that go on a word or concept, (B, T); None without `inside` (V,), the tokens that go on a word."""
+    if inside is None:
+        return None
+    words = inside[batch.input_ids]
+    return words if batch.joined is None else words | batch.joined
+
+
+def word_starts(input_ids: Tensor, goes_on: Tensor) -> Tensor:
     """Place of the first token of each token's word, (B, T); a special token ends a word."""
-    begins = ~inside[input_ids] | (input_ids < SPECIAL_TOKENS)
+    begins = ~goes_on | (input_ids < SPECIAL_TOKENS)
     begins = begins | torch.nn.functional.pad(input_ids[:, :-1] < SPECIAL_TOKENS, (1, 0), value=True)
     places = torch.arange(input_ids.shape[1], device=input_ids.device)
     return torch.where(begins, places, 0).cummax(1).values
 
 
-def whole(input_ids: Tensor, positions: Tensor, inside: Tensor) -> Tensor:
+def whole(input_ids: Tensor, positions: Tensor, goes_on: Tensor) -> Tensor:
     """Whether all tokens of the word at each place are among `positions`, (B, K)."""
-    starts = word_starts(input_ids, inside)
+    starts = word_starts(input_ids, goes_on)
     lengths = torch.zeros_like(starts).scatter_add(1, starts, torch.ones_like(starts))
     mine = starts.gather(1, positions)
     hidden = torch.zeros_like(starts).scatter_add(1, mine, torch.ones_like(mine))
@@ -112,7 +120,9 @@ class MLM(Objective):
         share: share of tokens hidden.
         mask_share, random_share: what becomes of them; the rest is left as it is.
         static: hide the same tokens of a row each time; else anew (RoBERTa's dynamic masking).
-        inside: (V,) bool, tokens that go on a word: whole words are hidden (BERT's later release).
+        inside: (V,) bool, tokens that go on a word: whole words are hidden (BERT's later release), and whole
+            concepts where the batch tells which tokens are joined (ERNIE's entity masking, Sun et al., 2019,
+            section 3.2).
         decoder: what stands between encoder and head (DeBERTa's mask decoder); None: nothing.
         save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
@@ -149,18 +159,19 @@ class MLM(Objective):
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the hidden tokens."""
-        masked = self.hide(batch.input_ids)
+        masked = self.hide(batch)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden)
         loss = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
         return Loss(loss, {"mlm": loss.detach()}, masked.labels.numel())
 
-    def hide(self, input_ids: Tensor) -> Masked:
+    def hide(self, batch: TextBatch) -> Masked:
         """The rows with tokens hidden as the paper's switches say."""
+        input_ids = batch.input_ids
         noise = static_noise(input_ids) if self.static else None
         shares = (self.share, self.mask_share, self.random_share)
-        return hide(input_ids, self.model.config.vocab_size, *shares, noise, self.inside)
+        return hide(input_ids, self.model.config.vocab_size, *shares, noise, going_on(batch, self.inside))
 
     def export(self, folder: Path) -> None:
         """Write a Hugging Face folder: `AutoModel` and `AutoModelForMaskedLM` load it."""

@@ -40,7 +40,7 @@ class MLMWithPairs(MLM):
     def forward(self, batch: TextBatch) -> Loss:
         """Sum of the two losses; `pair_accuracy` is 0.5 by chance."""
         assert batch.label is not None
-        masked = self.hide(batch.input_ids)
+        masked = self.hide(batch)
         hidden = states(self.encoder, masked.input_ids, batch)
         logits = self._predict(self.model, gather(hidden, masked.positions))
         mlm = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)

@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
-from kgqa.objectives.mlm import SPECIAL_TOKENS, gather, hide, states
+from kgqa.objectives.mlm import SPECIAL_TOKENS, gather, going_on, hide, states
 
 Sharing = Literal["es", "nes", "gdes"]
 
@@ -85,9 +85,11 @@ class RTD(Objective):
         weight: lambda of the paper.
         temperature: of the samples; above 1 they are easier to detect.
         warm_steps: first the generator learns alone for so many steps (0: never).
+        inside: (V,) bool, tokens that go on a word: whole words and concepts are hidden, as by MLM.
     """
 
     steps: Tensor
+    inside: Tensor | None
     generator: Any
     discriminator: Any
 
@@ -102,6 +104,7 @@ class RTD(Objective):
         weight: float = 50.0,
         temperature: float = 1.0,
         warm_steps: int = 0,
+        inside: Tensor | None = None,
         save: Callable[[Path], None] | None = None,
     ) -> None:
         super().__init__()
@@ -112,6 +115,7 @@ class RTD(Objective):
         self.share, self.weight, self.temperature = share, weight, temperature
         self.warm_steps = warm_steps
         self._save = save
+        self.register_buffer("inside", inside, persistent=False)
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     @property
@@ -122,7 +126,8 @@ class RTD(Objective):
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
         vocab_size = self.generator.config.vocab_size
-        masked = hide(batch.input_ids, vocab_size, self.share, mask_share=0.85, random_share=0.0)
+        goes_on = going_on(batch, self.inside)
+        masked = hide(batch.input_ids, vocab_size, self.share, 0.85, 0.0, goes_on=goes_on)
         hidden = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.generator, hidden).float()  # (B, K, V)
         mlm = cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)

@@ -9,6 +9,7 @@ import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ Document = list[str]
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
 SPLITS = ("train", "held_out")
+JOINT = "\u00a0"
+"""Stands for the blank between two words of one concept; nothing else of it is kept in the tokens."""
 
 
 def read_documents(path: Path) -> Iterator[Document]:
@@ -98,12 +101,12 @@ def write_corpus(
     for name, documents in sources.items():
         count = counts.setdefault(name, {"documents": 0, "tokens": 0, "held_out_tokens": 0})
         for batch in _batched(documents, 64):
-            encoded = iter(
-                tokenizer.encode_batch_fast([s for d in batch for s in d], add_special_tokens=False)
-            )
+            plain = [s.replace(JOINT, " ") for d in batch for s in d]
+            encoded = iter(tokenizer.encode_batch_fast(plain, add_special_tokens=False))
             for document in batch:
                 split = "held_out" if is_held_out(document, held_out) else "train"
-                size = writers[split].add([next(encoded).ids for _ in document])
+                joined = [_joined(sentence, tokenizer) for sentence in document]
+                size = writers[split].add([next(encoded).ids for _ in document], joined)
                 count["documents"] += 1
                 count["tokens" if split == "train" else "held_out_tokens"] += size
     manifest = {
@@ -120,6 +123,15 @@ def write_corpus(
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(part, folder)
     return Corpus(folder)
+
+
+def _joined(sentence: str, tokenizer: Tokenizer) -> list[int]:
+    """Tokens that begin a further word of a concept."""
+    if JOINT not in sentence:
+        return []
+    offsets = tokenizer.encode(sentence.replace(JOINT, " "), add_special_tokens=False).offsets
+    # a token of byte-level BPE begins with the blank, one of WordPiece behind it
+    return [i for i, (a, b) in enumerate(offsets) if b > a and JOINT in sentence[max(a - 1, 0) : a + 1]]
 
 
 def _batched(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
@@ -142,13 +154,15 @@ class _Writer:
         self._tokens: list[int] = []
         self._sentences: list[int] = []
         self._documents: list[int] = []
+        self._joined: list[int] = []
         self._shards: list[str] = []
 
-    def add(self, sentences: list[list[int]]) -> int:
+    def add(self, sentences: list[list[int]], joined: list[list[int]]) -> int:
         before = self.total
         self._documents.append(len(self._sentences))
-        for sentence in sentences:
+        for sentence, places in zip(sentences, joined, strict=True):
             if sentence:
+                self._joined.extend(self.total + place for place in places)
                 self._sentences.append(self.total)
                 self._tokens.extend(sentence)
                 self.total += len(sentence)
@@ -167,6 +181,8 @@ class _Writer:
             self._flush()
         np.save(self.folder / f"{self.split}-sentences.npy", np.asarray(self._sentences, dtype=np.int64))
         np.save(self.folder / f"{self.split}-documents.npy", np.asarray(self._documents, dtype=np.int64))
+        if self._joined:
+            np.save(self.folder / f"{self.split}-joined.npy", np.asarray(self._joined, dtype=np.int64))
         return {"tokens": self.total, "documents": len(self._documents), "shards": self._shards}
 
 
@@ -211,9 +227,32 @@ class Corpus:
         """Number of the first sentence of each document."""
         return np.load(self.folder / f"{split}-documents.npy")
 
+    def joined(self, split: str = "train") -> NDArray[np.bool_]:
+        """Whether each token of the stream begins a further word of the concept before it (in said facts)."""
+        flags = np.zeros(int(self.manifest["splits"][split]["tokens"]), dtype=np.bool_)
+        path = self.folder / f"{split}-joined.npy"
+        if path.is_file():
+            flags[np.load(path)] = True
+        return flags
+
     def document_rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
         """Rows (n, length) that never cross a document, padded with id 0: RoBERTa's DOC-SENTENCES."""
-        stream, body = self.tokens(split), length - 2
+        return self._cut(self.tokens(split), length, split, self.cls, self.sep)
+
+    def rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
+        """The split as rows (n, length) of [CLS] text [SEP], packed across documents without padding.
+
+        This is RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its extra separator.
+        """
+        return _packed(self.tokens(split), length, self.cls, self.sep)
+
+    def joined_rows(self, length: int, split: str = "train", documents: bool = False) -> NDArray[np.bool_]:
+        """`joined` laid out as `rows`, or as `document_rows`."""
+        flags = self.joined(split)
+        return self._cut(flags, length, split, 0, 0) if documents else _packed(flags, length, 0, 0)
+
+    def _cut(self, stream: NDArray[Any], length: int, split: str, first: int, last: int) -> NDArray[Any]:
+        body = length - 2
         begins = np.append(self.sentences(split), len(stream))
         borders = np.append(begins[self.documents(split)], len(stream))
         cuts = [
@@ -221,20 +260,16 @@ class Corpus:
             for start, end in zip(borders[:-1], borders[1:], strict=True)
             for place in range(int(start), int(end), body)
         ]
-        rows = np.zeros((len(cuts), length), dtype=np.uint16)
+        rows = np.zeros((len(cuts), length), dtype=stream.dtype)
         for row, (start, end) in zip(rows, cuts, strict=True):
-            row[0], row[1 : 1 + end - start], row[1 + end - start] = self.cls, stream[start:end], self.sep
+            row[0], row[1 : 1 + end - start], row[1 + end - start] = first, stream[start:end], last
         return rows
 
-    def rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
-        """The split as rows (n, length) of [CLS] text [SEP], packed across documents without padding.
 
-        This is RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its extra separator.
-        """
-        stream = self.tokens(split)
-        body = length - 2
-        count = len(stream) // body
-        rows = np.empty((count, length), dtype=np.uint16)
-        rows[:, 0], rows[:, -1] = self.cls, self.sep
-        rows[:, 1:-1] = stream[: count * body].reshape(count, body)
-        return rows
+def _packed(stream: NDArray[Any], length: int, first: int, last: int) -> NDArray[Any]:
+    body = length - 2
+    count = len(stream) // body
+    rows = np.empty((count, length), dtype=stream.dtype)
+    rows[:, 0], rows[:, -1] = first, last
+    rows[:, 1:-1] = stream[: count * body].reshape(count, body)
+    return rows

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from kgqa.text.corpus import JOINT
 from kgqa.types import InputError, Triple
 
 WORDS: dict[str, tuple[str, ...]] = {
@@ -84,7 +85,8 @@ def fact_documents(facts: Iterable[Triple], seed: int = 0, sentences: int = 6) -
     """Short documents of facts that share a concept, in random wordings and order.
 
     Facts of one concept beside each other let the encoder learn a fact from its neighbours
-    (Agarwal et al., 2021, section 3, verbalise entity subgraphs likewise).
+    (Agarwal et al., 2021, section 3, verbalise entity subgraphs likewise). The words of a concept are parted by
+    `JOINT`, so that they can be hidden together.
     """
     groups: dict[str, list[Triple]] = defaultdict(list)
     for fact in facts:
@@ -93,11 +95,12 @@ def fact_documents(facts: Iterable[Triple], seed: int = 0, sentences: int = 6) -
     heads = list(groups)
     draw.shuffle(heads)
     document: list[str] = []
-    for head in heads:
-        group = groups[head]
+    for concept in heads:
+        group = groups[concept]
         draw.shuffle(group)
         for fact in group:
-            document.append(verbalise(fact, draw.randrange(12)))
+            head, tail = (side.replace(" ", JOINT) for side in (fact.head, fact.tail))
+            document.append(verbalise(Triple(head, fact.relation, tail), draw.randrange(12)))
             if len(document) >= sentences:
                 yield document
                 document = []

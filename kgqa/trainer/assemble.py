@@ -97,7 +97,7 @@ class ObjectiveSettings(BaseModel):
     static_masks: bool = False
     """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
     whole_words: bool = False
-    """MLM: hide whole words, not single pieces."""
+    """MLM and RTD: hide whole words, not single pieces, and in said facts whole concepts."""
     mask_decoder: bool = True
     """MLM under DeBERTa: absolute positions through its enhanced mask decoder."""
     generator: EncoderSettings | None = None
@@ -173,7 +173,7 @@ def build_objective(
             f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: take {fitting}"
         )
     if settings.name == "rtd":
-        return _rtd(recipe, vocab_size, save)
+        return _rtd(recipe, vocab_size, save, inside)
     if settings.name in {"distilbert", "tinybert", "mobilebert"}:
         return _distillation(recipe, vocab_size, save)
     model = build_language_model(recipe.encoder, vocab_size)
@@ -206,7 +206,9 @@ def _knowledge(recipe: PretrainingRecipe, model: Any, save: Callable[[Path], Non
     return LinkPrediction(model, predict, reader, share=settings.mask_share, save=save, held_out=held_out)
 
 
-def _rtd(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> RTD:
+def _rtd(
+    recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None], inside: torch.Tensor | None
+) -> RTD:
     settings, encoder = recipe.objective, recipe.encoder
     layers = max(1, encoder.num_hidden_layers // 4)
     small = settings.generator or encoder.model_copy(update={"num_hidden_layers": layers})
@@ -229,6 +231,7 @@ def _rtd(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None
         weight=settings.weight,
         temperature=settings.temperature,
         warm_steps=settings.warm_steps,
+        inside=inside,
         save=save,
     )
     words = discriminator.get_input_embeddings()  # type: ignore[operator]

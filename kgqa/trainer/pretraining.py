@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from kgqa.batch import TextBatch
 from kgqa.objectives.base import Batches, Objective
-from kgqa.text.corpus import Corpus, Document, read_documents, write_corpus
+from kgqa.text.corpus import JOINT, Corpus, Document, read_documents, write_corpus
 from kgqa.text.pairs import PairMaker, PairTask
 from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.verbalising import fact_documents, read_facts
@@ -36,10 +36,16 @@ class RowBatches(Batches):
     """
 
     def __init__(
-        self, rows: NDArray[np.uint16], batch_rows: int, seed: int, device: torch.device | None = None
+        self,
+        rows: NDArray[np.uint16],
+        batch_rows: int,
+        seed: int,
+        device: torch.device | None = None,
+        joined: NDArray[np.bool_] | None = None,
     ) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
         self._resident = torch.from_numpy(rows.view(np.int16)).to(device) if device else None
+        self._joined = None if joined is None else torch.from_numpy(joined).to(device or "cpu")
         self.steps_per_epoch = len(rows) // self.batch_rows
         self.padded = bool((rows[:, -1] == 0).any())
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
@@ -51,12 +57,15 @@ class RowBatches(Batches):
             self._epoch = epoch
             self._order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
         chosen = self._order[turn * self.batch_rows : (turn + 1) * self.batch_rows]
+        joined = None
+        if self._joined is not None:
+            joined = self._joined[torch.from_numpy(chosen).to(self._joined.device)]
         if self._resident is None:
             input_ids = torch.from_numpy(self.rows[chosen].astype(np.int64))
         else:
             numbers = torch.from_numpy(chosen).to(self._resident.device)
             input_ids = self._resident[numbers].long() & 0xFFFF
-        return TextBatch(input_ids, input_ids != 0 if self.padded else None)
+        return TextBatch(input_ids, input_ids != 0 if self.padded else None, joined=joined)
 
 
 class PairBatches(Batches):
@@ -83,15 +92,17 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
     if recipe.objective.name in {"nsp", "sop"}:
         task: PairTask = "nsp" if recipe.objective.name == "nsp" else "sop"
         return PairBatches(PairMaker(corpus, task, data.sequence_tokens, split), data.batch_rows, seed)
-    cut = corpus.rows if data.packing == "full_sentences" else corpus.document_rows
-    rows = cut(data.sequence_tokens, split)
+    documents = data.packing == "doc_sentences"
+    rows = (corpus.document_rows if documents else corpus.rows)(data.sequence_tokens, split)
     if not len(rows):
         raise InputError(
             f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; "
             "add text or change data.held_out"
         )
     device = torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else None
-    return RowBatches(rows, data.batch_rows, seed, device)
+    whole = recipe.objective.whole_words and data.facts
+    joined = corpus.joined_rows(data.sequence_tokens, split, documents) if whole else None
+    return RowBatches(rows, data.batch_rows, seed, device, joined)
 
 
 def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
@@ -132,7 +143,7 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
     given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
     if not (target / "manifest.json").exists():
         tokenizer = given or train_tokenizer(
-            chain.from_iterable(chain.from_iterable(open_documents(data).values())),
+            (s.replace(JOINT, " ") for s in chain.from_iterable(chain.from_iterable(open_documents(data).values()))),
             vocab_size=settings.vocab_size,
             kind=settings.kind,
             lowercase=settings.lowercase,

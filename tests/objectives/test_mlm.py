@@ -60,11 +60,12 @@ def test_whole_words_are_hidden_or_none_of_them() -> None:
     inside[100:] = True
     ids = torch.randint(5, 200, (60, 40))
     ids[:, 0], ids[:, 20] = 2, 3
-    starts = word_starts(ids, inside)
-    assert word_starts(torch.tensor([[2, 150, 9, 101, 102, 3, 103]]), inside).tolist() == [
+    starts = word_starts(ids, inside[ids])
+    row = torch.tensor([[2, 150, 9, 101, 102, 3, 103]])
+    assert word_starts(row, inside[row]).tolist() == [
         [0, 1, 2, 2, 2, 5, 6]
     ]
-    masked = hide(ids, 200, share=0.3, mask_share=1.0, random_share=0.0, inside=inside)
+    masked = hide(ids, 200, share=0.3, mask_share=1.0, random_share=0.0, goes_on=inside[ids])
     assert masked.positions.shape == (60, 12) and (masked.labels >= 0).float().mean() > 0.8
     for row in range(60):
         gone = {p for p in range(40) if masked.input_ids[row, p] == MASK_ID}
@@ -113,3 +114,14 @@ def test_export_loads_without_us(tmp_path: Path) -> None:
     theirs = encoder(input_ids=ids).last_hidden_state
     assert torch.allclose(theirs, objective.encoder(input_ids=ids).last_hidden_state, atol=1e-5)
     assert (tmp_path / "beside").exists()
+
+
+def test_whole_concepts_are_hidden_or_none_of_them() -> None:
+    objective = make("bert", inside=torch.zeros(128, dtype=torch.bool), share=0.4)
+    ids = torch.randint(5, 128, (64, 20))
+    joined = torch.zeros(64, 20, dtype=torch.bool)
+    joined[:, [5, 6, 11]] = True  # concepts of three tokens and of two
+    masked = objective.hide(TextBatch(ids, joined=joined))
+    hidden = torch.zeros(64, 20).scatter(1, masked.positions, (masked.labels >= 0).float())
+    assert (hidden[:, 4] == hidden[:, 5]).all() and (hidden[:, 5] == hidden[:, 6]).all()
+    assert (hidden[:, 10] == hidden[:, 11]).all() and 0 < hidden[:, 4].mean() < 1
