@@ -116,8 +116,9 @@ def walk(graph: KnowledgeGraph, seeds: Ints, mass: Mass, hops: int, settings: Wa
     start = np.zeros((len(ids), mass.shape[1]))
     start[sources] = mass
     strength = np.log1p(edges.weight.astype(np.float64))
-    near = spread(start, head[:first], tail[:first], strength[:first], degree, settings)
-    far = spread(near, head, tail, strength, degree, settings) if hops > 1 else np.zeros_like(near)
+    toll = tolls(degree, settings)
+    near = spread(start, head[:first], tail[:first], strength[:first], toll)
+    far = spread(near, head, tail, strength, toll) if hops > 1 else np.zeros_like(near)
     local = edges._replace(head=head.astype(np.int32), tail=tail.astype(np.int32))
     return Walk(ids.astype(np.int32), degree, sources, near, far, local, first, complete)
 
@@ -135,22 +136,26 @@ def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: WalkSettings) -> 
     start[place[2 * count :]] = mass
     head, tail = place[:count], place[count : 2 * count]
     seen = np.bincount(place[: 2 * count], minlength=len(ids)).astype(np.float64)
-    near = spread(start, head, tail, np.log1p(edges.weight.astype(np.float64)), seen, settings)
+    near = spread(start, head, tail, np.log1p(edges.weight.astype(np.float64)), tolls(seen, settings))
     near[place[2 * count :]] = 0.0
     chosen = [best(near[:, 0], settings.frontier)]
     chosen += [best(near[:, c], settings.choice_frontier) for c in range(1, mass.shape[1])]
     return ids[distinct(np.concatenate(chosen))[0]].astype(np.int32)
 
 
-def spread(
-    start: Mass, head: NDArray, tail: NDArray, strength: NDArray, degree: NDArray, settings: WalkSettings
-) -> Mass:
+def tolls(degree: NDArray[np.float64], settings: WalkSettings) -> tuple[Mass, Mass]:
+    """What is left of mass that leaves a concept and that arrives at one, (V,) each."""
+    logarithm = np.log(np.maximum(degree, 1.0))  # two powers of one base
+    return np.exp(-settings.leaving * logarithm), np.exp(-settings.arriving * logarithm)
+
+
+def spread(start: Mass, head: NDArray, tail: NDArray, strength: NDArray, toll: tuple[Mass, Mass]) -> Mass:
     """One step of mass (V, 1 + C) over facts, both ways."""
-    leave, arrive = degree**-settings.leaving, degree**-settings.arriving
+    leave, arrive = toll
     got = np.empty(start.shape, order="F")  # columns are written and read one at a time
     for column in range(start.shape[1]):
         sent = start[:, column] * leave
-        out = np.bincount(tail, weights=sent.take(head) * strength, minlength=len(degree))
-        out += np.bincount(head, weights=sent.take(tail) * strength, minlength=len(degree))
+        out = np.bincount(tail, weights=sent.take(head) * strength, minlength=len(leave))
+        out += np.bincount(head, weights=sent.take(tail) * strength, minlength=len(leave))
         got[:, column] = out * arrive
     return got

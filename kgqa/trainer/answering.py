@@ -43,7 +43,7 @@ from kgqa.trainer.checkpoint import find_checkpoint, load_weights
 from kgqa.trainer.held_out import is_held_out, measure
 from kgqa.trainer.loop import TrainResult, swap_folder, train
 from kgqa.trainer.recipe import TrainerSettings
-from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
+from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17
@@ -258,7 +258,7 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     subgraphs = cached_subgraphs(
         examples,
         cache,
-        cache_key(examples, graph.hash, f"max_nodes={recipe.max_nodes}"),
+        cache_key(examples, graph.hash, retrieval_settings(graph, recipe.max_nodes)),
         lambda example: retrieve(
             example.question, graph, linker, max_nodes=node_budget(example.question, recipe.max_nodes)
         ),

@@ -14,7 +14,7 @@ from kgqa.models.collate import Collator
 from kgqa.text.corpus import Document, is_held_out
 from kgqa.trainer.answering import DataSettings, MixedBatches, Part, cache_folder
 from kgqa.trainer.assemble import CorpusSettings
-from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
+from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
 from kgqa.types import Example, InputError, Passage, Question
 
 LETTERS_OF_A_TOKEN = 4
@@ -48,7 +48,7 @@ def grounded_batches(
     found = cached_subgraphs(
         examples,
         cache_folder(),
-        cache_key(examples, graph.hash, f"max_nodes={data.max_nodes}"),
+        cache_key(examples, graph.hash, retrieval_settings(graph, data.max_nodes)),
         lambda example: retrieve(example.question, graph, linker, max_nodes=data.max_nodes),
         shown,
     )

@@ -13,9 +13,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.types import Example, InputError, Link, NodeRole, Relation, Subgraph
+from kgqa.graph.ranking import EDITED, weights_for
+from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
 FORMAT = 2
+
+
+def retrieval_settings(graph: KnowledgeGraph, max_nodes: int) -> str:
+    """What beside questions and graph decides the subgraphs, for `cache_key`."""
+    weights = weights_for(graph)
+    told = "" if weights is EDITED else f" weights={json.dumps(dict(weights), sort_keys=True)}"
+    return f"max_nodes={max_nodes}{told}"
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, settings: str) -> str:

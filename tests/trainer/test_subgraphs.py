@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.ablation import without_facts
-from kgqa.trainer.subgraphs import cache_key, cached_subgraphs
+from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
 from kgqa.types import Example, InputError, Link, NodeRole, Question, Relation, Subgraph
 
 
@@ -58,3 +58,13 @@ def test_the_key_follows_the_content() -> None:
     one, two = [Example(Question("a"))], [Example(Question("b"))]
     assert cache_key(one, "g", "s") == cache_key(one, "g", "s")
     assert len({cache_key(one, "g", "s"), cache_key(two, "g", "s"), cache_key(one, "h", "s")}) == 3
+
+
+def test_graphs_that_are_ranked_otherwise_are_kept_apart() -> None:
+    class Large:
+        entity_count = 1_000_000
+
+    class Small:
+        entity_count = 1_000
+
+    assert retrieval_settings(Small(), 10) == "max_nodes=10" != retrieval_settings(Large(), 10)  # type: ignore[arg-type]
