@@ -170,7 +170,7 @@ def evaluate_task(
 ) -> None:
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
-    `calibrate` first fits its confidences to the data set and stores them in its folder.
+    `calibrate` first fits its gate and its confidences to the data set and stores them in its folder.
     """
     from rich.console import Console
     from rich.table import Table
@@ -178,16 +178,16 @@ def evaluate_task(
     from kgqa.answerer import Answerer, find_model
     from kgqa.deletion import deletion_test
     from kgqa.text.datasets import load_dataset
-    from kgqa.trainer.evaluation import answer_all, evaluate, fit_calibration, store_calibration
+    from kgqa.trainer.calibration import calibrate as fit
+    from kgqa.trainer.calibration import store_calibration
+    from kgqa.trainer.evaluation import evaluate
 
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:
         raise InputError(f"{data or task}: no questions found")
     answerer = Answerer.load(model, graph)
     if calibrate:
-        answerer.calibration = {}
-        answerer.calibration = fit_calibration(examples, answer_all(answerer.answer_many, examples))
-        store_calibration(find_model(model), answerer.calibration)
+        store_calibration(find_model(model), fit(answerer, examples))
     figures = evaluate(answerer.answer_many, examples)
     if deletion:
         passed = deletion_test(answerer, [example.question for example in examples[:deletion]])

@@ -76,7 +76,7 @@ def evaluate(
         int, typer.Option(min=0, help="Also test the explanations of the first so many questions.")
     ] = 0,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="First fit the confidences to this data set, and store them.")
+        bool, typer.Option("--calibrate", help="First fit gate and confidences to this data set, and store them.")
     ] = False,
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",

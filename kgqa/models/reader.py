@@ -73,7 +73,7 @@ class Reader(nn.Module):
         gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
         if self.association is not None and batch.tokens.word_vector is not None:
             gate = gate + self.association.sources(batch)
-        return Scores(fused, span, choice, concept, gate)
+        return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
 
     def loss(self, batch: QABatch) -> Loss:
         """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""
@@ -159,6 +159,8 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         raise InputError(
             f"{folder}: the checkpoint was written by another version ({[*lost, *unexpected][0]})"
         )
+    if "gate" in card:
+        reader.gate.calibrate(float(card["gate"]["scale"]), [float(b) for b in card["gate"]["shift"]])
     return reader.eval(), card
 
 

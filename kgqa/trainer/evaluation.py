@@ -1,19 +1,12 @@
-"""Measuring a reader on questions with gold answers, and fitting its confidence to how often it is right."""
+"""Measuring a reader on questions with gold answers."""
 
 from __future__ import annotations
 
-import json
-import os
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from pathlib import Path
-
-import numpy as np
 
 from kgqa.graph.normalising import normalise
 from kgqa.metrics import exact_match, golds_of, pair_accuracy, score_answers
-from kgqa.models.reader import read_card
 from kgqa.types import Answer, Example, Question
 
 AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
@@ -59,42 +52,3 @@ def _pair(example: Example) -> str:
     stem, dash, side = example.question.id.rpartition("-")
     paired = dash and len(side) == 1 and side.isalpha() and example.source == "knowledge"
     return stem if paired else ""
-
-
-def fit_calibration(
-    examples: Sequence[Example], answers: Sequence[Answer], steps: int = 200
-) -> dict[str, tuple[float, float]]:
-    """Platt scaling (Platt, 1999) for each source: (a, b) of sigmoid(a * logit(score) + b), by Newton steps.
-
-    Fitted on development questions; a source with fewer than 30 answers keeps (1, 0).
-    """
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for example, answer in zip(examples, answers, strict=True):
-        golds = golds_of(example)
-        best = answer.candidates[0] if answer.text is not None else None
-        right = exact_match(answer.text or "", golds, normalise)
-        score = best.score if best else answer.confidence
-        pairs[answer.source.value].append((score, right))
-    fitted = {}
-    for source, rows in pairs.items():
-        if len(rows) < 30:
-            continue
-        score, right = np.array(rows).T
-        score = score.clip(1e-6, 1 - 1e-6)
-        x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
-        weights = np.array([1.0, 0.0])
-        for _ in range(steps):
-            p = 1 / (1 + np.exp(-x @ weights))
-            gradient = x.T @ (p - right) + 1e-3 * (weights - [1.0, 0.0])
-            curvature = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
-            weights = weights - np.linalg.solve(curvature, gradient)
-        fitted[source] = (float(weights[0]), float(weights[1]))
-    return fitted
-
-
-def store_calibration(folder: Path, calibration: dict[str, tuple[float, float]]) -> None:
-    """Write the calibration into a reader's card, atomically."""
-    card = {**read_card(folder), "calibration": calibration}
-    temporary = folder / ".reader.json"
-    temporary.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, folder / "reader.json")

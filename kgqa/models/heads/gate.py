@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -24,6 +26,7 @@ class Gate(nn.Module):
         super().__init__()
         self.hidden = nn.Linear(2 * hidden_size + 3, hidden_size)
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, len(GATED)))
+        self.scale, self.shift = 1.0, (0.0,) * len(GATED)
 
     def forward(self, fused: Fused, batch: QABatch, span_margin: Tensor, best_concept: Tensor) -> Tensor:
         """Scores (Q, 3) in the order of `GATED`; without a passage the first cannot be chosen."""
@@ -34,6 +37,14 @@ class Gate(nn.Module):
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
         forbidden[:, 0] = ~has_passage
         return scores.masked_fill(forbidden, -1e4)
+
+    def calibrate(self, scale: float, shift: Sequence[float]) -> None:
+        """What `calibrated` does from now on: a temperature and a threshold for each source."""
+        self.scale, self.shift = scale, tuple(shift)
+
+    def calibrated(self, scores: Tensor) -> Tensor:
+        """Scores (Q, 3) as fitted to questions that the reader was not trained on."""
+        return scores * self.scale + scores.new_tensor(self.shift)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
         """Cross-entropy over the questions without choices."""
