@@ -134,7 +134,7 @@ class Association(nn.Module):
     The product of two word vectors is about the information that one word carries of the other; of a
     candidate's products with the words of a text the mean, the largest and the cosine with the text's mean
     are read by a small network. Its output starts at zero. No weight belongs to a word, so that the concepts
-    of another graph are judged as well.
+    of another graph are judged as well; one whose label has no known word is judged by its neighbours.
     """
 
     def __init__(self, hidden: int = 32) -> None:
@@ -147,7 +147,7 @@ class Association(nn.Module):
         """Score of each node, (N,)."""
         graph = batch.graph
         assert graph.label_vector is not None
-        vectors = graph.label_vector[graph.node_label]
+        vectors = from_facts(graph.label_vector[graph.node_label], graph.edge_index)
         dense, mask = to_dense_batch(vectors, graph.batch, batch_size=batch.num_rows)
         related = _related(dense, batch)[mask]  # (N, 6)
         score = graph.score.clamp(min=1e-4).log().unsqueeze(-1)
@@ -187,6 +187,19 @@ class Association(nn.Module):
         place = batch.question.unsqueeze(1).expand(-1, 4)
         best = rows.new_zeros(batch.num_questions, 4).scatter_reduce(0, place, rows, "amax")
         return self.source(best).float()
+
+
+def from_facts(vectors: Tensor, edge_index: Tensor) -> Tensor:
+    """Vectors (N, d) in which a zero row is the mean of those of its known neighbours over the edges (2, E)."""
+    unknown = vectors.abs().sum(-1) == 0
+    if not unknown.any():
+        return vectors
+    sources, targets = torch.cat([edge_index, edge_index.flip(0)], dim=1)
+    told = unknown[targets] & ~unknown[sources]
+    sources, targets = sources[told], targets[told]
+    total = torch.zeros_like(vectors).index_add_(0, targets, vectors[sources])
+    count = vectors.new_zeros(len(vectors)).index_add_(0, targets, vectors.new_ones(len(targets)))
+    return vectors + total / count.clamp(min=1).unsqueeze(-1)
 
 
 def _related(targets: Tensor, batch: QABatch) -> Tensor:

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.clues import MARKS, Association, marks, read_words
+from kgqa.models.clues import MARKS, Association, from_facts, marks, read_words
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -81,3 +81,10 @@ def test_a_reader_that_is_told_starts_at_the_one_that_is_not(
     save_reader(reader, tokenizer_folder, tmp_path, {"name": "told"})
     again, _ = load_reader(tmp_path)
     assert torch.allclose(again.stepper.clues.weight, reader.stepper.clues.weight, atol=1e-2)
+
+
+def test_an_unknown_word_is_known_by_its_facts() -> None:
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 3.0], [0.0, 0.0], [0.0, 0.0]])
+    edges = torch.tensor([[0, 1, 3], [1, 2, 4]])  # 3 and 4 know nothing of each other
+    found = from_facts(vectors, edges)
+    assert found.tolist() == [[1.0, 0.0], [0.5, 1.5], [0.0, 3.0], [0.0, 0.0], [0.0, 0.0]]
