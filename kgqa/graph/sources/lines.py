@@ -13,6 +13,9 @@ from kgqa.graph.sources.files import Checked
 PIECE = 1 << 19
 """Bytes read at once: a piece and what is made of it stay in the processor's cache."""
 _RELATIVE = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
+_PORT = re.compile(rb"//[^/?#>]*:")
+_FRAGMENTS = re.compile(rb"#[^>]*#")
+_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN = bytes(range(10)) + bytes(range(11, 32)) + b'"{}|^`\\'
 _LEFT_OUT = bytes(set(range(256)) - set(b"<> \n" + _FORBIDDEN))
 _SHAPE = b"<> <> <> \n"
@@ -61,6 +64,11 @@ def _columns(piece: bytes, count: int) -> Columns | None:
     if np.count_nonzero((after == _OPENING) & (before <= _BLANK)) != 3 * count - 1:
         return None
     if piece.count(b"<http://") != 3 * count and _RELATIVE.search(piece):
+        return None
+    # A port may be no number, brackets and escapes may stand where they must not: the parser knows.
+    if (piece.count(b":") != 3 * count and _PORT.search(piece)) or b"[" in piece or b"]" in piece:
+        return None
+    if (b"%" in piece and _ESCAPE.search(piece)) or (b"#" in piece and _FRAGMENTS.search(piece)):
         return None
     try:
         parts = piece.translate(_BLANK_TO_LINE, b"<>").decode("utf-8").split("\n")

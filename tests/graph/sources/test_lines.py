@@ -52,6 +52,10 @@ def test_plain_lines(tmp_path: Path) -> None:
         "<urn:a> <urn:r>. <urn:b>",
         "<urn:a><urn:r> <urn:b>  .",
         "<> <urn:r> <urn:b> .",
+        "<http://:x/a> <urn:r> <urn:b> .",
+        "<urn:a[b]> <urn:r> <urn:b> .",
+        "<urn:a%zz> <urn:r> <urn:b> .",
+        "<urn:a#b#> <urn:r> <urn:b> .",
         "",
     ],
 )
@@ -61,7 +65,7 @@ def test_anything_else_is_for_the_parser(tmp_path: Path, line: str) -> None:
     assert columns is None
 
 
-@given(st.text(alphabet="<> .\n:ax\r\t\u00e9\u2028", max_size=30), st.integers(0, 60))
+@given(st.text(alphabet="<> .\n:/%[]@?#ax1\r\t\u00e9\u2028", max_size=30), st.integers(0, 60))
 def test_what_is_cut_apart_is_what_is_parsed(noise: str, place: int) -> None:
     text = PLAIN[:place] + noise + PLAIN[place:]
     piece = text.encode()
