@@ -4,7 +4,7 @@
 tokens=${1:-1000000}
 small="encoder.hidden_size=128 encoder.num_hidden_layers=4 encoder.num_attention_heads=2 encoder.intermediate_size=512
  encoder.embedding_size=64 tokenizer.folder=training/models/kgqa-mini data.corpus=runs/kgqa-mini/corpus
- objective.mask_share=0.15 trainer.max_tokens=$tokens trainer.optimizer=adamw trainer.learning_rate=2e-3
+ objective.mask_share=0.15 trainer.max_tokens=$tokens trainer.optimizer=muon trainer.learning_rate=2e-3
  trainer.schedule=linear trainer.warmup=0.1 trainer.evaluate_every_steps=100000"
 run() { # name, variant, objective, further settings
     name=$1 variant=$2 objective=$3
@@ -14,7 +14,7 @@ run() { # name, variant, objective, further settings
         name="$name" encoder.variant="$variant" objective.name="$objective" "$@"
 }
 run modernbert modernbert mlm
-run modernbert-muon modernbert mlm trainer.optimizer=muon
+run modernbert-adamw modernbert mlm trainer.optimizer=adamw
 run modernbert-whole-words modernbert mlm objective.whole_words=true
 run roberta roberta mlm
 run bert-static roberta mlm objective.static_masks=true
