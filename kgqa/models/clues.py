@@ -119,6 +119,17 @@ def tokens_told(text: Words, part: int, marked: NDArray[np.float32]) -> NDArray[
     return of_token
 
 
+def tell(asked: Words | None, chosen: Words | None, passage: Words | None) -> Told | None:
+    """What is told of a question with its choice and passage; None where their words were not read."""
+    if asked is None or passage is None:
+        return None
+    return Told(
+        tokens_told(asked, QUESTION, marks(asked, passage, chosen)),
+        None if chosen is None else tokens_told(chosen, CHOICE, marks(chosen, passage, asked)),
+        tokens_told(passage, PASSAGE, marks(passage, asked, chosen)),
+    )
+
+
 def _faded(values: list[float], fading: float) -> list[float]:
     """What is left, at each place, of the values before it."""
     left, result = 0.0, []

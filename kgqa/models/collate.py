@@ -12,7 +12,7 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
-from kgqa.models.clues import CHOICE, MARKS, PASSAGE, QUESTION, Told, Words, marks, read_words, tokens_told
+from kgqa.models.clues import MARKS, Told, Words, read_words, tell
 from kgqa.models.entities import EntityVectors
 from kgqa.models.words import WordVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
@@ -102,7 +102,7 @@ class Collator:
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
             chosen = self._encode(choice) if choice is not None else None
-            told = self._tell(texts[0], self._read(choice, chosen), texts[1])
+            told = tell(texts[0], self._read(choice, chosen), texts[1])
             for left, right in self._windows(asked, chosen, passage):
                 ids, segments, question_at, choice_at, passage_at = self._row(
                     asked, chosen, passage, left, right
@@ -154,15 +154,6 @@ class Collator:
         if self.words is None or text is None or encoding is None:
             return None
         return read_words(text, encoding, self.words)
-
-    def _tell(self, asked: Words | None, chosen: Words | None, passage: Words | None) -> Told | None:
-        if asked is None or passage is None:
-            return None
-        return Told(
-            tokens_told(asked, QUESTION, marks(asked, passage, chosen)),
-            None if chosen is None else tokens_told(chosen, CHOICE, marks(chosen, passage, asked)),
-            tokens_told(passage, PASSAGE, marks(passage, asked, chosen)),
-        )
 
     def _told(self, told: Told, left: int, right: int) -> list[NDArray[np.float32]]:
         """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
