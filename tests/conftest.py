@@ -6,8 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from kgqa.types import Link, NodeRole, Relation, Subgraph
+
+# The same examples in every run, so that a test fails for a change alone; new ones with --hypothesis-profile=fuzz.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("fuzz", max_examples=5000, deadline=None)
+settings.load_profile("same")
 
 WORDS = (
     "i want to plant flowers build a house so dug the ground what did with trowel excavator dig is used for "

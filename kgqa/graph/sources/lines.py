@@ -13,10 +13,12 @@ from kgqa.graph.sources.files import Checked
 PIECE = 1 << 19
 """Bytes read at once: a piece and what is made of it stay in the processor's cache."""
 _RELATIVE = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
-_PORT = re.compile(rb"//[^/?#>]*:")
+_AUTHORITY = re.compile(rb"//[^/?#>]*[:@]")
 _FRAGMENTS = re.compile(rb"#[^>]*#")
 _ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_FORBIDDEN = bytes(range(10)) + bytes(range(11, 32)) + b'"{}|^`\\'
+_CONTROL = re.compile(rb"\xc2[\x80-\x9f]")
+_FORBIDDEN = bytes(range(10)) + bytes(range(11, 32)) + b'"{}|^`\\\x7f' + bytes(range(0xEE, 0x100))
+"""From 0xEE on begin the letters above U+DFFF, private ones among them: the parser knows which may stand."""
 _LEFT_OUT = bytes(set(range(256)) - set(b"<> \n" + _FORBIDDEN))
 _SHAPE = b"<> <> <> \n"
 _OPENING, _CLOSING, _BLANK = b"<> "
@@ -65,8 +67,12 @@ def _columns(piece: bytes, count: int) -> Columns | None:
         return None
     if piece.count(b"<http://") != 3 * count and _RELATIVE.search(piece):
         return None
-    # A port may be no number, brackets and escapes may stand where they must not: the parser knows.
-    if (piece.count(b":") != 3 * count and _PORT.search(piece)) or b"[" in piece or b"]" in piece:
+    # A port may be no number; users, brackets and escapes may stand where they must not: the parser knows.
+    if (b"@" in piece or piece.count(b":") != 3 * count) and _AUTHORITY.search(piece):
+        return None
+    if b"[" in piece or b"]" in piece:
+        return None
+    if b"\xc2" in piece and _CONTROL.search(piece):
         return None
     if (b"%" in piece and _ESCAPE.search(piece)) or (b"#" in piece and _FRAGMENTS.search(piece)):
         return None

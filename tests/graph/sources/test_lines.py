@@ -56,6 +56,11 @@ def test_plain_lines(tmp_path: Path) -> None:
         "<urn:a[b]> <urn:r> <urn:b> .",
         "<urn:a%zz> <urn:r> <urn:b> .",
         "<urn:a#b#> <urn:r> <urn:b> .",
+        "<http://@@x/a> <urn:r> <urn:b> .",
+        "<urn:a\x7f> <urn:r> <urn:b> .",
+        "<urn:a\x85> <urn:r> <urn:b> .",
+        "<urn:a\ue000> <urn:r> <urn:b> .",
+        "<urn:a\U0001fffe> <urn:r> <urn:b> .",
         "",
     ],
 )
@@ -65,7 +70,10 @@ def test_anything_else_is_for_the_parser(tmp_path: Path, line: str) -> None:
     assert columns is None
 
 
-@given(st.text(alphabet="<> .\n:/%[]@?#ax1\r\t\u00e9\u2028", max_size=30), st.integers(0, 60))
+NOISE = "<> .\n:/%[]@?#ax1\r\t\x7f\x85\u00a0\u00e9\u2028\ue000\ufdd0\ufeff\ufffe\U0001fffe"
+
+
+@given(st.text(alphabet=NOISE, max_size=30), st.integers(0, 60))
 def test_what_is_cut_apart_is_what_is_parsed(noise: str, place: int) -> None:
     text = PLAIN[:place] + noise + PLAIN[place:]
     piece = text.encode()
