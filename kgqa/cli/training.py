@@ -33,8 +33,8 @@ def compare_rows(
     """Train and measure rows of the table; print the table of all that `out` holds, and keep it there."""
     from kgqa.answerer import Answerer
     from kgqa.graph.opening import open_graph
-    from kgqa.trainer.answering import expanded
     from kgqa.trainer.comparison import ROWS, ComparisonRecipe, compare
+    from kgqa.trainer.mixture import expanded
     from kgqa.trainer.recipe import load_recipe
     from kgqa.trainer.table import table
 

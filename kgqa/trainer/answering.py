@@ -1,27 +1,21 @@
-"""`kgqa train`: from a recipe to a trained reader. Data sets are mixed by stated weights."""
+"""`kgqa train`: from a recipe to a trained reader."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from tokenizers import Tokenizer
 from torch import nn
 
-from kgqa.batch import QABatch
 from kgqa.graph.ablation import ABLATIONS
-from kgqa.graph.aligning import aligned
 from kgqa.graph.linking import Linker
 from kgqa.graph.opening import open_graph
-from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
 from kgqa.graph.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.entities import FILE as ENTITIES
@@ -30,52 +24,25 @@ from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.words import FILE as WORDS
 from kgqa.models.words import load_words
-from kgqa.objectives.base import Batches, Objective
+from kgqa.objectives.base import Objective
 from kgqa.objectives.qa import QA
 from kgqa.objectives.sift import SiFT
-from kgqa.text.corpus import read_documents
-from kgqa.text.datasets import load_dataset
-from kgqa.text.renaming import renamed
-from kgqa.text.synthesis import synthesise
 from kgqa.text.tokenizer import load_tokenizer
-from kgqa.text.unanswerable import unanswerable
 from kgqa.trainer.checkpoint import find_checkpoint, load_weights
-from kgqa.trainer.held_out import is_held_out, measure
+from kgqa.trainer.held_out import measure
 from kgqa.trainer.loop import TrainResult, swap_folder, train
+from kgqa.trainer.mixture import (
+    DataSettings,
+    MixedBatches,
+    Part,
+    check_data,
+    expanded,
+    load_examples,
+    split_off,
+)
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
-from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
-
-SCHEDULED_STEPS = 1 << 17
-"""The mixture's schedule repeats after this many steps."""
-
-
-class DataSettings(BaseModel):
-    """One data set of the mixture."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    """A name of `kgqa.text.datasets`, a path to your own JSONL, `synthesis` (questions made of the graph's facts) or
-    `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
-    graph: str = "everyday"
-    """The graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
-    weight: float = Field(1.0, gt=0)
-    """Share of the steps, relative to the other data sets."""
-    batch_questions: int = Field(16, ge=1)
-    """Questions in a step."""
-    limit: int | None = None
-    """Use the first so many examples (questions made, for `synthesis` and `aligned`)."""
-    unanswerable: float = Field(0.0, ge=0, le=1)
-    """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
-    renamed: float = Field(0.0, ge=0, le=1)
-    """Copies in which a person has another name, as a share of the set (added to the limit)."""
-    split: str = "train"
-    """For `synthesis`: train or dev, disjoint in their head concepts."""
-    seed: int = 0
-    """For `synthesis`, `aligned` and made-up unanswerable questions."""
-    texts: tuple[str, ...] = ()
-    """For `aligned`: text files (.txt or .txt.zst), read sentence by sentence."""
+from kgqa.types import Example, InputError
 
 
 class EncoderSettings(BaseModel):
@@ -119,131 +86,6 @@ class AnsweringRecipe(BaseModel):
     trainer: TrainerSettings = TrainerSettings()
 
 
-@dataclass(frozen=True)
-class Part:
-    """A data set of the mixture, ready: examples with their subgraphs."""
-
-    settings: DataSettings
-    examples: Sequence[Example]
-    subgraphs: Sequence[Sequence[Subgraph]]
-
-
-class MixedBatches(Batches):
-    """Batches of several data sets as a pure function of the step.
-
-    Which data set a step takes, and the order inside each data set, follow from the seed alone. Inside a pool
-    of batches the examples are sorted by length, so that little is padded; the batches' order is random.
-    """
-
-    def __init__(
-        self, parts: Sequence[Part], collator: Collator, seed: int, pool: int = 32, paraphrased: float = 0.0
-    ) -> None:
-        self.parts = parts
-        self.paraphrased = paraphrased
-        self._wordings = read_paraphrases() if paraphrased else {}
-        self.collator = collator
-        self.seed = seed
-        self.pool = pool
-        weights = np.array([part.settings.weight for part in parts])
-        draw = np.random.default_rng([seed, 0x6D6978])
-        self._which = draw.choice(len(parts), size=SCHEDULED_STEPS, p=weights / weights.sum()).astype(
-            np.int16
-        )
-        counts = np.zeros(SCHEDULED_STEPS, dtype=np.int32)
-        for number in range(len(parts)):
-            mine = self._which == number
-            counts[mine] = np.arange(int(mine.sum()))
-        self._turn = counts
-        self._orders: dict[tuple[int, int], list[np.ndarray]] = {}
-        self.steps_per_epoch = sum(-(-len(p.examples) // p.settings.batch_questions) for p in parts)
-
-    def __getitem__(self, step: int) -> QABatch:
-        """The batch of a step, with gold."""
-        number = int(self._which[step % SCHEDULED_STEPS])
-        part = self.parts[number]
-        lap = int((self._which == number).sum()) * (step // SCHEDULED_STEPS)
-        turn = int(self._turn[step % SCHEDULED_STEPS]) + lap
-        batches = -(-len(part.examples) // part.settings.batch_questions)
-        chosen = self._order(number, turn // batches)[turn % batches]
-        draw = np.random.default_rng([self.seed, step, 0x776F7264])
-        graphs = [
-            [paraphrase(graph, self._wordings, draw, self.paraphrased) for graph in part.subgraphs[i]]
-            for i in chosen
-        ]
-        return self.collator([part.examples[i] for i in chosen], graphs, with_gold=True).batch
-
-    def _order(self, number: int, epoch: int) -> list[np.ndarray]:
-        if (number, epoch) not in self._orders:
-            part = self.parts[number]
-            size = part.settings.batch_questions
-            draw = np.random.default_rng([self.seed, number, epoch])
-            order = draw.permutation(len(part.examples))
-            lengths = np.array([_length(e) for e in part.examples])
-            pools = [order[i : i + size * self.pool] for i in range(0, len(order), size * self.pool)]
-            batches = [
-                pool[np.argsort(lengths[pool], kind="stable")][i : i + size]
-                for pool in pools
-                for i in range(0, len(pool), size)
-            ]
-            draw.shuffle(batches)  # type: ignore[arg-type]
-            self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
-            self._orders[number, epoch] = batches
-        return self._orders[number, epoch]
-
-
-def _length(example: Example) -> int:
-    question = example.question
-    return (
-        len(question.passage_text) + len(question.text) + max((len(c) for c in question.choices), default=0)
-    )
-
-
-def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example]:
-    """The examples of one data set of the mixture."""
-    if settings.name == "synthesis":
-        count = settings.limit or 20_000
-        found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
-    elif settings.name == "aligned":
-        found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
-    else:
-        found = load_dataset(settings.name)
-    examples = list(islice(found, settings.limit))
-    if not examples:
-        raise InputError(f"{settings.name}: no examples found over the graph {graph.name!r}")
-    if settings.unanswerable:
-        examples += unanswerable(examples, seed=settings.seed, share=settings.unanswerable)
-    if settings.renamed:
-        examples += renamed(examples, seed=settings.seed, share=settings.renamed)
-    return examples
-
-
-def sentences(settings: DataSettings) -> Iterator[str]:
-    """Sentences of the texts that a data set names.
-
-    Raises:
-        InputError: it names none, or one is missing.
-    """
-    if not settings.texts:
-        raise InputError(f"{settings.name}: name the text files to read, as texts = [\"a.txt.zst\"]")
-    for name in settings.texts:
-        for document in read_documents(Path(expanded(name))):
-            yield from document
-
-
-def check_data(recipe: AnsweringRecipe) -> None:
-    """Read the first example of every data set, so that one that is missing is said at once.
-
-    Raises:
-        InputError: a data set or graph is not there.
-    """
-    for settings in recipe.data:
-        expanded(settings.graph)
-        if settings.name == "aligned":
-            next(sentences(settings), None)
-        elif settings.name != "synthesis":
-            next(iter(load_dataset(settings.name)), None)
-
-
 def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Part:
     """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
     from rich.progress import track
@@ -266,41 +108,6 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
         None if recipe.ablation == "none" else ABLATIONS[recipe.ablation],
     )
     return Part(settings, examples, subgraphs)
-
-
-def expanded(name: str) -> str:
-    """A path or name with the environment's variables put in.
-
-    Raises:
-        InputError: a variable is not set.
-    """
-    found = os.path.expandvars(name)
-    if found.startswith("$"):
-        raise InputError(f"{name}: {name.split('/')[0]} is not set in the environment; see training/DATA.md")
-    return found
-
-
-def split_off(part: Part, share: float) -> tuple[Part, Part]:
-    """What is trained on, and what is only measured."""
-    held = np.array([is_held_out(example.question, share) for example in part.examples], dtype=bool)
-    sides = [np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()]
-    train_part, held_part = (
-        Part(part.settings, [part.examples[i] for i in rows], _Rows(part.subgraphs, rows)) for rows in sides
-    )
-    return train_part, held_part
-
-
-class _Rows(Sequence[Sequence[Subgraph]]):
-    """Some rows of stored subgraphs, without a copy."""
-
-    def __init__(self, all_rows: Sequence[Sequence[Subgraph]], rows: Sequence[int]) -> None:
-        self._all, self._rows = all_rows, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._all[self._rows[place]]
 
 
 def cache_folder() -> Path:
@@ -358,7 +165,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
-    check_data(recipe)
+    check_data(recipe.data)
     entities = load_entities(Path(expanded(recipe.entities))) if recipe.entities else None
     if entities is not None:
         if recipe.reasoner.name != "ernie":

@@ -18,8 +18,9 @@ from pydantic import Field
 from kgqa.deletion import ReadsSubgraphs, deletion_test
 from kgqa.graph.normalising import normalise
 from kgqa.metrics import exact_match, golds_of, rank_of_gold
-from kgqa.trainer.answering import AnsweringRecipe, DataSettings, Part, cache_folder, prepare, train_reader
+from kgqa.trainer.answering import AnsweringRecipe, cache_folder, prepare, train_reader
 from kgqa.trainer.evaluation import answer_all
+from kgqa.trainer.mixture import DataSettings, Part
 from kgqa.trainer.recipe import load_resolved, save_recipe
 from kgqa.trainer.untrained import RetrievalAlone
 from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph

@@ -26,9 +26,10 @@ from kgqa.objectives.sift import SiFT
 from kgqa.text.datasets import DATASETS
 from kgqa.text.judgements import JUDGED, Judged
 from kgqa.text.tokenizer import load_tokenizer
-from kgqa.trainer.answering import DataSettings, EncoderSettings, MixedBatches, Part, load_encoder
+from kgqa.trainer.answering import EncoderSettings, load_encoder
 from kgqa.trainer.likelihood import Progress
 from kgqa.trainer.loop import train
+from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import Example, Subgraph
 

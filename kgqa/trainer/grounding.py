@@ -12,8 +12,9 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval import retrieve
 from kgqa.models.collate import Collator
 from kgqa.text.corpus import Document, is_held_out
-from kgqa.trainer.answering import DataSettings, MixedBatches, Part, cache_folder
+from kgqa.trainer.answering import cache_folder
 from kgqa.trainer.assemble import CorpusSettings
+from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
 from kgqa.types import Example, InputError, Passage, Question
 
