@@ -210,7 +210,7 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
     """The Hugging Face configuration of an encoder.
 
     Raises:
-        InputError: the variant is unknown, or its heads do not divide its width.
+        InputError: the variant is unknown, its heads do not divide its width, or its width is too small.
     """
     from transformers import AutoConfig
 
@@ -235,6 +235,11 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
         **variant.fixed,
     }
     values.update(variant.derive(settings))
+    if variant.model_type == "mobilebert" and values["embedding_size"] > settings.hidden_size:
+        raise InputError(
+            f"encoder.hidden_size={settings.hidden_size} is below the {values['embedding_size']} of the word vectors, "
+            f"which {settings.variant} cannot be; set encoder.embedding_size as small"
+        )
     return AutoConfig.for_model(variant.model_type, **values)
 
 

@@ -122,3 +122,5 @@ def test_bad_settings_are_named() -> None:
         build_encoder(EncoderSettings(variant="bret"), V)
     with pytest.raises(InputError, match="not divisible"):
         build_encoder(settings("bert", num_attention_heads=3), V)
+    with pytest.raises(InputError, match="embedding_size"):
+        build_encoder(settings("mobilebert", embedding_size=512), V)
