@@ -57,7 +57,7 @@ def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:
     """Facts of a `relation, head, tail[, weight]` TSV (`.tsv` or `.tsv.zst`) that can be said in words.
 
     Raises:
-        InputError: a line has fewer than three columns.
+        InputError: a line has fewer than three columns, or a weight that is no number.
     """
     from kgqa.text.corpus import read_lines
 
@@ -65,7 +65,10 @@ def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:
         cells = line.rstrip("\n").split("\t")
         if len(cells) < 3:
             raise InputError(f"{path}, line {number}: expected relation, head, tail separated by tabs")
-        weight = float(cells[3]) if len(cells) > 3 else 1.0
+        try:
+            weight = float(cells[3]) if len(cells) > 3 else 1.0
+        except ValueError:
+            raise InputError(f"{path}, line {number}: weight {cells[3]!r} is no number; mend or remove it") from None
         if cells[0] in WORDS and weight >= least_weight:
             yield Triple(cells[1].replace("_", " "), cells[0], cells[2].replace("_", " "), weight)
 
