@@ -59,13 +59,15 @@ def falls(
     if not struck:
         return []
     best, question = answer.candidates[0], answer.question
-    at = question.choices.index(best.text) if best.source is Source.CHOICE and len(subgraphs) > 1 else 0
     shown = answer.evidence.subgraph
-    changed = [without_edges(shown, edges) for edges in struck]
-    variants = [[*subgraphs[:at], graph, *subgraphs[at + 1 :]] for graph in changed]
-    before = _log_odds(probability(answer, best))
-    answers = reader.read([question] * len(variants), variants)
-    return [before - _log_odds(probability(other, best)) for other in answers]
+    others: list[Subgraph] = []
+    rival = next((n for n, choice in enumerate(question.choices) if choice != best.text), None)
+    if best.source is Source.CHOICE and rival is not None:
+        # Each choice is scored by itself, so that one other tells as much of the log-odds' change as all of them.
+        question, others = replace(question, choices=(best.text, question.choices[rival])), [subgraphs[rival]]
+    variants = [[graph, *others] for graph in (shown, *(without_edges(shown, edges) for edges in struck))]
+    before, *after = [_log_odds(probability(a, best)) for a in reader.read([question] * len(variants), variants)]
+    return [before - odds for odds in after]
 
 
 def _log_odds(probability: float) -> float:
@@ -140,7 +142,7 @@ def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subg
     """
     question, evidence = answer.question, answer.evidence
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
-    affordable = MAX_CHARACTERS // (row * max(len(question.choices), 1))
+    affordable = MAX_CHARACTERS // (row * (2 if question.choices else 1))
     if not evidence.paths or affordable < 2:
         return answer
     others = answer_paths(answer.candidates[0], evidence.subgraph, k=TRIED)

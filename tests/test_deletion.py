@@ -80,19 +80,20 @@ def test_paths_are_ordered_by_what_their_deletion_changes(garden: Subgraph) -> N
     assert by_deletion(reader, long, [garden]) == long
 
 
-def test_only_the_chosen_choice_loses_facts(digging: Subgraph) -> None:
+def test_only_the_chosen_choice_loses_facts_beside_one_other(digging: Subgraph) -> None:
     seen = []
 
     class Choosing:
         def read(self, questions, subgraphs) -> list[Answer]:
+            assert all(question.choices == ("b", "a") for question in questions)
             seen.extend([len(graph.edges) for graph in group] for group in subgraphs)
             return [Answer(q, "b", Source.CHOICE, 0.5, (Candidate("b", Source.CHOICE, 0.5),)) for q in questions]
 
-    question = Question("what", ("a", "b"))
+    question = Question("what", ("a", "b", "c"))
     best = Candidate("b", Source.CHOICE, 0.5)
     answer = Answer(question, "b", Source.CHOICE, 0.5, (best,), Evidence(subgraph=digging))
-    assert falls(Choosing(), answer, [digging, digging], [[0], [0, 1]]) == [0.0, 0.0]  # type: ignore[arg-type]
-    assert seen == [[3, 2], [3, 1]]
+    assert falls(Choosing(), answer, [digging] * 3, [[0], [0, 1]]) == [0.0, 0.0]  # type: ignore[arg-type]
+    assert seen == [[3, 3], [2, 3], [1, 3]]
 
 
 def test_a_path_that_gives_no_reason_is_shown_only_for_want_of_another(digging: Subgraph) -> None:
