@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.graph.store import GraphStore
+from kgqa.models.named import load_named, save_named
 from kgqa.types import InputError
 
 METHODS = ("transe", "distmult", "complex", "rotate")
@@ -43,18 +43,7 @@ class EntityVectors:
 
     def save(self, path: Path) -> None:
         """Write `path`, atomically."""
-        from safetensors.numpy import save_file
-
-        words = [name.encode() for name in self._row]
-        tensors: dict[str, NDArray[Any]] = {
-            "vectors": np.ascontiguousarray(self._vectors),
-            "names": np.frombuffer(b"".join(words), dtype=np.uint8),
-            "ends": np.cumsum([len(word) for word in words], dtype=np.int64),
-        }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}")
-        save_file(tensors, temporary, metadata=self.about)
-        os.replace(temporary, path)
+        save_named(path, "names", list(self._row), {"vectors": self._vectors}, self.about)
 
 
 def load_entities(path: Path) -> EntityVectors:
@@ -63,22 +52,9 @@ def load_entities(path: Path) -> EntityVectors:
     Raises:
         InputError: there are none, or the file is damaged.
     """
-    from safetensors import SafetensorError, safe_open
-
     file = path / FILE if path.is_dir() else path
-    if not file.is_file():
-        raise InputError(f"{path}: no entity vectors here; make them with `kgqa graph embed`")
-    try:
-        with safe_open(file, framework="np") as stored:
-            about = dict(stored.metadata() or {})
-            vectors, words, ends = (stored.get_tensor(n) for n in ("vectors", "names", "ends"))
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{file}: damaged ({error}); run `kgqa graph embed` again") from error
-    text, begin, names = words.tobytes(), 0, []
-    for end in ends.tolist():
-        names.append(text[begin:end].decode())
-        begin = end
-    return EntityVectors(names, vectors, about)
+    names, rows, about = load_named(file, "names", ["vectors"], "kgqa graph embed")
+    return EntityVectors(names, rows["vectors"], about)
 
 
 def train_entities(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.normalising import lemma, words
-from kgqa.types import InputError
+from kgqa.models.named import load_named, save_named
 
 FILE = "words.safetensors"
 LEAST, MOST = 4.0, 12.0
@@ -78,18 +77,8 @@ class WordVectors:
 
     def save(self, path: Path) -> None:
         """Write `path`, atomically."""
-        from safetensors.numpy import save_file
-
-        text = "\n".join(self.lemmas).encode()
-        tensors: dict[str, NDArray[Any]] = {
-            "vectors": np.ascontiguousarray(self.vectors[1:]),
-            "surprise": self.surprise,
-            "lemmas": np.frombuffer(text, dtype=np.uint8),
-        }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}")
-        save_file(tensors, temporary, metadata=self.about)
-        os.replace(temporary, path)
+        rows = {"vectors": self.vectors[1:], "surprise": self.surprise}
+        save_named(path, "lemmas", self.lemmas, rows, self.about)
 
 
 def load_words(path: Path) -> WordVectors:
@@ -98,18 +87,6 @@ def load_words(path: Path) -> WordVectors:
     Raises:
         InputError: there are none, or the file is damaged.
     """
-    from safetensors import SafetensorError, safe_open
-
     file = path / FILE if path.is_dir() else path
-    if not file.is_file():
-        raise InputError(f"{path}: no word vectors here; make them with `kgqa words`")
-    try:
-        with safe_open(file, framework="np") as stored:
-            about = dict(stored.metadata() or {})
-            vectors, surprise, text = (stored.get_tensor(n) for n in ("vectors", "surprise", "lemmas"))
-        lemmas = text.tobytes().decode().split("\n")
-        if not len(lemmas) == len(vectors) == len(surprise):
-            raise ValueError("words and vectors differ in number")
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{file}: damaged ({error}); run `kgqa words` again") from error
-    return WordVectors(lemmas, vectors, surprise, about)
+    lemmas, rows, about = load_named(file, "lemmas", ["vectors", "surprise"], "kgqa words")
+    return WordVectors(lemmas, rows["vectors"], rows["surprise"], about)
