@@ -61,10 +61,11 @@ def falls(
     best, question = answer.candidates[0], answer.question
     shown = answer.evidence.subgraph
     others: list[Subgraph] = []
-    rival = next((n for n, choice in enumerate(question.choices) if choice != best.text), None)
-    if best.source is Source.CHOICE and rival is not None:
+    if best.source is Source.CHOICE:
         # Each choice is scored by itself, so that one other tells as much of the log-odds' change as all of them.
-        question, others = replace(question, choices=(best.text, question.choices[rival])), [subgraphs[rival]]
+        rival = [n for n, choice in enumerate(question.choices) if choice != best.text][:1]
+        question = replace(question, choices=(best.text, *(question.choices[n] for n in rival)))
+        others = [subgraphs[n] for n in rival]
     variants = [[graph, *others] for graph in (shown, *(without_edges(shown, edges) for edges in struck))]
     before, *after = [_log_odds(probability(a, best)) for a in reader.read([question] * len(variants), variants)]
     return [before - odds for odds in after]

@@ -96,6 +96,17 @@ def test_only_the_chosen_choice_loses_facts_beside_one_other(digging: Subgraph) 
     assert seen == [[3, 3], [2, 3], [1, 3]]
 
 
+def test_a_choice_given_twice_has_no_rival(digging: Subgraph) -> None:
+    class Choosing:
+        def read(self, questions, subgraphs) -> list[Answer]:
+            assert all(len(q.choices) == len(group) == 1 for q, group in zip(questions, subgraphs, strict=True))
+            return [Answer(q, "b", Source.CHOICE, 1.0, (Candidate("b", Source.CHOICE, 1.0),)) for q in questions]
+
+    best = Candidate("b", Source.CHOICE, 1.0)
+    answer = Answer(Question("what", ("b", "b")), "b", Source.CHOICE, 1.0, (best,), Evidence(subgraph=digging))
+    assert falls(Choosing(), answer, [digging] * 2, [[0]]) == [0.0]  # type: ignore[arg-type]
+
+
 def test_a_path_that_gives_no_reason_is_shown_only_for_want_of_another(digging: Subgraph) -> None:
     relations = (Relation("x/UsedFor", "used for"), Relation("x/DistinctFrom", "distinct from"))
     apart = replace(
