@@ -7,6 +7,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
+import numpy as np
+
 from kgqa.graph.function_words import (
     DETERMINERS,
     OBJECT_PRONOUNS,
@@ -18,6 +20,7 @@ from kgqa.graph.function_words import (
 )
 from kgqa.graph.korean import is_hangul, stems
 from kgqa.graph.normalising import ARTICLES, lemma, verb_bases, words
+from kgqa.graph.people import people
 from kgqa.types import KnowledgeGraph, Mention
 
 Nearest = Callable[[Sequence[str]], Sequence[Sequence[tuple[int, float]]]]
@@ -135,7 +138,23 @@ class Linker:
         chosen = [_choose(text, list_, found) for text, list_ in zip(read, grams, strict=True)]
         if self.nearest is not None:
             self._fill(texts, read, chosen)
-        return [sorted(mentions, key=_in_reading_order) for mentions in chosen]
+        return [
+            sorted(self._without_people(text, mentions), key=_in_reading_order)
+            for text, mentions in zip(texts, chosen, strict=True)
+        ]
+
+    def _without_people(self, text: str, mentions: list[Mention]) -> list[Mention]:
+        """Jack is no car jack: a person's name means only what the graph writes with a capital too."""
+        if not any(text[m.start].isupper() for m in mentions):
+            return mentions
+        names = {start for start, _ in people(text)}
+        return [
+            m
+            for m in mentions
+            if m.start not in names
+            or " " in text[m.start : m.end]
+            or any(label[:1].isupper() for label in self.graph.labels(np.array(m.entities)))
+        ]
 
     def _grams(self, text: _Words, found: Entities, wanted: dict[str, list[str]]) -> Iterator[_Gram]:
         """What may be a concept; what of it is not found yet is `wanted`: keys, the likeliest first."""

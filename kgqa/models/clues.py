@@ -1,4 +1,4 @@
-"""Clues for a small encoder: which words of one text recur in the other, and what goes with what.
+"""Clues for a small encoder: which words of one text recur in the other, what goes with what, and who is somebody.
 
 An encoder that has read little must be told what a large one finds out by itself. The marks of recurring words
 are the word-in-question features of FastQA (Weissenborn et al., 2017, section 2.2) and DrQA (Chen et al., 2017,
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Encoding
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.utils import to_dense_batch
@@ -29,7 +29,35 @@ MARKS = 10
 """Marks of a token, see `marks`."""
 FADING = (0.8, 0.95)
 """How much of a recurring word is left one word further on: nearby, and about in the sentence."""
+SOMEBODY = "she"
+"""The word that a small encoder reads for the name of a person."""
 _END = re.compile(r"[.!?\n]")
+
+
+class Pieces(NamedTuple):
+    """A tokenised text: ids, and the characters that each token covers."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
+def name_people(pieces: Pieces, names: Sequence[tuple[int, int]], somebody: int) -> Pieces:
+    """The pieces in which every name (character ranges, in order) is one token, `somebody`."""
+    if not names:
+        return pieces
+    ids: list[int] = []
+    offsets: list[tuple[int, int]] = []
+    at = 0
+    for token, (start, end) in zip(*pieces, strict=True):
+        while at < len(names) and names[at][1] <= start:
+            at += 1
+        if at == len(names) or end <= names[at][0]:
+            ids.append(token)
+            offsets.append((start, end))
+        elif not offsets or offsets[-1] != names[at]:
+            ids.append(somebody)
+            offsets.append(names[at])
+    return Pieces(ids, offsets)
 
 
 @dataclass(frozen=True)
@@ -45,16 +73,21 @@ class Words:
     first: NDArray[np.bool_]  # (T,) whether the token begins its word
 
 
-def read_words(text: str, encoding: Encoding, vectors: WordVectors) -> Words:
-    """The words of an encoded text."""
+def read_words(
+    text: str, pieces: Pieces, vectors: WordVectors, names: Sequence[tuple[int, int]] = ()
+) -> Words:
+    """The words of a tokenised text; names (character ranges) recur as themselves and count as a pronoun does."""
     found = words(text)
     lemmas = [lemma(word) for word, _, _ in found]
     rows = vectors.rows(lemmas)
+    for start, end in names:
+        person = [i for i, (_, begin, _) in enumerate(found) if start <= begin < end]
+        rows[person] = vectors.rows([SOMEBODY])[0]
     begins = np.array([start for _, start, _ in found], dtype=np.int64)
     ends = np.array([end for _, _, end in found], dtype=np.int64)
     gaps = [_END.search(text, a, b) is not None for a, b in zip(ends[:-1], begins[1:], strict=True)]
     sentences = np.cumsum([0, *gaps][: len(found)], dtype=np.int64)
-    tokens = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    tokens = np.array(pieces.offsets, dtype=np.int64).reshape(-1, 2)
     place = np.searchsorted(begins, tokens[:, 0], side="right") - 1
     inside = (place >= 0) & (tokens[:, 1] > tokens[:, 0])
     if len(found):

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
-from kgqa.models.clues import MARKS, Told, Words, read_words, tell
+from kgqa.graph.people import people
+from kgqa.models.clues import MARKS, SOMEBODY, Pieces, Told, Words, name_people, read_words, tell
 from kgqa.models.entities import EntityVectors
 from kgqa.models.words import WordVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
@@ -55,7 +56,8 @@ class Collator:
         stride: tokens that neighbouring windows share.
         max_label_tokens: tokens of a node or relation label; the rest is cut.
         entities: vectors of the graph's entities, for a reasoner that reads them.
-        words: word vectors, for a reader that is told them with the marks of recurring words.
+        words: word vectors, for a reader that is told them with the marks of recurring words; it reads the
+            names of people as a pronoun.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Collator:
         self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
         self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")
         self.pad = tokenizer.token_to_id("[PAD]") or tokenizer.token_to_id("<pad>") or 0
+        self.somebody = (self._encode(f" {SOMEBODY}").ids or [self.separator])[-1]
         self._labels: dict[str, list[int]] = {}
 
     def __call__(
@@ -95,14 +98,13 @@ class Collator:
         self, parts: _Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
     ) -> None:
         question = example.question
-        asked = self._encode(question.text)
-        passage = self._encode(question.passage_text)
+        asked, asked_words = self._read(question.text)
+        passage, passage_words = self._read(question.passage_text)
         choices: Sequence[str | None] = question.choices or (None,)
-        texts = self._read(question.text, asked), self._read(question.passage_text, passage)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
-            chosen = self._encode(choice) if choice is not None else None
-            told = tell(texts[0], self._read(choice, chosen), texts[1])
+            chosen, chosen_words = self._read(choice, told_apart=True) if choice is not None else (None, None)
+            told = tell(asked_words, chosen_words, passage_words)
             for left, right in self._windows(asked, chosen, passage):
                 ids, segments, question_at, choice_at, passage_at = self._row(
                     asked, chosen, passage, left, right
@@ -136,7 +138,7 @@ class Collator:
                     parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
 
     def _row(
-        self, asked: Encoding, chosen: Encoding | None, passage: Encoding, left: int, right: int
+        self, asked: Pieces, chosen: Pieces | None, passage: Pieces, left: int, right: int
     ) -> tuple[list[int], list[int], int, int, int]:
         room = self.max_tokens // 2
         ids = [self.start, *asked.ids[:room], self.separator]
@@ -150,10 +152,14 @@ class Collator:
             segments += [1] * (len(ids) - passage_at)
         return ids, segments, 1, choice_at, passage_at
 
-    def _read(self, text: str | None, encoding: Encoding | None) -> Words | None:
-        if self.words is None or text is None or encoding is None:
-            return None
-        return read_words(text, encoding, self.words)
+    def _read(self, text: str, told_apart: bool = False) -> tuple[Pieces, Words | None]:
+        """Tokens of a text; with word vectors its words too, and people's names, unless told apart, as a pronoun."""
+        pieces = self._encode(text)
+        if self.words is None:
+            return pieces, None
+        names = [] if told_apart else people(text)
+        pieces = name_people(pieces, names, self.somebody)
+        return pieces, read_words(text, pieces, self.words, names)
 
     def _told(self, told: Told, left: int, right: int) -> list[NDArray[np.float32]]:
         """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
@@ -166,7 +172,7 @@ class Collator:
             laid += [told.passage[left:right], pause]
         return laid
 
-    def _windows(self, asked: Encoding, chosen: Encoding | None, passage: Encoding) -> list[tuple[int, int]]:
+    def _windows(self, asked: Pieces, chosen: Pieces | None, passage: Pieces) -> list[tuple[int, int]]:
         room = self.max_tokens // 2
         used = min(len(asked.ids), room) + 3
         if chosen is not None:
@@ -180,8 +186,9 @@ class Collator:
             windows.append((left, min(left + space, total)))
         return windows
 
-    def _encode(self, text: str) -> Encoding:
-        return self.tokenizer.encode(text, add_special_tokens=False)
+    def _encode(self, text: str) -> Pieces:
+        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        return Pieces(encoding.ids, encoding.offsets)
 
     def label_tokens(self, label: str) -> list[int]:
         """Token ids of a label, at least one, at most `max_label_tokens`."""
@@ -331,7 +338,7 @@ class _Parts:
         choice: int,
         ids: list[int],
         segments: list[int],
-        passage: Encoding,
+        passage: Pieces,
         passage_at: int,
         left: int,
         graph: Subgraph,
@@ -377,13 +384,13 @@ def _pad(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
     return padded
 
 
-def _covering(encoding: Encoding, start: int, end: int) -> list[int]:
+def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
     """Tokens that overlap the character range, at most four."""
     return [i for i, (s, e) in enumerate(encoding.offsets) if s < end and e > start and e > s][:4]
 
 
 def _gold_tokens(
-    spans: Sequence[Span], passage: Encoding, left: int, right: int, passage_at: int
+    spans: Sequence[Span], passage: Pieces, left: int, right: int, passage_at: int
 ) -> tuple[int, int]:
     """First and last token of the first gold span that lies whole inside the window, else (0, 0)."""
     for span in spans:

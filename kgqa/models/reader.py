@@ -127,8 +127,10 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     os.replace(folder / ".reader.json", folder / "reader.json")
 
 
-def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
+def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, dict[str, Any]]:
     """The reader of a checkpoint folder, in float32 and evaluation mode, and its card.
+
+    `dropout`, where given, stands in for the one it was trained with.
 
     Raises:
         InputError: a file is missing, or the folder was written by another version.
@@ -139,7 +141,8 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
     card = read_card(folder)
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
     encoder = AutoModel.from_config(config)
-    reader = Reader(encoder, ReasonerSettings(**card["reasoner"]))
+    settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
+    reader = Reader(encoder, ReasonerSettings(**settings))
     try:
         encoder_state = load_file(folder / "model.safetensors")
         own_state = load_file(folder / "reader.safetensors")

@@ -149,7 +149,7 @@ def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
     """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
     encoder_folder = find_encoder(recipe.encoder.folder)
     if (encoder_folder / "reader.json").exists() and not recipe.encoder.from_scratch:
-        earlier, card = load_reader(encoder_folder)
+        earlier, _card = load_reader(encoder_folder, dropout=recipe.reasoner.dropout)
         earlier.gate.calibrate(1.0, (0.0, 0.0, 0.0))  # what was fitted to it does not fit what it becomes
         if earlier.settings == recipe.reasoner:
             return earlier.train(), load_tokenizer(encoder_folder), encoder_folder

@@ -82,6 +82,13 @@ def test_candidates_are_bounded(graph_of):
     assert all(len(m.entities) <= 1 for m in Linker(graph, max_candidates=1).link("a bat and a club"))
 
 
+def test_a_person_is_no_thing(graph_of):
+    graph = graph_of([("jack", "IsA", "tool"), ("rose", "IsA", "flower"), ("Felix", "IsA", "cat")], {})
+    assert linked(graph, "Jack lifted the car, said Rose.") == []
+    assert linked(graph, "We gave Rose a rose.") == [("rose", ["rose"])]
+    assert linked(graph, "I need a jack for Felix.") == [("jack", ["jack"]), ("Felix", ["Felix"])]
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.clues import MARKS, Association, from_facts, marks, read_words
+from kgqa.models.clues import MARKS, SOMEBODY, Association, Pieces, from_facts, marks, name_people, read_words
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -10,7 +10,8 @@ PASSAGE = "the house is red . i dug in the garden , with flowers"
 
 
 def read(tokenizer, vectors, text: str):
-    return read_words(text, tokenizer.encode(text, add_special_tokens=False), vectors)
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    return read_words(text, Pieces(encoding.ids, encoding.offsets), vectors)
 
 
 def test_tokens_know_their_words(tokenizer, vectors) -> None:
@@ -45,6 +46,27 @@ def test_windows_and_choices_keep_words_and_tokens_in_step(tokenizer, vectors) -
     there = tokens.input_ids == garden
     assert there.sum() > 4 and (tokens.word_vector[there][:, 0] == 2).all() and (tokens.part[there] > 0).all()
     assert (tokens.part[~tokens.attention_mask] == 0).all()
+
+
+def test_a_name_is_one_token_whoever_it_is() -> None:
+    pieces = Pieces([5, 6, 7, 8, 9], [(0, 2), (2, 5), (5, 7), (8, 11), (12, 17)])  # "Ngozi's dug Felix"
+    assert name_people(pieces, [(0, 5), (12, 17)], 1) == Pieces([1, 7, 8, 1], [(0, 5), (5, 7), (8, 11), (12, 17)])
+    assert name_people(pieces, [], 1) is pieces
+
+
+def test_only_who_is_asked_about_tells_two_people_apart(tokenizer, vectors) -> None:
+    def asked(name: str, other: str):
+        question = Question(f"what did {name} dig with", passage=Passage(f"{name} dug. {other} is red."))
+        return Collator(tokenizer, words=vectors)([Example(question)], [[Subgraph()]]).batch.tokens
+
+    one, same, two = asked("Ngozi", "Felix"), asked("Jack", "Malik"), asked("Anna", "Anna")
+    assert torch.equal(one.input_ids, same.input_ids) and torch.equal(one.input_ids, two.input_ids)
+    assert torch.equal(one.marks, same.marks) and not torch.equal(one.marks, two.marks)
+    assert torch.equal(one.word_vector, same.word_vector)
+    somebody = Collator(tokenizer, words=vectors).somebody
+    assert tokenizer.encode(SOMEBODY, add_special_tokens=False).ids == [somebody]
+    assert (one.input_ids == somebody).sum() == 3
+    assert (Collator(tokenizer)([Example(Question("Jack dug"))], [[Subgraph()]]).batch.tokens.input_ids != somebody).all()
 
 
 def test_association_prefers_what_goes_with_the_question(tokenizer, encoder, vectors, digging) -> None:
