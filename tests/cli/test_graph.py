@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-
-from kgqa.cli.graph import graph_app
-from kgqa.types import InputError
+from graph_commands import refused, run
 
 GARDEN = """@prefix ex: <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 ex:trowel rdfs:label "trowel"@en ; ex:usedFor ex:digBed ; ex:isA ex:tool .
@@ -22,18 +19,6 @@ def garden(tmp_path: Path) -> str:
     (tmp_path / "garden.ttl").write_text(GARDEN)
     run("import", str(tmp_path / "garden.ttl"), "--out", str(tmp_path / "garden"))
     return str(tmp_path / "garden")
-
-
-def run(*arguments: str) -> str:
-    result = CliRunner().invoke(graph_app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def refused(*arguments: str) -> str:
-    result = CliRunner().invoke(graph_app, list(arguments))
-    assert isinstance(result.exception, InputError), result.output
-    return str(result.exception)
 
 
 def test_import_and_info(garden: str) -> None:

@@ -10,22 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from kgqa.cli.graph import graph_app
-from kgqa.types import InputError
-
-
-def run(*arguments: str) -> str:
-    result = CliRunner().invoke(graph_app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def refused(*arguments: str) -> str:
-    result = CliRunner().invoke(graph_app, list(arguments))
-    assert isinstance(result.exception, InputError), result.output
-    return str(result.exception)
+from graph_commands import refused, run
 
 
 def test_several_sources_become_one_graph(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,7 +53,6 @@ def test_a_relation_that_the_graph_lacks_is_one_sentence(tools: GraphStore) -> N
 
 
 def test_over_an_endpoint() -> None:
-    sys.path.insert(0, str(Path(__file__).parent))
     from garden import GARDEN
     from sparql_server import serve
 
