@@ -1,8 +1,8 @@
 """Does an answer change when only the person changes? `python training/bench/people_words.py [--model FOLDER]`.
 
 Every development question whose text names a person by a gendered word is asked again with the other gender, and
-with the subject replaced by names of four origins. Printed: the share of answers that stay the same, and the exact
-match of each wording. A reader that looks at the situation alone scores 100 %.
+with the subject replaced by names of four origins and one that nobody has. Printed: the share of answers that stay
+the same, and the exact match of each wording. A reader that looks at the situation alone scores 100 %.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ NAMES = {
     "Korean": ("Ji-woo", "Min-jun"),
     "Arabic": ("Fatima", "Omar"),
     "Igbo": ("Ngozi", "Chidi"),
+    "made-up": ("Belura", "Tovrik"),  # in no list of names
 }
 PRONOUN = re.compile(r"\b(he|she)\b", re.IGNORECASE)
 
