@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.utils import to_dense_batch
@@ -31,6 +32,8 @@ FADING = (0.8, 0.95)
 """How much of a recurring word is left one word further on: nearby, and about in the sentence."""
 SOMEBODY = "she"
 """The word that a small encoder reads for the name of a person."""
+ALIKE = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
+"""What it reads for the words of the other gender."""
 _END = re.compile(r"[.!?\n]")
 
 
@@ -41,23 +44,38 @@ class Pieces(NamedTuple):
     offsets: list[tuple[int, int]]
 
 
-def name_people(pieces: Pieces, names: Sequence[tuple[int, int]], somebody: int) -> Pieces:
-    """The pieces in which every name (character ranges, in order) is one token, `somebody`."""
-    if not names:
-        return pieces
-    ids: list[int] = []
-    offsets: list[tuple[int, int]] = []
-    at = 0
-    for token, (start, end) in zip(*pieces, strict=True):
-        while at < len(names) and names[at][1] <= start:
-            at += 1
-        if at == len(names) or end <= names[at][0]:
-            ids.append(token)
-            offsets.append((start, end))
-        elif not offsets or offsets[-1] != names[at]:
-            ids.append(somebody)
-            offsets.append(names[at])
-    return Pieces(ids, offsets)
+class Anybody:
+    """Reads whoever acts as the same somebody: a name is one token, and "he" is "she".
+
+    Which of two people is meant still shows in the marks: a name or pronoun recurs as itself.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        def whole(word: str) -> list[int]:
+            """Its token, if it is one."""
+            ids = tokenizer.encode(f" {word}", add_special_tokens=False).ids
+            return ids if len(ids) == 1 else []
+
+        self.token = (whole(SOMEBODY) or [0])[0]
+        self.alike = {
+            token: other for a, b in ALIKE.items() for token, other in zip(whole(a), whole(b), strict=False)
+        }
+
+    def __call__(self, pieces: Pieces, names: Sequence[tuple[int, int]]) -> Pieces:
+        """The pieces with every name (character ranges, in order) as one token, and pronouns alike."""
+        ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
+        at = 0
+        for token, (start, end) in zip(*pieces, strict=True):
+            while at < len(names) and names[at][1] <= start:
+                at += 1
+            if at == len(names) or end <= names[at][0]:
+                ids.append(self.alike.get(token, token))
+                offsets.append((start, end))
+            elif not offsets or offsets[-1] != names[at]:
+                ids.append(self.token)
+                offsets.append(names[at])
+        return Pieces(ids, offsets)
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,7 @@ def read_words(
     """The words of a tokenised text; names (character ranges) recur as themselves and count as a pronoun does."""
     found = words(text)
     lemmas = [lemma(word) for word, _, _ in found]
-    rows = vectors.rows(lemmas)
+    rows = vectors.rows([ALIKE.get(word, base) for (word, _, _), base in zip(found, lemmas, strict=True)])
     for start, end in names:
         person = [i for i, (_, begin, _) in enumerate(found) if start <= begin < end]
         rows[person] = vectors.rows([SOMEBODY])[0]

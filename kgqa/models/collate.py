@@ -13,7 +13,7 @@ from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.people import people
-from kgqa.models.clues import MARKS, SOMEBODY, Pieces, Told, Words, name_people, read_words, tell
+from kgqa.models.clues import MARKS, Anybody, Pieces, Told, Words, read_words, tell
 from kgqa.models.entities import EntityVectors
 from kgqa.models.words import WordVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
@@ -56,8 +56,8 @@ class Collator:
         stride: tokens that neighbouring windows share.
         max_label_tokens: tokens of a node or relation label; the rest is cut.
         entities: vectors of the graph's entities, for a reasoner that reads them.
-        words: word vectors, for a reader that is told them with the marks of recurring words; it reads the
-            names of people as a pronoun.
+        words: word vectors, for a reader that is told them with the marks of recurring words; people
+            are then read as anybody.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Collator:
         self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
         self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")
         self.pad = tokenizer.token_to_id("[PAD]") or tokenizer.token_to_id("<pad>") or 0
-        self.somebody = (self._encode(f" {SOMEBODY}").ids or [self.separator])[-1]
+        self.anybody = Anybody(tokenizer)
         self._labels: dict[str, list[int]] = {}
 
     def __call__(
@@ -153,12 +153,12 @@ class Collator:
         return ids, segments, 1, choice_at, passage_at
 
     def _read(self, text: str, told_apart: bool = False) -> tuple[Pieces, Words | None]:
-        """Tokens of a text; with word vectors its words too, and people's names, unless told apart, as a pronoun."""
+        """Tokens of a text; with word vectors its words too, and its people, unless told apart, as anybody."""
         pieces = self._encode(text)
         if self.words is None:
             return pieces, None
         names = [] if told_apart else people(text)
-        pieces = name_people(pieces, names, self.somebody)
+        pieces = pieces if told_apart else self.anybody(pieces, names)
         return pieces, read_words(text, pieces, self.words, names)
 
     def _told(self, told: Told, left: int, right: int) -> list[NDArray[np.float32]]:

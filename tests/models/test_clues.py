@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.clues import MARKS, SOMEBODY, Association, Pieces, from_facts, marks, name_people, read_words
+from kgqa.models.clues import MARKS, SOMEBODY, Anybody, Association, Pieces, from_facts, marks, read_words
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -48,10 +48,13 @@ def test_windows_and_choices_keep_words_and_tokens_in_step(tokenizer, vectors) -
     assert (tokens.part[~tokens.attention_mask] == 0).all()
 
 
-def test_a_name_is_one_token_whoever_it_is() -> None:
+def test_a_name_is_one_token_whoever_it_is(tokenizer) -> None:
+    anybody = Anybody(tokenizer)
     pieces = Pieces([5, 6, 7, 8, 9], [(0, 2), (2, 5), (5, 7), (8, 11), (12, 17)])  # "Ngozi's dug Felix"
-    assert name_people(pieces, [(0, 5), (12, 17)], 1) == Pieces([1, 7, 8, 1], [(0, 5), (5, 7), (8, 11), (12, 17)])
-    assert name_people(pieces, [], 1) is pieces
+    she = tokenizer.token_to_id(SOMEBODY)
+    assert anybody(pieces, [(0, 5), (12, 17)]) == Pieces([she, 7, 8, she], [(0, 5), (5, 7), (8, 11), (12, 17)])
+    assert anybody(pieces, []) == pieces
+    assert anybody.alike == {tokenizer.token_to_id("he"): she}  # the other words are pieces to this tokenizer
 
 
 def test_only_who_is_asked_about_tells_two_people_apart(tokenizer, vectors) -> None:
@@ -60,11 +63,12 @@ def test_only_who_is_asked_about_tells_two_people_apart(tokenizer, vectors) -> N
         return Collator(tokenizer, words=vectors)([Example(question)], [[Subgraph()]]).batch.tokens
 
     one, same, two = asked("Ngozi", "Felix"), asked("Jack", "Malik"), asked("Anna", "Anna")
+    he, she = asked("he", "she"), asked("she", "he")
+    assert torch.equal(he.input_ids, she.input_ids) and torch.equal(he.marks, she.marks)
     assert torch.equal(one.input_ids, same.input_ids) and torch.equal(one.input_ids, two.input_ids)
     assert torch.equal(one.marks, same.marks) and not torch.equal(one.marks, two.marks)
     assert torch.equal(one.word_vector, same.word_vector)
-    somebody = Collator(tokenizer, words=vectors).somebody
-    assert tokenizer.encode(SOMEBODY, add_special_tokens=False).ids == [somebody]
+    somebody = tokenizer.token_to_id(SOMEBODY)
     assert (one.input_ids == somebody).sum() == 3
     untold = Collator(tokenizer)([Example(Question("Jack dug"))], [[Subgraph()]]).batch.tokens
     assert not (untold.input_ids == somebody).any()
