@@ -16,6 +16,8 @@ Malia Leilani Aroha"""
 _MALE = """Jack Oliver Thomas George Harry Min-jun Seo-jun Ji-ho Dong-hyun Omar Yusuf Ahmed Mehmet Chidi Emeka Kwame
 Kofi Sipho Arjun Rohan Vikram Wei Jun Haruto Kenji Minh Budi Rizal Carlos Diego Mateo Javier Luca Matteo Dmitri
 Ivan Piotr Tomas Lars Sven Mikko Bence Andrei Nikos Eli Amir Reza Dario Tane Keoni"""
+NAMES = tuple((_FEMALE + " " + _MALE).split())
+"""Names of many origins."""
 _OTHERS = """my neighbour|the new tenant|an old friend of ours|the visitor|my colleague|somebody|a stranger|one of us
 our guest|the youngest of them"""
 _ONSETS = "b br ch d f g h j k kl l m n p r s sh st t tr v w y z"

@@ -19,6 +19,7 @@ from kgqa.models.collate import Collator
 from kgqa.objectives.base import Batches
 from kgqa.text.corpus import read_documents
 from kgqa.text.datasets import load_dataset
+from kgqa.text.plain_reading import plain_reading
 from kgqa.text.renaming import renamed
 from kgqa.text.synthesis import synthesise
 from kgqa.text.unanswerable import unanswerable
@@ -35,8 +36,9 @@ class DataSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """A name of `kgqa.text.datasets`, a path to your own JSONL, `synthesis` (questions made of the graph's facts) or
-    `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
+    """A name of `kgqa.text.datasets`, a path to your own JSONL, `synthesis` (questions made of the graph's facts),
+    `plain-reading` (who has what, made up) or `aligned` (sentences of `texts` that hold a fact of the graph, one end
+    hidden)."""
     graph: str = "everyday"
     """The graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -44,7 +46,7 @@ class DataSettings(BaseModel):
     batch_questions: int = Field(16, ge=1)
     """Questions in a step."""
     limit: int | None = None
-    """Use the first so many examples (questions made, for `synthesis` and `aligned`)."""
+    """Use the first so many examples (questions made, for made sets)."""
     unanswerable: float = Field(0.0, ge=0, le=1)
     """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
     renamed: float = Field(0.0, ge=0, le=1)
@@ -52,7 +54,7 @@ class DataSettings(BaseModel):
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
-    """For `synthesis`, `aligned` and made-up unanswerable questions."""
+    """For made sets and made-up unanswerable questions."""
     texts: tuple[str, ...] = ()
     """For `aligned`: text files (.txt or .txt.zst), read sentence by sentence."""
 
@@ -141,6 +143,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
     if settings.name == "synthesis":
         count = settings.limit or 20_000
         found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
+    elif settings.name == "plain-reading":
+        found = plain_reading(count=settings.limit or 20_000, seed=settings.seed)
     elif settings.name == "aligned":
         found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
     else:
@@ -178,7 +182,7 @@ def check_data(mixture: Iterable[DataSettings]) -> None:
         expanded(settings.graph)
         if settings.name == "aligned":
             next(sentences(settings), None)
-        elif settings.name != "synthesis":
+        elif settings.name not in ("synthesis", "plain-reading"):
             next(iter(load_dataset(settings.name)), None)
 
 
