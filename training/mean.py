@@ -1,4 +1,4 @@
-"""The mean of the weights of two readers, the second of which went on from the first: python training/mean.py A B OUT [SHARE_OF_B]"""
+"""The mean of the weights of two readers, B having gone on from A: python training/mean.py A B OUT [SHARE_OF_B]"""
 
 import shutil
 import sys
