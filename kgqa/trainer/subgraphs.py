@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kgqa.graph.ranking import EDITED, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 2
+FORMAT = 3
 
 
 def retrieval_settings(graph: KnowledgeGraph, max_nodes: int) -> str:
