@@ -56,13 +56,18 @@ class Anybody:
             ids = tokenizer.encode(f" {word}", add_special_tokens=False).ids
             return ids if len(ids) == 1 else []
 
-        self.token = (whole(SOMEBODY) or [0])[0]
+        self.token = next(iter(whole(SOMEBODY)), None)
         self.alike = {
             token: other for a, b in ALIKE.items() for token, other in zip(whole(a), whole(b), strict=False)
         }
 
     def __call__(self, pieces: Pieces, names: Sequence[tuple[int, int]]) -> Pieces:
-        """The pieces with every name (character ranges, in order) as one token, and pronouns alike."""
+        """The pieces with every name (character ranges, in order) as one token, and pronouns alike.
+
+        As they are where the tokenizer has no token for somebody.
+        """
+        if self.token is None:
+            return pieces
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         at = 0
