@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
 
     Args:
         spec: a name in `DATASETS`, or the path of your own file: JSON lines (see `read_examples`) or SQuAD's
-            JSON; either may be compressed with zstd.
+            JSON; either may be compressed with zstd. A pattern ("mine_*.jsonl") names all files that fit it.
         data: folder of the published sets; by default the environment's KGQA_DATA, else ./data.
 
     Raises:
@@ -30,6 +31,11 @@ def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
     if spec in DATASETS:
         return DATASETS[spec](data or Path(os.environ.get("KGQA_DATA", "data")))
     path = Path(spec)
+    if any(mark in spec for mark in "*?[") and not path.exists():
+        found = sorted(path.parent.glob(path.name))
+        if not found:
+            raise InputError(f"{spec}: no such files; the pattern is looked for in {path.parent}")
+        return chain.from_iterable(load_dataset(str(file)) for file in found)
     if not path.exists():
         if path.suffix or "/" in spec:
             raise InputError(f"{spec}: no such file; give JSON lines or a name: {', '.join(DATASETS)}")

@@ -17,6 +17,7 @@ from kgqa.graph.aligning import aligned
 from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collator
 from kgqa.objectives.base import Batches
+from kgqa.text.choosing import with_choices
 from kgqa.text.corpus import read_documents
 from kgqa.text.datasets import load_dataset
 from kgqa.text.plain_reading import plain_reading
@@ -51,6 +52,8 @@ class DataSettings(BaseModel):
     """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
     renamed: float = Field(0.0, ge=0, le=1)
     """Copies in which a person has another name, as a share of the set (added to the limit)."""
+    choices: int = Field(0, ge=0, le=10)
+    """Ask with so many choices: the answer and answers of other questions of the set; 0 is without."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -156,6 +159,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example
         examples += unanswerable(examples, seed=settings.seed, share=settings.unanswerable)
     if settings.renamed:
         examples += renamed(examples, seed=settings.seed, share=settings.renamed)
+    if settings.choices:
+        examples = list(with_choices(examples, count=settings.choices, seed=settings.seed))
     return examples
 
 

@@ -93,3 +93,14 @@ def test_squad_file_of_ones_own(tmp_path: Path) -> None:
 def test_spans_of_keeps_offsets_when_lowering_changes_length() -> None:
     passage = "İ met Ann."
     assert [passage[a:b] for a, b in datasets.spans_of(passage, ["Ann"])] == ["Ann"]
+
+
+def test_a_pattern_names_all_files_that_fit(tmp_path: Path) -> None:
+    for name in "ab":
+        write(
+            tmp_path / f"mine_{name}.jsonl", json.dumps({"id": name, "question": "Who?", "answers": ["Tom"]})
+        )
+    found = datasets.load_dataset(str(tmp_path / "mine_[ab].jsonl"))
+    assert [example.question.id for example in found] == ["a", "b"]
+    with pytest.raises(InputError, match=r"no such files.*looked for in"):
+        datasets.load_dataset(str(tmp_path / "yours_*.jsonl"))
