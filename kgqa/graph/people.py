@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
 from kgqa.graph.normalising import lemma
 
-_CAPITAL = re.compile(r"(?<![\w'’.-])(?<!\bSan )(?<!\bSanta )[A-Z][a-zà-ÿ]+(?:-[A-Za-zà-ÿ][a-zà-ÿ]+)?(?![\w-])")
+_CAPITAL = re.compile(
+    r"(?<![\w'’.-])(?<!\bSan )(?<!\bSanta )[A-ZÀ-ÞĀ-Ž][a-zß-ž]+(?:-[A-Za-zÀ-ž][a-zß-ž]+)?(?![\w-])"
+)
 _NEXT = re.compile(r"['’]s\b| ([a-z]+)")
 _ACTS = frozenset(
     ["is", "was", "has", "had", "does", "did", "will", "would", "can", "could", "must"]
     + ["wants", "likes", "needs", "loves", "goes", "says"]
 )
+_LETTERS = str.maketrans("ŁłØøĐđıŒœ", "LlOoDdiOo", "")
 _BEGINS = re.compile(r"(?:^|[.!?:\n\"“”‘(])\s*$")
 
 
@@ -29,7 +33,7 @@ def people(text: str) -> list[tuple[int, int]]:
     doubtful: list[re.Match[str]] = []
     surely: set[str] = set()
     for match in _CAPITAL.finditer(text):
-        word = match.group()
+        word = plain(match.group())
         if word in names:
             found.append(match.span())
         elif word in words_too:
@@ -37,7 +41,7 @@ def people(text: str) -> list[tuple[int, int]]:
             begins = _BEGINS.search(text, max(0, match.start() - 3), match.start())
             if not begins or _acts(_NEXT.match(text, match.end())):
                 surely.add(word)
-    found += [match.span() for match in doubtful if match.group() in surely]
+    found += [match.span() for match in doubtful if plain(match.group()) in surely]
     return sorted(found)
 
 
@@ -49,8 +53,17 @@ def _acts(after: re.Match[str] | None) -> bool:
     return word is None or word in _ACTS or (lemma(word) != word and not word.endswith(("s", "ing")))
 
 
+@lru_cache(maxsize=50_000)
+def plain(word: str) -> str:
+    """A word without accents: José and Łukasz as Jose and Lukasz."""
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFKD", word.translate(_LETTERS))
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
 @lru_cache(maxsize=1)
 def given_names() -> tuple[frozenset[str], frozenset[str]]:
-    """Given names, and those that are words as well."""
+    """Given names, and those that are words as well, in plain letters."""
     table = tomllib.loads(Path(__file__).with_name("given_names.toml").read_text(encoding="utf-8"))
     return frozenset(table["names"].split()), frozenset(table["words_too"].split())
