@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from kgqa.metrics import golds_of
 from kgqa.types import Example
 
 _NEAR = 2
@@ -21,7 +22,7 @@ def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Itera
     have choices, cannot be answered or find too few wrong ones are left out.
     """
     rng = random.Random(f"choices/{seed}")
-    answered = [(e, answers_of(e)) for e in examples if not e.question.choices]
+    answered = [(e, golds_of(e)) for e in examples if not e.question.choices]
     answered = [(e, answers) for e, answers in answered if answers]
     near: defaultdict[str, list[str]] = defaultdict(list)
     kinds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -44,12 +45,6 @@ def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Itera
         yield Example(question, choice=choices.index(right), kind=example.kind)
 
 
-def answers_of(example: Example) -> list[str]:
-    """Accepted answers as texts, those of the passage as they stand there."""
-    passage = example.question.passage_text
-    return [passage[span.start : span.end] for span in example.spans] or list(example.concepts)
-
-
 def _places(example: Example) -> list[str]:
     return [text for text in (example.question.passage_text, example.question.text) if text]
 
@@ -61,7 +56,7 @@ def _kind(example: Example) -> tuple[str, str]:
 def _others(found: Sequence[str], taken: Sequence[str], rng: random.Random, count: int) -> list[str]:
     """At most `count` of the found texts, none of which holds or is held by one that is taken."""
     known = [text.lower() for text in taken]
-    wrong = []
+    wrong: list[str] = []
     for text in rng.sample(list(found), len(found)):
         low = text.lower()
         if len(wrong) == count:

@@ -1,5 +1,5 @@
-from kgqa.text.choosing import answers_of, with_choices
-from kgqa.types import Example, Passage, Question, Span
+from kgqa.text.choosing import with_choices
+from kgqa.types import Example, Passage, Question
 
 DUG = "What did I dig with?"
 
@@ -42,8 +42,3 @@ def test_the_same_for_one_seed_and_other_orders_for_others() -> None:
     assert first == [e.question.choices for e in with_choices(SET, count=3, seed=1)]
     places = {next(iter(with_choices(SET, count=3, seed=seed))).choice for seed in range(30)}
     assert places == {0, 1, 2}
-
-
-def test_answers_in_the_passage_are_said_as_they_stand_there() -> None:
-    told = Example(Question("Who?", passage=Passage("Tom ran.")), spans=(Span(0, 3),))
-    assert answers_of(told) == ["Tom"]
