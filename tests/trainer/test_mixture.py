@@ -56,3 +56,12 @@ def test_sentences_with_a_hidden_concept_are_made_of_texts(tmp_path: Path, tools
         load_examples(settings, open_graph(str(tools_file)))
     with pytest.raises(InputError, match="texts"):
         list(sentences(DataSettings(name="aligned")))
+
+
+def test_any_set_can_be_asked_with_choices(tmp_path: Path) -> None:
+    rows = [f'{{"question": "What is it {i}?", "answers": ["thing {i}"]}}' for i in range(6)]
+    (tmp_path / "own.jsonl").write_text("\n".join(rows))
+    settings = DataSettings(name=str(tmp_path / "own.jsonl"), choices=3)
+    found = load_examples(settings, open_graph("everyday"))
+    assert len(found) == 6
+    assert all(e.question.choices[e.choice or 0] == f"thing {e.question.text[-2]}" for e in found)
