@@ -19,14 +19,18 @@ _ACTS = frozenset(
     + ["wants", "likes", "needs", "loves", "goes", "says"]
 )
 _LETTERS = str.maketrans("ŁłØøĐđıŒœ", "LlOoDdiOo", "")
+_TITLE = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Dr|Madame|Aunt|Auntie|Uncle|Professor|Nurse|Captain|Herr|Frau|Sir|Lady)\.? $"
+)
 _BEGINS = re.compile(r"(?:^|[.!?:\n\"“”‘(])\s*$")
 
 
 def people(text: str) -> list[tuple[int, int]]:
-    """Character ranges of the given names (`given_names.toml`) in a text, in order.
+    """Character ranges of the names of people in a text, in order: given names (`given_names.toml`), and what a title
+    such as Mr stands before.
 
     A name that is a word as well, such as Rose, counts throughout a text that once writes it with a capital inside a
-    sentence, or lets it own something or be followed by a verb in the past.
+    sentence, or lets it own something or be followed by a verb in the past; a surname where it once has a title.
     """
     names, words_too = given_names()
     found: list[tuple[int, int]] = []
@@ -36,8 +40,11 @@ def people(text: str) -> list[tuple[int, int]]:
         word = plain(match.group())
         if word in names:
             found.append(match.span())
+            continue
+        doubtful.append(match)
+        if _TITLE.search(text, max(0, match.start() - 12), match.start()):
+            surely.add(word)
         elif word in words_too:
-            doubtful.append(match)
             begins = _BEGINS.search(text, max(0, match.start() - 3), match.start())
             if not begins or _acts(_NEXT.match(text, match.end())):
                 surely.add(word)

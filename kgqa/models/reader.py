@@ -65,10 +65,12 @@ class Reader(nn.Module):
         """Scores of all heads."""
         fused = self.reasoner(self.stepper, batch)
         span = self.span(fused, batch)
-        concept, choice = self.concept(fused, batch), self.choice(fused, batch)
+        concept = self.concept(fused, batch)
         if self.association is not None and batch.tokens.word_vector is not None:
             related = self.association.nodes(batch)
             concept = concept + related.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), 0.0)
+        choice = self.choice(fused, batch, concept)
+        if self.association is not None and batch.tokens.word_vector is not None:
             choice = choice + self.association.choices(batch)
         gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
         if self.association is not None and batch.tokens.word_vector is not None:

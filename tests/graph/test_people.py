@@ -13,6 +13,7 @@ from kgqa.graph.people import given_names, people
         ("Rose petals fell. Mark the spot. Jack up the car.", []),
         ("San Francisco, Santa Clara and the rose garden", []),
         ("JACK, the DIY man", []),
+        ("Dr. Quillby and Mr Xu left. Quillby ran; Hill hid.", ["Quillby", "Xu", "Quillby"]),
         ("José met Łukasz, Élodie and Zoë's cat.", ["José", "Łukasz", "Élodie", "Zoë"]),
         ("", []),
     ],

@@ -9,13 +9,14 @@ from torch_geometric.utils import softmax
 from kgqa.batch import Fused, QABatch
 from kgqa.models.collate import Collated
 from kgqa.models.heads.base import Head
-from kgqa.types import Candidate, Source
+from kgqa.types import Candidate, NodeRole, Source
 
 
 class ChoiceHead(Head):
     """Scores a choice from the text's summary and from what the graph says; softmax over the question's rows.
 
-    The graph's term is its own network and its output starts at zero: training starts at the text's score.
+    The graph's term is its own network and its output starts at zero: training starts at the text's score. What the
+    concept head thinks of the choice's concepts is added with a learned weight, zero at first as well.
     """
 
     def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
@@ -26,11 +27,19 @@ class ChoiceHead(Head):
         self.graph = nn.Sequential(nn.Linear(2 * hidden_size, hidden_size), nn.GELU(), nn.Dropout(dropout))
         self.graph_out = nn.Linear(hidden_size, 1)
         nn.init.zeros_(self.graph_out.weight)
+        # Weight of the best concept's score, and of there being a concept at all.
+        self.known = nn.Parameter(torch.zeros(2))
 
-    def forward(self, fused: Fused, batch: QABatch) -> Tensor:
-        """Score of each row, (B,)."""
+    def forward(self, fused: Fused, batch: QABatch, concept: Tensor | None = None) -> Tensor:
+        """Score of each row, (B,), given the nodes' scores, (N,), where they are known."""
         joint = torch.cat([fused.summary, fused.pooled], dim=-1)
-        return (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
+        score = (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
+        if concept is None:
+            return score
+        chosen = batch.graph.role == int(NodeRole.CHOICE)
+        row = batch.graph.batch[chosen]
+        best = score.new_full((batch.num_rows,), -1e4).scatter_reduce(0, row, concept[chosen], "amax")
+        return score + torch.where(best > -1e4, self.known[0] * best + self.known[1], 0.0)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
         """Cross-entropy over the choices of each question that has a gold choice."""
