@@ -44,15 +44,6 @@ def _f1(answer: list[str], gold: list[str]) -> float:
     return 2 * shared / (len(answer) + len(gold))
 
 
-def golds_of(example: Example) -> tuple[str, ...]:
-    """Accepted answers as text: the choice, else spans and concept surfaces; empty where none is right."""
-    question = example.question
-    if example.choice is not None:
-        return (question.choices[example.choice],)
-    spans = (question.passage_text[span.start : span.end] for span in example.spans)
-    return tuple(dict.fromkeys((*spans, *example.concepts)))
-
-
 def rank_of_gold(
     texts: Sequence[str], golds: Sequence[str], normalise: Normalise = squad_normalise
 ) -> int | None:
@@ -79,7 +70,7 @@ def score_answers(
     same = normalise or squad_normalise
     seen: defaultdict[str, list[float]] = defaultdict(list)
     for example, answer in zip(examples, answers, strict=True):
-        golds, text = golds_of(example), answer.text or ""
+        golds, text = example.golds, answer.text or ""
         em, overlap = exact_match(text, golds, same), f1(text, golds)
         seen["exact_match"].append(em)
         seen["f1"].append(overlap)

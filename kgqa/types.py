@@ -103,6 +103,15 @@ class Example:
             return Source.PASSAGE
         return Source.KNOWLEDGE if self.concepts else Source.NONE
 
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """Accepted answers as text: the choice, else spans and concept surfaces; empty where none is right."""
+        question = self.question
+        if self.choice is not None:
+            return (question.choices[self.choice],)
+        spans = (question.passage_text[span.start : span.end] for span in self.spans)
+        return tuple(dict.fromkeys((*spans, *self.concepts)))
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -268,3 +277,12 @@ class Answer:
     timing_ms: dict[str, float] = field(default_factory=dict)
     model: str = ""
     graph: str = ""
+
+    @property
+    def runners_up(self) -> tuple[Candidate, ...]:
+        """The candidates that were not taken, best first; of those that read alike the best one."""
+        distinct: dict[str | None, Candidate] = {}
+        for candidate in self.candidates:
+            distinct.setdefault(candidate.text, candidate)
+        distinct.pop(self.text, None)
+        return tuple(distinct.values())

@@ -13,7 +13,7 @@ from apps.resources import answerer, complain, own_graph, say
 from apps.views import what_if, why
 from kgqa.answerer import MAX_QUESTION_CHARACTERS
 from kgqa.explain import answer_json
-from kgqa.types import Answer, InputError, NodeRole, Passage, Question, Source
+from kgqa.types import Answer, InputError, NodeRole, Passage, Question
 
 MAX_LINK_CHARACTERS = 4_000
 MAX_HISTORY = 20
@@ -131,8 +131,7 @@ def show(answer: Answer) -> None:
     with left:
         read_text(answer)
     with right:
-        first = 0 if answer.source is Source.NONE else 1
-        if others := answer.candidates[first : first + 5]:
+        if others := answer.runners_up[:5]:
             st.markdown(f"**{say('or')}**")
             rows = [(c.text, c.score, f"{say(f'{c.source.value}_short')} {c.score:.0%}") for c in others]
             st.html(bars(rows))

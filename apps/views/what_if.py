@@ -126,6 +126,6 @@ def card(title: str, answer: Answer) -> None:
     )
     if answer.evidence.paths:
         st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))
-    others = [f"{c.text} {c.score:.0%}" for c in answer.candidates[1:4]]
+    others = [f"{c.text} {c.score:.0%}" for c in answer.runners_up[:3]]
     if others:
         st.caption(plain(", ".join(others)))

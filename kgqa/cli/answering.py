@@ -59,7 +59,7 @@ def _show(answer: Answer) -> None:
     )
     if answer.evidence.paths:
         console.print(Text("because " + "; ".join(path_sentences(answer.evidence, answer.evidence.paths[0]))))
-    others = [f"{c.text} ({c.score:.0%})" for c in answer.candidates[1:4]]
+    others = [f"{c.text} ({c.score:.0%})" for c in answer.runners_up[:3]]
     if others:
         console.print(Text("or: " + ", ".join(others), style="dim"))
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kgqa.metrics import golds_of
 from kgqa.types import Example
 
 _NEAR = 2
@@ -22,7 +21,7 @@ def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Itera
     have choices, cannot be answered or find too few wrong ones are left out.
     """
     rng = random.Random(f"choices/{seed}")
-    answered = [(e, golds_of(e)) for e in examples if not e.question.choices]
+    answered = [(e, e.golds) for e in examples if not e.question.choices]
     answered = [(e, answers) for e, answers in answered if answers]
     near: defaultdict[str, list[str]] = defaultdict(list)
     kinds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)

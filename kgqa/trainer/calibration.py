@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of
+from kgqa.metrics import exact_match
 from kgqa.models.collate import SOURCES, Collator
 from kgqa.models.heads import GATED
 from kgqa.models.reader import Reader, read_card
@@ -96,7 +96,7 @@ def fit_calibration(
     """
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for example, answer in zip(examples, answers, strict=True):
-        golds = golds_of(example)
+        golds = example.golds
         best = answer.candidates[0] if answer.text is not None else None
         right = exact_match(answer.text or "", golds, normalise)
         score = best.score if best else answer.confidence

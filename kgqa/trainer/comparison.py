@@ -17,7 +17,7 @@ from pydantic import Field
 
 from kgqa.deletion import ReadsSubgraphs, deletion_test
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of, rank_of_gold
+from kgqa.metrics import exact_match, rank_of_gold
 from kgqa.trainer.answering import AnsweringRecipe, cache_folder, prepare, train_reader
 from kgqa.trainer.evaluation import answer_all
 from kgqa.trainer.mixture import DataSettings, Part
@@ -182,7 +182,7 @@ def ask(reader: Reads, part: Part) -> tuple[dict[str, list[float]], float, float
 
 
 def _values(example: Example, answer: Answer) -> dict[str, float]:
-    golds = golds_of(example)
+    golds = example.golds
     if example.choice is not None:
         return {"accuracy": exact_match(answer.text or "", golds, normalise)}
     rank = rank_of_gold([c.text for c in answer.candidates], golds, normalise) or math.inf

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of, pair_accuracy, score_answers
+from kgqa.metrics import exact_match, pair_accuracy, score_answers
 from kgqa.types import Answer, Example, Question
 
 AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
@@ -41,7 +41,7 @@ def evaluate(answer_many: AnswerMany, examples: Sequence[Example]) -> dict[str, 
     pairs = [_pair(example) for example in examples]
     if any(pairs):
         right = [
-            exact_match(answer.text or "", golds_of(example), normalise)
+            exact_match(answer.text or "", example.golds, normalise)
             for example, answer in zip(examples, answers, strict=True)
         ]
         figures["pair_exact_match"] = pair_accuracy(pairs, right)

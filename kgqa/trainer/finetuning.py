@@ -14,7 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 from tokenizers import Tokenizer
 
-from kgqa.metrics import exact_match, f1, golds_of
+from kgqa.metrics import exact_match, f1
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -187,7 +187,7 @@ def _answer(
         collated = collator(chunk, [[Subgraph()]] * len(chunk))
         batch = collated.batch.to(next(reader.parameters()).device)
         for example, text in zip(chunk, _texts(reader, collated, batch), strict=True):
-            golds = golds_of(example)
+            golds = example.golds
             matches.append(exact_match(text, golds) if not example.question.choices else text == golds[0])
             overlaps.append(f1(text, golds))
     if examples and examples[0].question.choices:

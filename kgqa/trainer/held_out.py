@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import torch
 
-from kgqa.metrics import golds_of
 from kgqa.models.collate import Collated, accepts
 from kgqa.models.reader import Reader
 from kgqa.types import Candidate, Example, Question, Source
@@ -50,4 +49,4 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
 
 
 def _right(example: Example, candidates: list[Candidate]) -> bool:
-    return bool(candidates) and accepts(golds_of(example), candidates[0].text)
+    return bool(candidates) and accepts(example.golds, candidates[0].text)

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from kgqa.answerer import Answerer
-from kgqa.metrics import exact_match, golds_of
+from kgqa.metrics import exact_match
 from kgqa.text.choosing import with_choices
 from kgqa.text.datasets import load_dataset
 from kgqa.types import Source
@@ -32,7 +32,7 @@ def main() -> None:
     asked = list(with_choices(known, count=chosen.choices, seed=0))
     answerer = Answerer.load(chosen.model)
     answers = answerer.answer_many([example.question for example in asked])
-    right = sum(exact_match(a.text or "", golds_of(e)) for e, a in zip(asked, answers, strict=True))
+    right = sum(exact_match(a.text or "", e.golds) for e, a in zip(asked, answers, strict=True))
     print(f"{len(asked)} questions with {chosen.choices} choices: {right / len(asked):.1%} right")
 
 

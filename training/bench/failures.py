@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kgqa.answerer import Answerer
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of
+from kgqa.metrics import exact_match
 from kgqa.text.datasets import load_dataset
 from kgqa.trainer.evaluation import answer_all
 from kgqa.types import Answer, Example
@@ -23,7 +23,7 @@ def cause(answerer: Answerer, example: Example, answer: Answer) -> str:
     """The first thing on the way to the answer that went wrong."""
     right_source = answer.source is example.source
     if example.source == "knowledge":
-        golds = {normalise(gold) for gold in golds_of(example)}
+        golds = {normalise(gold) for gold in example.golds}
         graph = answer.evidence.subgraph
         if not any(len(found) for found in answerer.graph.find(sorted(golds))):
             return "not in the graph"
@@ -49,7 +49,7 @@ def main() -> None:
     answerer = Answerer.load(arguments.model)
     wrong: dict[str, list[tuple[Example, Answer]]] = defaultdict(list)
     for example, answer in zip(examples, answer_all(answerer.answer_many, examples), strict=True):
-        golds = golds_of(example)
+        golds = example.golds
         if exact_match(answer.text or "", golds, normalise) if golds else answer.text is None:
             continue
         wrong[cause(answerer, example, answer)].append((example, answer))
@@ -61,7 +61,7 @@ def main() -> None:
     for name, example, answer in listed[:: max(1, len(listed) // arguments.show)] if arguments.show else ():
         said = f"{answer.text!r} ({answer.source.value}, {answer.confidence:.0%})"
         print(
-            f"- {name}: {example.question.passage_text} {example.question.text} -> {said}, not {golds_of(example)[:3]}"
+            f"- {name}: {example.question.passage_text} {example.question.text} -> {said}, not {example.golds[:3]}"
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kgqa.answerer import Answerer
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of
+from kgqa.metrics import exact_match
 from kgqa.text.datasets import load_dataset
 from kgqa.trainer.evaluation import answer_all
 from kgqa.types import Example, Passage, Question
@@ -93,7 +93,7 @@ def main() -> None:
         before, after = texts(group, [e.question for e in group]), texts(group, reworded(group, change))
         same = sum(normalise(a) == normalise(b) for a, b in zip(before, after, strict=True)) / len(group)
         right = [
-            sum(exact_match(t, golds_of(e), normalise) for t, e in zip(part, group, strict=True))
+            sum(exact_match(t, e.golds, normalise) for t, e in zip(part, group, strict=True))
             for part in (before, after)
         ]
         print(

@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from kgqa.graph.normalising import normalise
-from kgqa.metrics import exact_match, golds_of, pair_accuracy
+from kgqa.metrics import exact_match, pair_accuracy
 from kgqa.text.datasets import load_dataset
 
 PROMPT = (
@@ -62,7 +62,7 @@ def main() -> None:
         spent += time.perf_counter() - started
         said = tokenizer.decode(out[0, chat["input_ids"].shape[1] :], skip_special_tokens=True)
         said = said.strip().split("\n")[0].removeprefix("The answer is").strip(" :.\"'")
-        golds = golds_of(example)
+        golds = example.golds
         unknown = any(word in said.lower() for word in UNKNOWN)
         score = exact_match(said, golds, normalise) if golds else float(unknown)
         right[example.source.value].append(score)

@@ -1,0 +1,18 @@
+from kgqa.types import Answer, Candidate, Question, Source
+
+TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.6, concept="ev:trowel")
+OTHERS = (
+    Candidate("spade", Source.KNOWLEDGE, 0.2, concept="ev:spade"),
+    Candidate("trowel", Source.KNOWLEDGE, 0.1, concept="ev:masons_trowel"),
+    Candidate("spade", Source.PASSAGE, 0.05),
+)
+
+
+def test_runners_up_are_not_the_answer_and_read_differently() -> None:
+    answer = Answer(Question("What?"), "trowel", Source.KNOWLEDGE, 0.6, (TROWEL, *OTHERS))
+    assert answer.runners_up == OTHERS[:1]
+
+
+def test_where_nothing_is_answered_the_best_candidate_is_a_runner_up() -> None:
+    answer = Answer(Question("What?"), None, Source.NONE, 0.9, (TROWEL, *OTHERS))
+    assert answer.runners_up == (TROWEL, OTHERS[0])
