@@ -40,6 +40,11 @@ train travel try vacuum warm wash watch water work cross race answer dance exerc
 pin pitch plan point pump punch question review roll rule sand screw season shelter shovel steam stop store study
 support taste toast track transport ring saw wind wound lead run ride hit cast stick bear drink show
 """
+_NEVER_NOUNS = """
+breathe build bury carry carve celebrate chew climb commute complain decorate dig eat explore feel freeze gnaw grow hang
+hear honk join kneel learn melt mix overeat oversleep pay plow pour rinse rise see sharpen shave shoot shout sing sit
+soften speak stir think unpack varnish wait write
+"""
 _AFTER_A_VERB = re.compile(
     r"(?:a|an|the|one's|your|my|some|something|someone|somebody|people|children|each|all|and|up|down|out|off|on|in|into|"
     r"at|to|for|over|under|away|back|with|from|by|around|across|through|together|well|fast|slowly|alone)$"
@@ -118,17 +123,21 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
 
 
 @lru_cache
-def _verbs() -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(_VERBS.split()) | frozenset(PAST), frozenset(_ALSO_NOUNS.split())
+def _verbs() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    return (
+        frozenset(_VERBS.split()) | frozenset(PAST),
+        frozenset(_ALSO_NOUNS.split()),
+        frozenset(_NEVER_NOUNS.split()),
+    )
 
 
 def _is_deed(label: str, expected: bool) -> bool:
     """Whether a label is what somebody does: plant flowers, dig; not a water bottle, nor a paint brush."""
     first, _, rest = label.removeprefix("not ").partition(" ")
-    verbs, nouns = _verbs()
+    verbs, nouns, never_nouns = _verbs()
     if first not in verbs:
         return False
-    if expected or (rest and first not in nouns):
+    if expected or (first not in nouns if rest else first in never_nouns):
         return True
     following = rest.split()
     return bool(following) and (

@@ -12,6 +12,8 @@ from kgqa.text.sentences import say_fact
             "trowel",
             "to plant flowers, people use a trowel",
         ),
+        ("dig", "AtLocation", "construction site", "people dig at the construction site"),
+        ("sink", "AtLocation", "kitchen", "a sink is found in the kitchen"),
         ("wedding", "HasClothing", "suit", "for a wedding, people wear a suit"),
         ("trowel", "/r/UsedFor", "dig a hole", "a trowel is used to dig a hole"),
         ("trowel", "UsedFor", "digging", "a trowel is used for digging"),
