@@ -65,16 +65,17 @@ class Reader(nn.Module):
         """Scores of all heads."""
         fused = self.reasoner(self.stepper, batch)
         span = self.span(fused, batch)
+        association = self.association if batch.tokens.word_vector is not None else None
         concept = self.concept(fused, batch)
-        if self.association is not None and batch.tokens.word_vector is not None:
-            related = self.association.nodes(batch)
+        if association is not None:
+            related = association.nodes(batch)
             concept = concept + related.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), 0.0)
         choice = self.choice(fused, batch, concept)
-        if self.association is not None and batch.tokens.word_vector is not None:
-            choice = choice + self.association.choices(batch)
+        if association is not None:
+            choice = choice + association.choices(batch)
         gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
-        if self.association is not None and batch.tokens.word_vector is not None:
-            gate = gate + self.association.sources(batch)
+        if association is not None:
+            gate = gate + association.sources(batch)
         return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
 
     def loss(self, batch: QABatch) -> Loss:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kgqa.graph.ranking import EDITED, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 3
+FORMAT = 4
 
 
 def retrieval_settings(graph: KnowledgeGraph, max_nodes: int) -> str:
