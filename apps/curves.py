@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kgqa.answerer import MODELS
+from kgqa.assets import CURVES
 
-CURVES = MODELS.parent / "curves.json"
 POINTS = 60
 FIGURES = {"loss": "", "held_out_loss": ", held out"}
 

@@ -10,7 +10,8 @@ import streamlit as st
 
 from apps.texts import text
 from kgqa import Passage, Question
-from kgqa.answerer import MODELS, Answerer, find_model
+from kgqa.answerer import Answerer
+from kgqa.assets import find_model, shipped_readers
 from kgqa.types import InputError, KnowledgeGraph
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
@@ -36,7 +37,7 @@ def readers() -> dict[str, str]:
     """Other readers to compare with, name -> folder: shipped ones, and those named when the app started."""
     named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
     folders = [Path(folder) for folder in named]
-    folders += sorted(path.parent for path in MODELS.glob("*/reader.json"))
+    folders += shipped_readers()
     own = find_model(os.environ.get("KGQA_MODEL") or "kgqa-everyday").resolve()
     return {folder.name: str(folder) for folder in folders if folder.resolve() != own}
 

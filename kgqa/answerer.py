@@ -6,26 +6,26 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer
 
+from kgqa.assets import find_model
 from kgqa.batch import Fused
 from kgqa.deletion import answer_paths, by_deletion, targets
-from kgqa.graph.ablation import ABLATIONS
-from kgqa.graph.linking import Linker
+from kgqa.graph.linking.fuzzy import NearLabels
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval import node_budget, retrieve
-from kgqa.graph.spelling import NearLabels
+from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator, Row
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.heads import GATED
 from kgqa.models.reader import Reader, Scores, load_reader
-from kgqa.models.words import WordVectors, load_words
-from kgqa.text.tokenizer import load_tokenizer
+from kgqa.models.word_vectors import WordVectors, load_words
+from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     Answer,
     Candidate,
@@ -43,7 +43,6 @@ from kgqa.types import (
 MAX_PASSAGE_CHARACTERS = 200_000
 MAX_QUESTION_CHARACTERS = 2_000
 MAX_CHOICES = 20
-MODELS = Path(__file__).parent.parent / "training" / "models"
 
 
 class Answerer:
@@ -224,17 +223,6 @@ class _TimedLinker:
 def _total(timing: dict[str, float]) -> dict[str, float]:
     parts = {name: value for name, value in timing.items() if name != "total"}
     return {**parts, "total": sum(parts.values())}
-
-
-def find_model(model: str | Path) -> Path:
-    """The folder of a reader given by path or shipped name."""
-    for folder in (Path(model), MODELS / str(model)):
-        if (folder / "reader.json").exists():
-            return folder
-    shipped = sorted(p.parent.name for p in MODELS.glob("*/reader.json"))
-    raise InputError(
-        f"{model}: no reader here (a folder with reader.json); shipped: {', '.join(shipped) or 'none'}"
-    )
 
 
 def check_question(question: Question) -> None:

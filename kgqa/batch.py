@@ -38,7 +38,7 @@ class TokenBatch(Movable):
     attention_mask: Tensor  # (B, T) bool
     token_type_ids: Tensor  # (B, T) int64
     word_vector: Tensor | None = None  # (B, T, d) float32 vector of the token's word, zero where there is none
-    marks: Tensor | None = None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/clues.py`
+    marks: Tensor | None = None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/overlap_features.py`
     part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
 
 

@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from kgqa.graph.ablation import without_edges
-from kgqa.graph.paths import best_paths
+from kgqa.graph.retrieval.ablation import without_edges
+from kgqa.graph.retrieval.paths import best_paths
 from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Source, Subgraph
 
 MAX_HOPS = 3

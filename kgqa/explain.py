@@ -12,7 +12,7 @@ import numpy as np
 
 from kgqa.deletion import gives_reason, probability
 from kgqa.graph.overlay import Fact, OverlayGraph
-from kgqa.text.sentences import say_fact
+from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import (
     Answer,
     Evidence,

@@ -31,6 +31,10 @@ class NodeRole(IntEnum):
     CONTEXT = 4
 
 
+LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)
+"""Roles of the concepts that were linked: the texts name them."""
+
+
 class Source(StrEnum):
     """Where an answer came from."""
 

@@ -119,7 +119,7 @@ def model_folder(tmp_path: Path, encoder, tokenizer_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def vectors():
     """Word vectors in which each tool goes with its purpose."""
-    from kgqa.models.words import WordVectors
+    from kgqa.models.word_vectors import WordVectors
 
     topics = ["plant flower trowel garden", "build house excavator foundation", "bee honey hive smoker", "the a is"]
     lemmas = [word for topic in topics for word in topic.split()]

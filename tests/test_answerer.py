@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answerer import Answerer, find_model
+from kgqa.answerer import Answerer
 from kgqa.types import InputError, Passage, Question, Source
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -35,7 +35,7 @@ def test_a_batch_answers_as_one_by_one(answerer: Answerer) -> None:
 
 def test_a_knowledge_answer_cites_a_path_to_it(answerer: Answerer) -> None:
     from kgqa.answerer import _evidence
-    from kgqa.graph.retrieval import retrieve
+    from kgqa.graph.retrieval.retrieval import retrieve
     from kgqa.models.collate import Row
     from kgqa.types import Candidate
 
@@ -62,11 +62,6 @@ def test_bad_questions_end_in_one_line(answerer: Answerer, question: Question, w
     with pytest.raises(InputError, match=words) as error:
         answerer.answer(question)
     assert "\n" not in str(error.value)
-
-
-def test_a_missing_model_is_named() -> None:
-    with pytest.raises(InputError, match="nowhere"):
-        find_model("nowhere")
 
 
 def test_a_word_with_a_slip_is_linked_to_the_nearest_label(answerer: Answerer) -> None:

@@ -16,7 +16,7 @@ from kgqa.explain import (
     strike,
     strike_answer,
 )
-from kgqa.graph.ablation import without_edges
+from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.types import (
     Answer,
     Candidate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ PACKAGE = ROOT / "kgqa"
 FLOORS = {
     "types": 0,
     "batch": 1,
+    "assets": 1,
     "metrics": 2,
     "text": 2,
     "graph": 2,
@@ -21,10 +23,28 @@ FLOORS = {
     "deletion": 4,
     "answerer": 6,
     "explain": 6,
+    "evaluation": 6,
     "cli": 7,
     "__init__": 8,
     "__main__": 8,
 }
+SUB_ROOMS = {
+    "text": {"corpus": 0, "datasets": 0, "augment": 0, "synthesis": 1},
+    "graph": {
+        "sources": 0,
+        "linking": 0,
+        "storage": 1,
+        "retrieval": 1,
+        "authoring": 1,
+        "sparql": 2,
+        "overlay": 2,
+        "opening": 3,
+    },
+}
+"""Floors within a room: here too an arrow points only to a lower one."""
+SEPARATE = [("models.heads", "models.reasoners")]
+"""Rooms of one floor that do not know each other; what both need lies in `types` or `batch`."""
+SIDE_BY_SIDE = 12
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -47,7 +67,7 @@ def imports(path: Path) -> set[str]:
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
-            if node.module in {"kgqa", *(f"kgqa.{room}" for room in FLOORS)}:
+            if node.module.startswith("kgqa"):
                 found.update(f"{node.module}.{alias.name}" for alias in node.names)
     return found
 
@@ -68,11 +88,56 @@ def test_imports_point_down(path: Path) -> None:
         assert FLOORS[target] < FLOORS[room], f"{name_of(path)} imports {module}, which is not below it"
 
 
+@pytest.mark.parametrize("room", SUB_ROOMS)
+def test_imports_within_a_room_point_down(room: str) -> None:
+    floors = SUB_ROOMS[room]
+    for path in sorted((PACKAGE / room).rglob("*.py")):
+        if path.parent.name == room and path.stem == "__init__":
+            continue
+        home = name_of(path).split("/")[1]
+        for module in imports(path):
+            parts = module.split(".")
+            if parts[:2] != ["kgqa", room] or len(parts) < 3 or parts[2] == home:
+                continue
+            below = floors[parts[2]] < floors[home]
+            assert below, f"{name_of(path)} imports {module}, which is not below it"
+
+
+@pytest.mark.parametrize(("one", "other"), [*SEPARATE, *((b, a) for a, b in SEPARATE)])
+def test_some_rooms_do_not_know_each_other(one: str, other: str) -> None:
+    for path in sorted((PACKAGE / one.replace(".", "/")).rglob("*.py")):
+        known = [module for module in imports(path) if f"{module}.".startswith(f"kgqa.{other}.")]
+        assert not known, f"{name_of(path)} imports {known}"
+
+
+def test_no_module_waits_for_itself() -> None:
+    names = {"kgqa." + name_of(path).replace("/", ".").removesuffix(".__init__"): path for path in MODULES}
+    needed = {name: imports(path) & set(names) - {name} for name, path in names.items()}
+    while needed:
+        free = {name for name, others in needed.items() if not others & set(needed)}
+        assert free, f"these import each other in a circle, or what does: {sorted(needed)}"
+        needed = {name: others for name, others in needed.items() if name not in free}
+
+
+@pytest.mark.parametrize("room", SUB_ROOMS)
+def test_no_long_corridors(room: str) -> None:
+    for folder in {path.parent for path in (PACKAGE / room).rglob("*.py")}:
+        files = [path for path in folder.glob("*.py") if path.stem != "__init__"]
+        assert len(files) <= SIDE_BY_SIDE, f"{folder}: {len(files)} files side by side"
+
+
+def test_one_module_knows_where_things_lie() -> None:
+    for path in MODULES:
+        if name_of(path) != "assets":
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"\.parents\[|os\.environ\W.*(KGQA|XDG)", text), f"{name_of(path)}: ask assets.py"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_heavy_libraries_stay_in_their_rooms(path: Path) -> None:
     name = name_of(path)
     found = {module.split(".")[0] for module in imports(path)}
-    if FLOORS[name.split("/")[0]] in {0, 2} and not name.endswith("__init__"):
+    if name != "batch" and FLOORS[name.split("/")[0]] <= 2 and not name.endswith("__init__"):
         assert "torch" not in found, f"{name} must work without torch"
     if not name.startswith("graph/"):
         assert not found & {"rdflib", "pyoxigraph"}, f"only graph/ speaks RDF, not {name}"

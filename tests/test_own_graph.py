@@ -10,9 +10,10 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from kgqa.answerer import MODELS, Answerer
-from kgqa.graph.ablation import without_edges
+from kgqa.answerer import Answerer
+from kgqa.assets import MODELS
 from kgqa.graph.opening import open_graph
+from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.types import NodeRole, Passage, Question, Source, Subgraph
 
 BEES = Path(__file__).parent.parent / "graph_data" / "examples" / "beekeeping.ttl"

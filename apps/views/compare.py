@@ -12,7 +12,7 @@ from apps.resources import answerer, complain, own_graph, reader, readers, say
 from apps.views.ask import choose_graph, given
 from apps.views.what_if import card
 from kgqa.answerer import Answerer
-from kgqa.graph.ablation import ABLATIONS
+from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.types import Answer, InputError
 
 LESS = ("no-facts", "shuffled")

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from apps.curves import CURVES, read_curves
+from apps.curves import read_curves
 from apps.lens import Discriminator, Lens
 from apps.markup import MARK, bars, escaped, plain
 from apps.resources import complain, is_dark, say
-from kgqa.answerer import MODELS
+from kgqa.assets import CURVES, MODELS, RESULTS
 from kgqa.types import InputError
 
 MAX_CHARACTERS = 300
-RESULTS = MODELS.parent / "RESULTS.md"
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

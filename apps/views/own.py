@@ -18,9 +18,10 @@ from apps.markup import listed, plain
 from apps.resources import complain, is_dark, keep_own, own_graph, say
 from apps.views.ask import fill
 from apps.views.why import facts_of
-from kgqa.graph.importing import import_graph
-from kgqa.graph.opening import SHIPPED, open_graph
-from kgqa.graph.store import GraphStore
+from kgqa.assets import GRAPHS
+from kgqa.graph.opening import open_graph
+from kgqa.graph.storage.importing import import_graph
+from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, NodeRole
 
 MAX_UPLOAD_BYTES = 50_000_000
@@ -73,7 +74,7 @@ def page() -> None:
 def shipped_file() -> Path | None:
     """The file of the graph that the app was started with, where it is a file."""
     named = os.environ.get("KGQA_GRAPH") or "everyday"
-    path = next((p for p in (Path(named), SHIPPED / f"{named}.ttl") if p.is_file()), None)
+    path = next((p for p in (Path(named), GRAPHS / f"{named}.ttl") if p.is_file()), None)
     return path
 
 
@@ -193,7 +194,7 @@ def hubs(graph: GraphStore) -> None:
 
 def sample() -> None:
     """A graph to try, for those who have none at hand."""
-    files = sorted((SHIPPED / "examples").glob("*.ttl"))
+    files = sorted((GRAPHS / "examples").glob("*.ttl"))
     if not files:
         return
     st.caption(say("own_hint"))

@@ -175,12 +175,13 @@ def evaluate_task(
     from rich.console import Console
     from rich.table import Table
 
-    from kgqa.answerer import Answerer, find_model
+    from kgqa.answerer import Answerer
+    from kgqa.assets import find_model
     from kgqa.deletion import deletion_test
-    from kgqa.text.datasets import load_dataset
-    from kgqa.trainer.calibration import calibrate as fit
-    from kgqa.trainer.calibration import store_calibration
-    from kgqa.trainer.evaluation import evaluate
+    from kgqa.evaluation.calibration import calibrate as fit
+    from kgqa.evaluation.calibration import store_calibration
+    from kgqa.evaluation.evaluation import evaluate
+    from kgqa.text.datasets.loading import load_dataset
 
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:

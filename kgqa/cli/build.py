@@ -22,12 +22,12 @@ def build(
     seed: Annotated[int, typer.Option(help="Seed of --draw.")] = 0,
 ) -> None:
     """Compile a folder of source files to Turtle, report on their quality (--check) or read some (--draw)."""
-    from kgqa.graph.compiling import read_folder
-    from kgqa.graph.turtle import write_turtle
+    from kgqa.graph.authoring.compiling import read_folder
+    from kgqa.graph.authoring.turtle import write_turtle
 
     graph = read_folder(folder, relations)
     if check:
-        from kgqa.graph.quality import examine
+        from kgqa.graph.authoring.quality import examine
 
         report = examine(graph)
         typer.echo(report.text(limit or None))
@@ -35,7 +35,7 @@ def build(
             raise typer.Exit(1)
         return
     if draw:
-        from kgqa.graph.quality import draw as draw_facts
+        from kgqa.graph.authoring.quality import draw as draw_facts
 
         for domain, facts in draw_facts(graph, draw, seed).items():
             typer.echo("\n".join([f"{domain}:", *(f"    {fact}" for fact in facts)]))

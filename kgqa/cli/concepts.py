@@ -14,7 +14,7 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
     """Concepts that bear a name or label, also in base form, likeliest first. Raises InputError for no text."""
     import numpy as np
 
-    from kgqa.graph.normalising import normalise
+    from kgqa.graph.linking.normalising import normalise
 
     if not text.strip():
         raise InputError("the text is empty; write a word or a phrase")

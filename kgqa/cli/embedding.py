@@ -24,7 +24,7 @@ def embed(
     from rich.progress import track
 
     from kgqa.graph.opening import open_graph
-    from kgqa.graph.store import GraphStore
+    from kgqa.graph.storage.store import GraphStore
     from kgqa.models.entities import FILE, train_entities
 
     opened = open_graph(graph)

@@ -126,7 +126,7 @@ def path(
 
     Example: kgqa graph path excavator house --hops 3
     """
-    from kgqa.graph.paths import find_paths
+    from kgqa.graph.retrieval.paths import find_paths
 
     opened = _open(graph)
     first, last = concept_called(opened, start), concept_called(opened, end)
@@ -178,8 +178,8 @@ def export(
 
     Example: kgqa graph export everyday --out everyday.graphml
     """
-    from kgqa.graph.exporting import export as write
-    from kgqa.graph.store import GraphStore
+    from kgqa.graph.storage.exporting import export as write
+    from kgqa.graph.storage.store import GraphStore
 
     opened = _open(graph)
     if not isinstance(opened, GraphStore):

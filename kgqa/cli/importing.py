@@ -44,7 +44,7 @@ def import_sources(
 
     Example: kgqa graph import farm.ttl --out farm
     """
-    from kgqa.graph.importing import import_graph
+    from kgqa.graph.storage.importing import import_graph
 
     kept = () if languages == "all" else tuple(languages.split(","))
     with _progress(as_json) as progress, _stoppable():
@@ -67,7 +67,7 @@ def get(
 
     Example: kgqa graph get conceptnet --out conceptnet --languages en,ko
     """
-    from kgqa.graph.downloading import get_graph
+    from kgqa.graph.storage.downloading import get_graph
 
     kept = () if languages == "all" else tuple(languages.split(","))
     with _progress(as_json) as progress, _stoppable():

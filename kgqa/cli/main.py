@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from kgqa.assets import APP
 from kgqa.types import InputError
 
 ENVIRONMENT = {
@@ -129,7 +130,7 @@ def words(
     show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
 ) -> None:
     """Learn word vectors by counting what goes with what in texts and graphs."""
-    from kgqa.cli.words import learn
+    from kgqa.cli.word_vectors import learn
 
     learn(recipe, overrides or [], out, show or [])
 
@@ -178,7 +179,7 @@ def open_app(
     import importlib.util
     import runpy
 
-    if not (Path(__file__).parents[2] / "apps" / "main.py").exists():
+    if not APP.exists():
         raise InputError("the app is not here; run it from a checkout of the repository")
     if importlib.util.find_spec("streamlit") is None:
         raise InputError("streamlit is not installed; install the app's extra: pip install -e '.[app]'")

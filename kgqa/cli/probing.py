@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 
@@ -22,8 +21,8 @@ def probe_encoder(
     out: Path,
 ) -> None:
     """Probe an encoder, print the row (or JSON), and put it into a results file if one is named."""
-    from kgqa.trainer.answering import find_encoder
-    from kgqa.trainer.probing import (
+    from kgqa.assets import data_folder, find_encoder
+    from kgqa.evaluation.probing import (
         HEAD,
         PARADIGM_PAIRS,
         RULE,
@@ -37,7 +36,7 @@ def probe_encoder(
     )
 
     found, chosen = find_encoder(folder), choose_tasks(tasks)
-    data = Path(os.environ.get("KGQA_DATA", "data"))
+    data = data_folder()
     check_data(data, chosen)
     kept = pairs if pairs < PARADIGM_PAIRS else None
     figures = probe(

@@ -32,11 +32,11 @@ def compare_rows(
 ) -> None:
     """Train and measure rows of the table; print the table of all that `out` holds, and keep it there."""
     from kgqa.answerer import Answerer
+    from kgqa.assets import expanded
+    from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
+    from kgqa.evaluation.tables import table
     from kgqa.graph.opening import open_graph
-    from kgqa.trainer.comparison import ROWS, ComparisonRecipe, compare
-    from kgqa.trainer.mixture import expanded
     from kgqa.trainer.recipe import load_recipe
-    from kgqa.trainer.table import table
 
     recipe = load_recipe(path, overrides, ComparisonRecipe)
     if limit:

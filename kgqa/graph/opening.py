@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import os
 from hashlib import blake2b
 from pathlib import Path
 
-from kgqa.graph.importing import import_graph, is_url
+from kgqa.assets import cache_folder, graph_folders
 from kgqa.graph.sources.rdf import FORMATS
-from kgqa.graph.store import GraphStore, is_store
-from kgqa.graph.writing import FORMAT
+from kgqa.graph.storage.importing import import_graph, is_url
+from kgqa.graph.storage.store import GraphStore, is_store
+from kgqa.graph.storage.writer import FORMAT
 from kgqa.types import InputError, KnowledgeGraph
 
-SHIPPED = Path(__file__).resolve().parents[2] / "graph_data"
 _READ_WHOLE = 64 << 20
 _SUFFIXES = (*FORMATS, ".tsv")
 _SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describe it: nothing to ask of them
@@ -52,17 +51,10 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def cache_folder() -> Path:
-    """Where compiled graphs are kept."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "kgqa" / "graphs"
-
-
 def _shipped() -> dict[str, Path]:
     """Graphs that can be opened by name; the folder named by KGQA_GRAPHS goes first."""
     found: dict[str, Path] = {}
-    folders = [Path(folder) for folder in (os.environ.get("KGQA_GRAPHS"),) if folder]
-    for folder in (*folders, SHIPPED):
+    for folder in graph_folders():
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.is_dir() and is_store(path):
                 found.setdefault(path.name, path)
@@ -95,7 +87,7 @@ def _compiled(path: Path, language: str) -> GraphStore:
             digest.update(path.read_bytes())
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    folder = cache_folder() / f"{path.name.split('.')[0]}-{digest.hexdigest()}"
+    folder = cache_folder("graphs") / f"{path.name.split('.')[0]}-{digest.hexdigest()}"
     if is_store(folder):
         try:
             return GraphStore.open(folder)

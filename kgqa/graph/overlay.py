@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.normalising import normalise
-from kgqa.graph.walking import join, take
+from kgqa.graph.linking.normalising import normalise
+from kgqa.graph.retrieval.expansion import join, take
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, Triple
 
 _BEYOND = 1 << 22  # more concepts than an endpoint is asked about in one run

@@ -7,10 +7,10 @@ from hashlib import blake2b
 
 import numpy as np
 
-from kgqa.graph.endpoint import Binding, Endpoint, iri, literal
-from kgqa.graph.naming import name_relations
+from kgqa.graph.linking.label_keys import default_label, plain_key
+from kgqa.graph.sources.sparql_client import Binding, Endpoint, iri, literal
 from kgqa.graph.sources.vocabulary import ALTERNATES, LABELS, RDF, Role, is_schema, role_of
-from kgqa.graph.surfaces import default_label, plain_key
+from kgqa.graph.storage.relation_names import name_relations
 from kgqa.types import Edges, Ints, Relation
 
 SCAN_LIMIT = 200_000

@@ -12,10 +12,11 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
-from kgqa.graph.people import people
-from kgqa.models.clues import MARKS, Anybody, Pieces, Told, Words, read_words, tell
+from kgqa.graph.linking.person_names import people
 from kgqa.models.entities import EntityVectors
-from kgqa.models.words import WordVectors
+from kgqa.models.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
+from kgqa.models.person_masking import Anybody, Pieces
+from kgqa.models.word_vectors import WordVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
@@ -56,7 +57,7 @@ class Collator:
         stride: tokens that neighbouring windows share.
         max_label_tokens: tokens of a node or relation label; the rest is cut.
         entities: vectors of the graph's entities, for a reasoner that reads them.
-        words: word vectors, for a reader that is told them with the marks of recurring words; people
+        words: word vectors, for a reader that reads them with the marks of recurring words; people
             are then read as anybody.
     """
 
@@ -104,7 +105,7 @@ class Collator:
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
             chosen, chosen_words = self._read(choice, told_apart=True) if choice is not None else (None, None)
-            told = tell(asked_words, chosen_words, passage_words)
+            features = overlap_features(asked_words, chosen_words, passage_words)
             for left, right in self._windows(asked, chosen, passage):
                 ids, segments, question_at, choice_at, passage_at = self._row(
                     asked, chosen, passage, left, right
@@ -119,8 +120,8 @@ class Collator:
                     left,
                     graph,
                 )
-                if told:
-                    parts.told.append(self._told(told, left, right))
+                if features:
+                    parts.features.append(self._laid_out(features, left, right))
                 room = self.max_tokens // 2
                 parts_at = {
                     NodeRole.QUESTION: (asked, question_at, 0, room),
@@ -152,7 +153,7 @@ class Collator:
             segments += [1] * (len(ids) - passage_at)
         return ids, segments, 1, choice_at, passage_at
 
-    def _read(self, text: str, told_apart: bool = False) -> tuple[Pieces, Words | None]:
+    def _read(self, text: str, told_apart: bool = False) -> tuple[Pieces, TextWords | None]:
         """Tokens of a text; with word vectors its words too, and its people, unless told apart, as anybody."""
         pieces = self._encode(text)
         if self.words is None:
@@ -161,15 +162,15 @@ class Collator:
         pieces = pieces if told_apart else self.anybody(pieces, names)
         return pieces, read_words(text, pieces, self.words, names)
 
-    def _told(self, told: Told, left: int, right: int) -> list[NDArray[np.float32]]:
+    def _laid_out(self, features: Features, left: int, right: int) -> list[NDArray[np.float32]]:
         """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
         room = self.max_tokens // 2
         pause = np.zeros((1, 2 + MARKS), dtype=np.float32)
-        laid = [pause, told.asked[:room], pause]
-        if told.chosen is not None:
-            laid += [told.chosen[: room // 2], pause]
+        laid = [pause, features.asked[:room], pause]
+        if features.chosen is not None:
+            laid += [features.chosen[: room // 2], pause]
         if right > left:
-            laid += [told.passage[left:right], pause]
+            laid += [features.passage[left:right], pause]
         return laid
 
     def _windows(self, asked: Pieces, chosen: Pieces | None, passage: Pieces) -> list[tuple[int, int]]:
@@ -205,7 +206,7 @@ class Collator:
             _pad(parts.ids, width, self.pad),
             _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
             _pad(parts.segments, width, 0),
-            **self._pack_told(parts.told, width),
+            **self._pack_features(parts.features, width),
         )
         passage_mask = _pad([[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
@@ -294,11 +295,11 @@ class Collator:
         )
         return graph_batch, torch.tensor(accepted)
 
-    def _pack_told(self, told: Sequence[Sequence[NDArray[np.float32]]], width: int) -> dict[str, Tensor]:
+    def _pack_features(self, features: Sequence[Sequence[NDArray[np.float32]]], width: int) -> dict[str, Tensor]:
         if self.words is None:
             return {}
-        table = np.zeros((len(told), width, 2 + MARKS), dtype=np.float32)
-        for row, pieces in enumerate(told):
+        table = np.zeros((len(features), width, 2 + MARKS), dtype=np.float32)
+        for row, pieces in enumerate(features):
             laid = np.concatenate(pieces)
             table[row, : len(laid)] = laid
         vectors = self.words.vectors[table[..., 0].astype(np.int64)]
@@ -327,7 +328,7 @@ class _Parts:
         self.first_nodes: list[int] = []
         self.first_edges: list[int] = []
         self.mentions: list[tuple[int, int, int]] = []
-        self.told: list[list[NDArray[np.float32]]] = []
+        self.features: list[list[NDArray[np.float32]]] = []
         self.spans: list[tuple[int, int]] = []
         self._nodes = 0
         self._edges = 0

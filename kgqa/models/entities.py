@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgqa.graph.store import GraphStore
-from kgqa.models.named import load_named, save_named
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.vector_file import load_named, save_named
 from kgqa.types import InputError
 
 METHODS = ("transe", "distmult", "complex", "rotate")

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, Loss, QABatch
-from kgqa.models.clues import Association
+from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
 from kgqa.models.reasoners import REASONERS, ReasonerSettings

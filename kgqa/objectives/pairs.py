@@ -29,8 +29,9 @@ class MLMWithPairs(MLM):
     """MLM + the loss of the pair's label, 1 where the second segment is not the next.
 
     The batch is a `TextBatch` with `token_type_ids`, `attention_mask` and `label`. Which task it is, depends
-    on how the pairs were made (`kgqa.text.pairs`): a segment of another document is NSP (Devlin et al., 2019,
-    section 3.1), swapped segments are SOP (Lan et al., 2020, section 3.1), which is the harder one.
+    on how the pairs were made (`kgqa.text.corpus.sentence_pairs`): a segment of another document is NSP
+    (Devlin et al., 2019, section 3.1), swapped segments are SOP (Lan et al., 2020,
+    section 3.1), which is the harder one.
     """
 
     def __init__(self, model: Any, *arguments: Any, **options: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -13,21 +12,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from tokenizers import Tokenizer
 from torch import nn
 
-from kgqa.graph.ablation import ABLATIONS
-from kgqa.graph.linking import Linker
+from kgqa.assets import MODELS, cache_folder, expanded, find_encoder
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval import node_budget, retrieve
+from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import load_entities
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.models.words import FILE as WORDS
-from kgqa.models.words import load_words
+from kgqa.models.word_vectors import FILE as WORDS
+from kgqa.models.word_vectors import load_words
 from kgqa.objectives.base import Objective
 from kgqa.objectives.qa import QA
 from kgqa.objectives.sift import SiFT
-from kgqa.text.tokenizer import load_tokenizer
+from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.trainer.checkpoint import find_checkpoint, load_weights
 from kgqa.trainer.held_out import measure
 from kgqa.trainer.loop import TrainResult, swap_folder, train
@@ -36,7 +36,6 @@ from kgqa.trainer.mixture import (
     MixedBatches,
     Part,
     check_data,
-    expanded,
     load_examples,
     split_off,
 )
@@ -110,12 +109,6 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     return Part(settings, examples, subgraphs)
 
 
-def cache_folder() -> Path:
-    """Where retrieved subgraphs are kept."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "kgqa" / "subgraphs"
-
-
 def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
     """A Hugging Face base model from a folder of ours or anyone's, and its folder (the tokenizer's too)."""
     from transformers import AutoConfig, AutoModel
@@ -129,20 +122,8 @@ def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
 
 def words_folder(name: str) -> Path:
     """The folder of word vectors given by path or by a shipped encoder's name."""
-    shipped = Path(__file__).parents[2] / "training" / "models" / expanded(name)
+    shipped = MODELS / expanded(name)
     return shipped if (shipped / WORDS).is_file() else Path(expanded(name))
-
-
-def find_encoder(name: str) -> Path:
-    """The folder of an encoder given by path or shipped name."""
-    shipped = Path(__file__).parents[2] / "training" / "models"
-    name = expanded(name)
-    for folder in (Path(name), shipped / name):
-        if (folder / "config.json").exists():
-            return folder
-    raise InputError(
-        f"{name}: no encoder here (a Hugging Face folder with config.json); run `kgqa pretrain` first"
-    )
 
 
 def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
@@ -177,7 +158,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         sized = recipe.reasoner.model_copy(update={"word_size": words.size})
         recipe = recipe.model_copy(update={"reasoner": sized})
     reader, tokenizer, source = build(recipe)
-    parts = [prepare(data, recipe, cache_folder()) for data in recipe.data]
+    parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in recipe.data]
     collator = Collator(
         tokenizer,
         max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens),

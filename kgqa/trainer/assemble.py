@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import nn
 
+from kgqa.assets import data_path
 from kgqa.models.encoders.variants import (
     ENCODERS,
     EncoderSettings,
@@ -135,18 +135,6 @@ class PretrainingRecipe(BaseModel):
     trainer: TrainerSettings = TrainerSettings()
     start: str | None = None
     """A Hugging Face folder of an earlier run whose weights are gone on from, with a new warm-up."""
-
-
-def data_path(text: str) -> Path:
-    """A path of a recipe, in which `$KGQA_DATA` and `~` are replaced.
-
-    Raises:
-        InputError: it names an environment variable that is not set.
-    """
-    path = os.path.expandvars(text)
-    if "$" in path:
-        raise InputError(f"{text}: set the environment variable in it first")
-    return Path(path).expanduser()
 
 
 def build_objective(

@@ -7,12 +7,12 @@ from itertools import islice
 
 from tokenizers import Tokenizer
 
-from kgqa.graph.linking import Linker
+from kgqa.assets import cache_folder
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval import retrieve
+from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.models.collate import Collator
-from kgqa.text.corpus import Document, is_held_out
-from kgqa.trainer.answering import cache_folder
+from kgqa.text.corpus.shards import Document, is_held_out
 from kgqa.trainer.assemble import CorpusSettings
 from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
@@ -48,7 +48,7 @@ def grounded_batches(
 
     found = cached_subgraphs(
         examples,
-        cache_folder(),
+        cache_folder("subgraphs"),
         cache_key(examples, graph.hash, retrieval_settings(graph, data.max_nodes)),
         lambda example: retrieve(example.question, graph, linker, max_nodes=data.max_nodes),
         shown,

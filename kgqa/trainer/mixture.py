@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -12,18 +11,19 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from kgqa.assets import expanded
 from kgqa.batch import QABatch
-from kgqa.graph.aligning import aligned
-from kgqa.graph.paraphrasing import paraphrase, read_paraphrases
+from kgqa.graph.linking.aligning import aligned
+from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collator
 from kgqa.objectives.base import Batches
-from kgqa.text.choosing import with_choices
-from kgqa.text.corpus import read_documents
-from kgqa.text.datasets import load_dataset
-from kgqa.text.plain_reading import plain_reading
-from kgqa.text.renaming import renamed
-from kgqa.text.synthesis import synthesise
-from kgqa.text.unanswerable import unanswerable
+from kgqa.text.augment.distractors import with_choices
+from kgqa.text.augment.renaming import renamed
+from kgqa.text.augment.unanswerable import unanswerable
+from kgqa.text.corpus.shards import read_documents
+from kgqa.text.datasets.loading import load_dataset
+from kgqa.text.synthesis.plain_reading import plain_reading
+from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.held_out import is_held_out
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
@@ -37,9 +37,9 @@ class DataSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """A name of `kgqa.text.datasets`, a path to your own JSONL, `synthesis` (questions made of the graph's facts),
-    `plain-reading` (who has what, made up) or `aligned` (sentences of `texts` that hold a fact of the graph, one end
-    hidden)."""
+    """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
+    facts), `plain-reading` (who has what, made up) or `aligned` (sentences of `texts` that hold a fact of the
+    graph, one end hidden)."""
     graph: str = "everyday"
     """The graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -189,18 +189,6 @@ def check_data(mixture: Iterable[DataSettings]) -> None:
             next(sentences(settings), None)
         elif settings.name not in ("synthesis", "plain-reading"):
             next(iter(load_dataset(settings.name)), None)
-
-
-def expanded(name: str) -> str:
-    """A path or name with the environment's variables put in.
-
-    Raises:
-        InputError: a variable is not set.
-    """
-    found = os.path.expandvars(name)
-    if found.startswith("$"):
-        raise InputError(f"{name}: {name.split('/')[0]} is not set in the environment; see training/DATA.md")
-    return found
 
 
 def split_off(part: Part, share: float) -> tuple[Part, Part]:

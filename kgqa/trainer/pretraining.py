@@ -11,18 +11,18 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from kgqa.assets import data_path
 from kgqa.batch import TextBatch
 from kgqa.objectives.base import Batches, Objective
-from kgqa.text.corpus import JOINT, Corpus, Document, read_documents, write_corpus
-from kgqa.text.pairs import PairMaker, PairTask
-from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
-from kgqa.text.verbalising import fact_documents, read_facts
+from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
+from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, write_corpus
+from kgqa.text.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
+from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.assemble import (
     KNOWLEDGE,
     CorpusSettings,
     PretrainingRecipe,
     build_objective,
-    data_path,
 )
 from kgqa.trainer.loop import TrainResult, seed_everything, train
 from kgqa.trainer.recipe import save_recipe

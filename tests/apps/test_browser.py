@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from kgqa.assets import MODELS
+
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
 ]
-MODELS = Path(__file__).parents[2] / "training" / "models"  # kgqa.answerer knows it too, but loads torch
 START_S = 90
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from apps.examples import EXAMPLES, GALLERY, SAMPLES
 from apps.texts import TEXTS
-from kgqa.answerer import MODELS, Answerer
-from kgqa.graph.opening import SHIPPED
+from kgqa.answerer import Answerer
+from kgqa.assets import GRAPHS, MODELS
 from kgqa.types import Passage, Question
 
 EXPECTED = {
@@ -30,7 +30,7 @@ def asked(values: tuple[str, str, str]) -> Question:
 
 def test_rows_have_their_words() -> None:
     assert set(GALLERY) <= set(TEXTS) and list(EXPECTED) == list(EXAMPLES)
-    assert {path.stem for path in (SHIPPED / "examples").glob("*.ttl")} == set(SAMPLES)
+    assert {path.stem for path in (GRAPHS / "examples").glob("*.ttl")} == set(SAMPLES)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,6 @@ def test_the_shipped_reader_answers_the_gallery(answerer: Answerer, name: str) -
 def test_a_graph_of_ones_own_is_answered_from(answerer: Answerer) -> None:
     from apps.views.own import uploaded
 
-    path = SHIPPED / "examples" / "beekeeping.ttl"
+    path = GRAPHS / "examples" / "beekeeping.ttl"
     graph, _ = uploaded(path.name, path.read_bytes())
     assert answerer.with_graph(graph).answer(asked(SAMPLES["beekeeping"])).text == "smoker"

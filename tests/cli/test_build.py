@@ -8,10 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from kgqa.assets import RELATIONS
 from kgqa.cli.build import build
 from kgqa.types import InputError
-
-TABLE = Path(__file__).parents[2] / "graph_data" / "relations.toml"
 
 
 @pytest.fixture
@@ -25,13 +24,13 @@ def test_builds_and_checks(tmp_path: Path, app: typer.Typer) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "a.txt").write_text("domain: d\ncat\n  ko: 고양이\n  IsA: animal; cat\n", encoding="utf-8")
-    result = CliRunner().invoke(app, [str(folder), "--relations", str(TABLE)])
+    result = CliRunner().invoke(app, [str(folder), "--relations", str(RELATIONS)])
     assert result.exit_code == 0 and "2 concepts, 1 facts" in result.output
     assert "cat IsA itself" in result.output
     assert "ev:cat" in (tmp_path / "mine.ttl").read_text(encoding="utf-8")
-    result = CliRunner().invoke(app, [str(folder), "--relations", str(TABLE), "--check"])
+    result = CliRunner().invoke(app, [str(folder), "--relations", str(RELATIONS), "--check"])
     assert result.exit_code == 1 and "FAULT: no Korean label: 1" in result.output
-    result = CliRunner().invoke(app, [str(folder), "--relations", str(TABLE), "--draw", "3"])
+    result = CliRunner().invoke(app, [str(folder), "--relations", str(RELATIONS), "--draw", "3"])
     assert result.exit_code == 0 and "cat | is a kind of | animal" in result.output
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgqa.cli.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 
 GRAPH = GraphStore.from_triples([Triple("trowel", "/r/UsedFor", "dig hole", 2.0)], name="garden")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.cli.probing import probe_encoder
-from kgqa.trainer import probing
+from kgqa.evaluation import probing
 from kgqa.types import InputError
 
 

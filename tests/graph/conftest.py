@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
-from kgqa.graph.normalising import normalise, split_local_name
+from kgqa.graph.linking.normalising import normalise, split_local_name
 from kgqa.types import Edges, Ints, Relation
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.opening import cache_folder, open_graph
+from kgqa.assets import cache_folder
+from kgqa.graph.opening import open_graph
 from kgqa.graph.sparql import SparqlGraph
-from kgqa.graph.store import GraphStore, write_store
+from kgqa.graph.storage.store import GraphStore, write_store
 from kgqa.types import InputError, Triple
 
 FACT = "<http://x/a> <http://x/r> <http://x/b> .\n"
@@ -25,7 +26,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_file_is_compiled_once(tmp_path: Path) -> None:
     (tmp_path / "a.nt").write_text(FACT)
     first = open_graph(tmp_path / "a.nt")
-    (folder,) = cache_folder().iterdir()
+    (folder,) = cache_folder("graphs").iterdir()
     written = (folder / "manifest.json").stat().st_mtime_ns
     assert open_graph(str(tmp_path / "a.nt")).hash == first.hash
     assert (folder / "manifest.json").stat().st_mtime_ns == written
@@ -37,7 +38,7 @@ def test_file_is_compiled_once(tmp_path: Path) -> None:
 def test_damaged_cache_is_compiled_again(tmp_path: Path) -> None:
     (tmp_path / "a.nt").write_text(FACT)
     open_graph(tmp_path / "a.nt")
-    (folder,) = cache_folder().iterdir()
+    (folder,) = cache_folder("graphs").iterdir()
     (folder / "edge_tail.bin").write_bytes(b"")
     graph = open_graph(tmp_path / "a.nt")
     assert isinstance(graph, GraphStore) and graph.edge_count == 1
@@ -94,7 +95,7 @@ def test_a_file_without_facts_leaves_nothing_behind(tmp_path: Path, text: str) -
     (tmp_path / "a.ttl").write_text(text)
     with pytest.raises(InputError, match="no facts between concepts"):
         open_graph(tmp_path / "a.ttl")
-    assert not cache_folder().exists() or not list(cache_folder().iterdir())
+    assert not cache_folder("graphs").exists() or not list(cache_folder("graphs").iterdir())
 
 
 def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:

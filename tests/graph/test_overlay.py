@@ -4,7 +4,7 @@ import pytest
 
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.sparql import SparqlGraph
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Edges, InputError, KnowledgeGraph, Triple
 
 USED = "x:usedFor"

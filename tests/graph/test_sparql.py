@@ -12,7 +12,7 @@ from sparql_server import Server, serve
 
 from kgqa.graph.opening import open_graph
 from kgqa.graph.sparql import SparqlGraph
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Edges, KnowledgeGraph
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.store import GraphStore
 from kgqa.models.entities import METHODS, EntityVectors, load_entities, train_entities
 from kgqa.types import InputError, Triple
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.answerer import Answerer
-from kgqa.trainer.answering import AnsweringRecipe, build, find_encoder, train_reader
+from kgqa.trainer.answering import AnsweringRecipe, build, train_reader
 from kgqa.types import InputError, Question
 
 
@@ -88,11 +88,6 @@ def test_held_out_questions_pick_the_best_reader(
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()
-
-
-def test_a_missing_encoder_is_named() -> None:
-    with pytest.raises(InputError, match="nowhere"):
-        find_encoder("nowhere")
 
 
 def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from kgqa.objectives.link_prediction import LinkPrediction
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
 from kgqa.objectives.rtd import RTD
-from kgqa.trainer.assemble import PretrainingRecipe, build_objective, data_path
+from kgqa.trainer.assemble import PretrainingRecipe, build_objective
 from kgqa.types import InputError
 
 SIZES = {
@@ -117,6 +117,3 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     built(recipe("bert")).export(tmp_path)
     with pytest.raises(InputError, match="does not fit"):
         built(recipe("albert", start=str(tmp_path)))
-    monkeypatch.delenv("KGQA_DATA", raising=False)
-    with pytest.raises(InputError, match="environment variable"):
-        data_path("$KGQA_DATA/text")

@@ -5,7 +5,7 @@ import torch
 
 from kgqa.graph.opening import open_graph
 from kgqa.models.collate import Collator
-from kgqa.trainer.mixture import DataSettings, MixedBatches, Part, expanded, load_examples, sentences
+from kgqa.trainer.mixture import DataSettings, MixedBatches, Part, load_examples, sentences
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
 
 
@@ -40,11 +40,6 @@ def test_an_epoch_sees_every_example_once(tokenizer) -> None:
 def test_weights_share_out_the_steps(tokenizer) -> None:
     batches = MixedBatches([part("a", 8, 3, 4), part("b", 8, 1, 4)], Collator(tokenizer), seed=0)
     assert abs(float((batches._which[:4000] == 0).mean()) - 0.75) < 0.03
-
-
-def test_an_unset_variable_is_named() -> None:
-    with pytest.raises(InputError, match=r"\$NOT_SET_HERE is not set"):
-        expanded("$NOT_SET_HERE/kg/conceptnet_en.tsv.zst")
 
 
 def test_sentences_with_a_hidden_concept_are_made_of_texts(tmp_path: Path, tools_file: Path, monkeypatch) -> None:

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from kgqa.batch import TextBatch
-from kgqa.text.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
+from kgqa.text.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.trainer import pretraining
 from kgqa.trainer.assemble import PretrainingRecipe
 from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, run_recipe, word_insides

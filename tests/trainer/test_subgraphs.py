@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.graph.ablation import without_facts
+from kgqa.graph.retrieval.ablation import without_facts
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
 from kgqa.types import Example, InputError, Link, NodeRole, Question, Relation, Subgraph
 

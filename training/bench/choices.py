@@ -3,7 +3,7 @@
     python training/bench/choices.py [--model FOLDER] [--choices 5]
 
 Wrong choices are the answer to the same question in the other situation of a contrast pair and answers of the kind
-(`kgqa/text/choosing.py`).
+(`kgqa/text/augment/distractors.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kgqa.answerer import Answerer
 from kgqa.metrics import exact_match
-from kgqa.text.choosing import with_choices
-from kgqa.text.datasets import load_dataset
+from kgqa.text.augment.distractors import with_choices
+from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Source
 
 DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from kgqa.graph.normalising import normalise
-from kgqa.graph.store import GraphStore
-from kgqa.text.datasets import load_dataset
+from kgqa.graph.linking.normalising import normalise
+from kgqa.graph.storage.store import GraphStore
+from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example, KnowledgeGraph, Triple
 
 

@@ -12,10 +12,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from kgqa.answerer import Answerer
-from kgqa.graph.normalising import normalise
+from kgqa.evaluation.evaluation import answer_all
+from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
-from kgqa.text.datasets import load_dataset
-from kgqa.trainer.evaluation import answer_all
+from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Answer, Example
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-IMPORT = "from kgqa.graph.importing import import_graph; import_graph([sys.argv[1]], sys.argv[2])"
+IMPORT = "from kgqa.graph.storage.importing import import_graph; import_graph([sys.argv[1]], sys.argv[2])"
 RUNS = {
     "kgqa": IMPORT,
     "rdflib": "import rdflib; rdflib.Graph().parse(sys.argv[1], format=sys.argv[3])",
@@ -28,7 +28,7 @@ RUNS = {
 }
 OPEN = """
 import time; start = time.perf_counter()
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.store import GraphStore
 import numpy as np
 loaded = time.perf_counter()
 graph = GraphStore.open(sys.argv[1])

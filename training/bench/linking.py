@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from conceptnet import conceptnet, concepts_named, questions, table
 
-from kgqa.graph.linking import Linker
-from kgqa.graph.store import GraphStore
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.storage.store import GraphStore
 
 MATCHER_TEXTS = 20
 MATCHER_PATTERNS = 20_000

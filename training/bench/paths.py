@@ -13,8 +13,8 @@ import networkx as nx
 import numpy as np
 from conceptnet import conceptnet, facts, questions, table
 
-from kgqa.graph.linking import Linker
-from kgqa.graph.paths import find_paths
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.retrieval.paths import find_paths
 
 PAIRS = 200
 PEER_PAIRS = 20

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from conceptnet import conceptnet, concepts_named, questions, table
 
-from kgqa.graph.linking import Linker
-from kgqa.graph.retrieval import retrieve
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.types import Example, KnowledgeGraph, Question
 
 

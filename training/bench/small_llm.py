@@ -14,9 +14,9 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from kgqa.graph.normalising import normalise
+from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, pair_accuracy
-from kgqa.text.datasets import load_dataset
+from kgqa.text.datasets.loading import load_dataset
 
 PROMPT = (
     "Read the text and answer the question with a word or two. Use common sense where the text does not say it.\n\n"

@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 from kgqa.answerer import Answerer
-from kgqa.text.datasets import load_dataset
-from kgqa.trainer.evaluation import evaluate
+from kgqa.evaluation.evaluation import evaluate
+from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example
 
 DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kgqa.graph.opening import open_graph
-from kgqa.text.synthesis import synthesise
+from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.types import Example, Source
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import zstandard
 from conceptnet import data_folder
 
-from kgqa.graph.compiling import read_folder
-from kgqa.graph.turtle import CONCEPTS
+from kgqa.graph.authoring.compiling import read_folder
+from kgqa.graph.authoring.turtle import CONCEPTS
 
 OTHER_SENSE = {"headlamp"}  # WordNet knows only that of a car
 SOURCES = Path(__file__).parents[2] / "graph_data" / "everyday"

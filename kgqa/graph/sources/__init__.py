@@ -8,10 +8,10 @@ from pathlib import Path
 from kgqa.graph.sources.conceptnet import read_conceptnet
 from kgqa.graph.sources.files import Checked, bare_suffix
 from kgqa.graph.sources.rdf import FORMATS, read_rdf
+from kgqa.graph.sources.statements import Batch
 from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.tsv import read_tsv
 from kgqa.graph.sources.wordnet import is_wordnet, read_wordnet
-from kgqa.graph.statements import Batch
 from kgqa.types import InputError
 
 __all__ = ["Tally", "form_of", "read_conceptnet", "read_rdf", "read_source", "read_tsv", "read_wordnet"]

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgqa.graph.sources.files import Checked
+from kgqa.graph.sources.statements import Batch
 from kgqa.graph.sources.tally import Tally
-from kgqa.graph.statements import Batch
 from kgqa.types import InputError
 
 BATCH = 250_000

@@ -15,9 +15,9 @@ from typing import Any
 from kgqa.graph.sources.files import Checked, bare_suffix
 from kgqa.graph.sources.lines import read_lines
 from kgqa.graph.sources.markup import check_markup
+from kgqa.graph.sources.statements import UNSTATED, Batch, Label
 from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.vocabulary import NIL, RDF, Role, is_schema, role_of
-from kgqa.graph.statements import UNSTATED, Batch, Label
 from kgqa.types import InputError
 
 FORMATS = {

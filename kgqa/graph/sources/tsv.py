@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgqa.graph.sources.files import Checked
+from kgqa.graph.sources.statements import UNSTATED, Batch
 from kgqa.graph.sources.tally import Tally
-from kgqa.graph.statements import UNSTATED, Batch
 from kgqa.types import InputError
 
 BATCH = 250_000

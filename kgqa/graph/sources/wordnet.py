@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from kgqa.graph.sources.statements import UNSTATED, Batch, Label
 from kgqa.graph.sources.tally import Tally
-from kgqa.graph.statements import UNSTATED, Batch, Label
 from kgqa.types import InputError
 
 _FILES = ("data.noun", "data.verb", "data.adj", "data.adv")

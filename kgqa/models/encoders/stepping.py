@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.utils.hooks import RemovableHandle
 
 from kgqa.batch import TokenBatch
-from kgqa.models.clues import MARKS
+from kgqa.models.overlap_features import MARKS
 
 CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})
 Visit = Callable[[int, Tensor], Tensor]

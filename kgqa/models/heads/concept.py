@@ -12,8 +12,7 @@ from torch_geometric.utils import softmax
 from kgqa.batch import Fused, QABatch
 from kgqa.models.collate import Collated
 from kgqa.models.heads.base import Head
-from kgqa.models.reasoners.gnn import LINKED
-from kgqa.types import Candidate, NodeRole, Source
+from kgqa.types import LINKED, Candidate, NodeRole, Source
 
 
 class ConceptHead(Head):

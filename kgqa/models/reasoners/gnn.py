@@ -10,10 +10,9 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import softmax
 
 from kgqa.batch import GraphBatch
-from kgqa.types import NodeRole
+from kgqa.types import LINKED, NodeRole
 
 NUM_ROLES = len(NodeRole)
-LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)
 
 
 def context_nodes(graph: GraphBatch) -> Tensor:

@@ -13,7 +13,7 @@ from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling
-from kgqa.models.reasoners.walks import best_walks
+from kgqa.models.reasoners.viterbi import best_walks
 from kgqa.types import NodeRole
 
 

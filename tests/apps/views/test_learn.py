@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.views.learn import shown
-from kgqa.answerer import MODELS
+from kgqa.assets import MODELS
 
 
 def test_without_an_encoder_the_page_says_so(

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa.graph.sources import form_of, read_source
+from kgqa.graph.sources.statements import batches
 from kgqa.graph.sources.tally import Tally
-from kgqa.graph.statements import batches
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 
 PREFIXES = """@prefix ex: <http://x/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.importing import import_graph
 from kgqa.graph.sources.wordnet import is_wordnet
-from kgqa.graph.store import GraphStore
+from kgqa.graph.storage.importing import import_graph
+from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError
 
 NOUNS = (

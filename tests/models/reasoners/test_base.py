@@ -10,7 +10,7 @@ QUESTION = Question("What did I dig with?", passage=Passage("I want to plant flo
 
 
 def test_text_only_does_not_see_the_facts(tokenizer, encoder, digging) -> None:
-    from kgqa.graph.ablation import without_edges
+    from kgqa.graph.retrieval.ablation import without_edges
 
     torch.manual_seed(0)
     stepper = Stepper(encoder)

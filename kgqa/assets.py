@@ -1,0 +1,96 @@
+"""Where shipped and cached things lie, and what the environment says about it: the one place that looks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kgqa.types import InputError
+
+ROOT = Path(__file__).resolve().parents[1]
+GRAPHS = ROOT / "graph_data"
+"""Shipped graphs, and examples of one's own in `examples/`."""
+RELATIONS = GRAPHS / "relations.toml"
+"""Readable names of relations."""
+PARAPHRASES = GRAPHS / "paraphrases.toml"
+"""Relations in other words, for training."""
+MODELS = ROOT / "training" / "models"
+"""Shipped readers and encoders, a folder each."""
+RESULTS = ROOT / "training" / "RESULTS.md"
+CURVES = ROOT / "training" / "curves.json"
+"""Curves of the shipped encoders' pretraining."""
+APP = ROOT / "apps" / "main.py"
+
+
+def cache_folder(kind: str) -> Path:
+    """Where things made once are kept: compiled "graphs", retrieved "subgraphs"; within `$XDG_CACHE_HOME/kgqa`."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "kgqa" / kind
+
+
+def graph_folders() -> list[Path]:
+    """Folders whose graphs can be opened by name, first one first: that named by KGQA_GRAPHS, then the shipped."""
+    own = os.environ.get("KGQA_GRAPHS")
+    return [Path(own), GRAPHS] if own else [GRAPHS]
+
+
+def data_folder() -> Path:
+    """The folder of the published data sets: what KGQA_DATA names, else ./data."""
+    return Path(os.environ.get("KGQA_DATA", "data"))
+
+
+def find_model(model: str | Path) -> Path:
+    """The folder of a reader given by path or shipped name.
+
+    Raises:
+        InputError: there is none.
+    """
+    for folder in (Path(model), MODELS / str(model)):
+        if (folder / "reader.json").exists():
+            return folder
+    shipped = ", ".join(folder.name for folder in shipped_readers())
+    raise InputError(f"{model}: no reader here (a folder with reader.json); shipped: {shipped or 'none'}")
+
+
+def shipped_readers() -> list[Path]:
+    """Folders of the shipped readers, by name."""
+    return sorted(path.parent for path in MODELS.glob("*/reader.json"))
+
+
+def find_encoder(name: str) -> Path:
+    """The folder of an encoder given by path or shipped name.
+
+    Raises:
+        InputError: there is none, or its path names an environment variable that is not set.
+    """
+    name = expanded(name)
+    for folder in (Path(name), MODELS / name):
+        if (folder / "config.json").exists():
+            return folder
+    raise InputError(
+        f"{name}: no encoder here (a Hugging Face folder with config.json); run `kgqa pretrain` first"
+    )
+
+
+def expanded(name: str) -> str:
+    """A path or name with the environment's variables put in.
+
+    Raises:
+        InputError: a variable is not set.
+    """
+    found = os.path.expandvars(name)
+    if found.startswith("$"):
+        raise InputError(f"{name}: {name.split('/')[0]} is not set in the environment; see training/DATA.md")
+    return found
+
+
+def data_path(text: str) -> Path:
+    """A path of a recipe, in which `$KGQA_DATA` and `~` are replaced.
+
+    Raises:
+        InputError: it names an environment variable that is not set.
+    """
+    path = os.path.expandvars(text)
+    if "$" in path:
+        raise InputError(f"{text}: set the environment variable in it first")
+    return Path(path).expanduser()

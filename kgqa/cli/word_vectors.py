@@ -1,0 +1,38 @@
+"""`kgqa words`: word vectors by counting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kgqa.types import InputError
+
+
+def learn(recipe: Path, overrides: list[str], out: Path | None, show: list[str]) -> None:
+    """Learn word vectors as a recipe says; they are written to `out` (default: runs/<name>).
+
+    `show` are words whose nearest neighbours are printed at the end.
+    """
+    from rich.progress import track
+
+    from kgqa.models.word_vectors import FILE
+    from kgqa.trainer.recipe import load_recipe
+    from kgqa.trainer.word_vectors import WordsRecipe, learn_words
+
+    loaded = load_recipe(recipe, overrides, WordsRecipe)
+
+    def progress(items: Iterable[Any], name: str) -> Iterable[Any]:
+        return track(list(items), name, transient=True)
+
+    try:
+        vectors = learn_words(loaded, progress)
+    except MemoryError:
+        raise InputError(f"{recipe}: not enough memory; give less text or a smaller vocabulary") from None
+    folder = out or Path("runs") / loaded.name
+    vectors.save(folder / FILE)
+    counted = int(vectors.about["words"])
+    print(f"{counted:,} words read; {len(vectors.lemmas):,} vectors of {vectors.size} numbers: {folder / FILE}")
+    for word in show:
+        near = ", ".join(name for name, _ in vectors.nearest(word))
+        print(f"{word}: {near or 'not in the vocabulary'}")

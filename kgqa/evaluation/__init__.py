@@ -1,0 +1,1 @@
+"""Measuring readers and encoders: evaluation, calibration, comparison, probes."""

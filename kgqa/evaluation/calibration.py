@@ -1,0 +1,126 @@
+"""Fitting a trained reader to questions it was not trained on: which source it believes, and how sure it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgqa.evaluation.evaluation import answer_all
+from kgqa.graph.linking.normalising import normalise
+from kgqa.metrics import exact_match
+from kgqa.models.collate import SOURCES, Collator
+from kgqa.models.heads import GATED
+from kgqa.models.reader import Reader, read_card
+from kgqa.types import Answer, Example, InputError, Question, Source, Subgraph
+
+CLOSE = 1.0
+"""How strongly the gate is held where training left it: the weight of a squared change."""
+
+
+class Asked(Protocol):
+    """An answerer, as far as it is needed here."""
+
+    reader: Reader
+    collator: Collator
+    calibration: dict[str, tuple[float, float]]
+
+    def retrieve(self, question: Question) -> list[Subgraph]: ...
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
+
+
+def calibrate(answerer: Asked, examples: Sequence[Example]) -> dict[str, Any]:
+    """Fit the gate, then the confidences, to examples; the answerer has them from then on.
+
+    Returns what `store_calibration` writes.
+
+    Raises:
+        InputError: there are fewer than 30 questions without choices.
+    """
+    answerer.calibration = {}
+    answerer.reader.gate.calibrate(1.0, (0.0,) * len(GATED))
+    scale, shift = fit_gate(*_gate_scores(answerer, examples))
+    answerer.reader.gate.calibrate(scale, shift)
+    answerer.calibration = fit_calibration(examples, answer_all(answerer.answer_many, examples))
+    return {"calibration": answerer.calibration, "gate": {"scale": scale, "shift": shift}}
+
+
+def _gate_scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tuple[Tensor, Tensor]:
+    """The gate's scores (Q, 3) and the right sources (Q,) of the questions without choices."""
+    asked = [example for example in examples if example.source is not Source.CHOICE]
+    if len(asked) < 30:
+        raise InputError(f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more")
+    found = []
+    for at in range(0, len(asked), batch):
+        chunk = [Example(example.question) for example in asked[at : at + batch]]
+        graphs = [answerer.retrieve(example.question) for example in chunk]
+        with torch.inference_mode():
+            found.append(answerer.reader(answerer.collator(chunk, graphs).batch).gate)
+    return torch.cat(found).clone(), torch.tensor([SOURCES.index(example.source) for example in asked])
+
+
+def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
+    """Temperature and thresholds of the gate: (a, b) of softmax(a * scores + b), by likelihood.
+
+    Vector scaling with one scale (Guo et al., 2017, section 4.2), held near (1, 0) by `CLOSE`.
+    """
+    logarithm = torch.zeros((), requires_grad=True)
+    shift = torch.zeros(scores.shape[1], requires_grad=True)
+    optimizer = torch.optim.LBFGS([logarithm, shift], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = torch.nn.functional.cross_entropy(scores * logarithm.exp() + shift, right, reduction="sum")
+        value = value + CLOSE * (logarithm.square() + shift.square().sum())
+        value.backward()
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    return float(logarithm.detach().exp()), tuple(round(float(b), 4) for b in shift.detach())
+
+
+def fit_calibration(
+    examples: Sequence[Example], answers: Sequence[Answer], steps: int = 200
+) -> dict[str, tuple[float, float]]:
+    """Platt scaling (Platt, 1999) for each source: (a, b) of sigmoid(a * logit(score) + b), by Newton steps.
+
+    Fitted on development questions; a source with fewer than 30 answers keeps (1, 0).
+    """
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for example, answer in zip(examples, answers, strict=True):
+        golds = example.golds
+        best = answer.candidates[0] if answer.text is not None else None
+        right = exact_match(answer.text or "", golds, normalise)
+        score = best.score if best else answer.confidence
+        pairs[answer.source.value].append((score, right))
+    fitted = {}
+    for source, rows in pairs.items():
+        if len(rows) < 30:
+            continue
+        score, right = np.array(rows).T
+        score = score.clip(1e-6, 1 - 1e-6)
+        x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
+        weights = np.array([1.0, 0.0])
+        for _ in range(steps):
+            p = 1 / (1 + np.exp(-x @ weights))
+            gradient = x.T @ (p - right) + 1e-3 * (weights - [1.0, 0.0])
+            curvature = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
+            weights = weights - np.linalg.solve(curvature, gradient)
+        fitted[source] = (float(weights[0]), float(weights[1]))
+    return fitted
+
+
+def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:
+    """Write what `calibrate` fitted into a reader's card, atomically."""
+    card = {**read_card(folder), **fitted}
+    temporary = folder / ".reader.json"
+    temporary.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(temporary, folder / "reader.json")

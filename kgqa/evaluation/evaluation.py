@@ -1,0 +1,54 @@
+"""Measuring a reader on questions with gold answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from kgqa.graph.linking.normalising import normalise
+from kgqa.metrics import exact_match, pair_accuracy, score_answers
+from kgqa.types import Answer, Example, Question
+
+AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
+
+
+def answer_all(answer_many: AnswerMany, examples: Sequence[Example], batch: int = 16) -> list[Answer]:
+    """Answers to all questions in their order, questions of like length together, with a progress bar."""
+    from rich.progress import Progress
+
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].question.passage_text))
+    found: dict[int, Answer] = {}
+    with Progress(transient=True) as progress:
+        bar = progress.add_task("answering", total=len(examples))
+        for start in range(0, len(order), batch):
+            chunk = order[start : start + batch]
+            answers = answer_many([examples[i].question for i in chunk])
+            found.update(zip(chunk, answers, strict=True))
+            progress.advance(bar, len(chunk))
+    return [found[i] for i in range(len(examples))]
+
+
+def evaluate(answer_many: AnswerMany, examples: Sequence[Example]) -> dict[str, float]:
+    """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
+
+    Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
+    `pair_exact_match` is the share of pairs with every side right.
+    """
+    started = time.perf_counter()
+    answers = answer_all(answer_many, examples)
+    elapsed = time.perf_counter() - started
+    figures = score_answers(examples, answers, normalise=normalise)
+    pairs = [_pair(example) for example in examples]
+    if any(pairs):
+        right = [
+            exact_match(answer.text or "", example.golds, normalise)
+            for example, answer in zip(examples, answers, strict=True)
+        ]
+        figures["pair_exact_match"] = pair_accuracy(pairs, right)
+    return {**figures, "ms_per_question": 1000 * elapsed / max(len(examples), 1)}
+
+
+def _pair(example: Example) -> str:
+    stem, dash, side = example.question.id.rpartition("-")
+    paired = dash and len(side) == 1 and side.isalpha() and example.source == "knowledge"
+    return stem if paired else ""

@@ -1,0 +1,250 @@
+"""Probes of an encoder: the same measurements for any checkpoint, kept, and as a row of a table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kgqa.assets import find_encoder
+from kgqa.evaluation.finetuning import FINETUNES, finetune
+from kgqa.evaluation.likelihood import held_out_loss, load_language_model, pair_accuracy
+from kgqa.metrics import over_seeds
+from kgqa.text.corpus.shards import is_held_out, read_documents
+from kgqa.text.datasets.glue_blimp import read_blimp
+from kgqa.text.datasets.published import located
+from kgqa.trainer.answering import EncoderSettings
+from kgqa.types import InputError
+
+HELD_OUT = ("stories_children", "mixed_masc", "mixed_gum_ewt", "news_gov_blogs", "howto_science_books")
+"""Texts of the held-out loss: their documents that no pretraining run reads."""
+PARADIGM_PAIRS = 1000
+"""Pairs of each of BLiMP's paradigms."""
+COLUMNS: dict[str, tuple[str, str, float]] = {
+    "heldout": ("held-out loss", "loss", 1.0),
+    "blimp": ("BLiMP", "accuracy", 100.0),
+    "csqa": ("CommonsenseQA", "accuracy", 100.0),
+    "squad1": ("SQuAD 1.1 F1", "f1", 100.0),
+    "squad2": ("SQuAD 2.0 F1", "f1", 100.0),
+    "cola": ("CoLA r", "matthews", 100.0),
+    "sst2": ("SST-2", "accuracy", 100.0),
+    "rte": ("RTE", "accuracy", 100.0),
+}
+"""Task -> (heading, figure shown, factor)."""
+HEAD = "| encoder | " + " | ".join(heading for heading, _, _ in COLUMNS.values()) + " | made with |"
+RULE = "|---" * (len(COLUMNS) + 2) + "|"
+
+
+def choose_tasks(text: str) -> list[str]:
+    """Task names from a list by comma, in the table's order; `squad` is both of SQuAD's.
+
+    Raises:
+        InputError: a name is unknown.
+    """
+    names = {name.strip() for name in text.split(",") if name.strip()}
+    if "squad" in names:
+        names = names - {"squad"} | {"squad1", "squad2"}
+    for name in sorted(names - set(COLUMNS)):
+        raise InputError(f"unknown probe {name!r}; known: {', '.join(COLUMNS)} and squad for both")
+    return [name for name in COLUMNS if name in names]
+
+
+def probe(
+    name: str,
+    tasks: Sequence[str],
+    data: Path,
+    out: Path,
+    *,
+    limit: int | None = None,
+    max_tokens: int | None = None,
+    seeds: int = 1,
+    pairs: int | None = 100,
+    from_scratch: bool = False,
+    sift: float = 0.0,
+) -> dict[str, dict[str, float | None]]:
+    """Figures of each task: the mean over seeds, with `<figure>_sd` beside it for fine-tunes.
+
+    What `out` already holds for the same weights, limits and seed is not measured again. A task that the
+    checkpoint cannot do (no language-model head) has the figure None.
+
+    Args:
+        limit: measure fine-tunes on the first so many development questions.
+        max_tokens: end fine-tunes after so many tokens.
+        pairs: pairs of each of BLiMP's 67 paradigms; None takes all 1,000.
+        sift: weight of virtual adversarial training in the fine-tunes.
+
+    Raises:
+        InputError: the checkpoint or the data are missing.
+    """
+    folder = find_encoder(name)
+    kept = out / f"{label(folder, from_scratch)}-{_fingerprint(folder)}".replace(" ", "-")
+    kept.mkdir(parents=True, exist_ok=True)
+    settings = EncoderSettings(folder=str(folder), from_scratch=from_scratch)
+    results: dict[str, dict[str, float | None]] = {}
+    for task in tasks:
+        if task not in FINETUNES:
+            stem = f"blimp-{pairs or 'all'}" if task == "blimp" else task
+            results[task] = _once(
+                kept / f"{stem}.json",
+                lambda task=task: _likelihood(task, folder, data, pairs, from_scratch),  # type: ignore[misc]
+            )
+            continue
+        runs = []
+        for seed in range(seeds):
+            stem = f"{task}-{limit or 'all'}-{max_tokens or 'full'}-{seed}" + f"-sift{sift:g}" * bool(sift)
+            runs.append(
+                _once(
+                    kept / f"{stem}.json",
+                    lambda task=task, stem=stem, seed=seed: finetune(  # type: ignore[misc]
+                        task,
+                        settings,
+                        data,
+                        kept / stem,
+                        track,
+                        seed=seed,
+                        limit=limit,
+                        max_tokens=max_tokens,
+                        sift=sift,
+                    ),
+                )
+            )
+        spread = over_seeds(runs)
+        results[task] = {key: mean for key, (mean, _) in spread.items()}
+        results[task] |= {f"{key}_sd": sd for key, (_, sd) in spread.items()} if seeds > 1 else {}
+    return results
+
+
+def label(folder: Path, from_scratch: bool = False) -> str:
+    """What the table calls a checkpoint: its folder, for an `export` the run's."""
+    name = folder.resolve().name
+    if name.startswith("export"):
+        name = folder.resolve().parent.name + name.removeprefix("export")
+    return f"{name} (random)" if from_scratch else name
+
+
+def _likelihood(
+    task: str, folder: Path, data: Path, pairs: int | None, from_scratch: bool
+) -> dict[str, float | None]:
+    model = load_language_model(folder, from_scratch)
+    if model is None:
+        return {COLUMNS[task][1]: None}
+    if task == "blimp":
+        return dict(pair_accuracy(model, read_blimp(data, pairs), track))
+    return dict(held_out_loss(model, held_out_texts(data), track))
+
+
+def held_out_texts(data: Path) -> list[str]:
+    """Documents that no pretraining run reads (with the default share held out).
+
+    Raises:
+        InputError: a text is missing.
+    """
+    paths = [data / "text" / f"{name}.txt.zst" for name in HELD_OUT]
+    return [
+        "\n".join(document) for path in paths for document in read_documents(path) if is_held_out(document)
+    ]
+
+
+def track(items: Iterable[Any], text: str, total: int) -> Iterable[Any]:
+    """The items, with a progress bar on standard error."""
+    from rich.console import Console
+    from rich.progress import track as shown
+
+    return shown(items, text, total=total, transient=True, console=Console(stderr=True))
+
+
+def _fingerprint(folder: Path) -> str:
+    digest = hashlib.sha256((folder / "config.json").read_bytes())
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:8]
+
+
+def _once(path: Path, measure: Any) -> dict[str, Any]:
+    if not path.is_file():
+        part = path.with_name(path.name + ".part")
+        part.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
+        os.replace(part, path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def settings_words(
+    limit: int | None, max_tokens: int | None, seeds: int, pairs: int | None, sift: float = 0.0
+) -> str:
+    """The last column: what was left out."""
+    words = [f"{seeds} seed" + "s" * (seeds > 1)]
+    words += [f"{max_tokens:,} tokens" if max_tokens else "all tokens"]
+    words += [f"first {limit} questions"] * bool(limit) + [f"{pairs} pairs a paradigm"] * bool(pairs)
+    words += [f"SiFT {sift:g}"] * bool(sift)
+    return ", ".join(words)
+
+
+def table_row(name: str, results: dict[str, dict[str, float | None]], made_with: str) -> str:
+    """A row of the table: percent, loss in nats; `-` for what cannot be measured, empty for what was not."""
+    cells = []
+    for task, (_, figure, factor) in COLUMNS.items():
+        if task not in results:
+            cells.append("")
+            continue
+        value = results[task].get(figure)
+        spread = results[task].get(f"{figure}_sd")
+        digits = 2 if factor == 1.0 else 1
+        cell = "-" if value is None else f"{value * factor:.{digits}f}"
+        cells.append(cell + (f" ± {spread * factor:.{digits}f}" if spread is not None else ""))
+    return "| " + " | ".join([name, *cells, made_with]) + " |"
+
+
+def write_row(path: Path, row: str) -> None:
+    """Put a row into the file's table of encoders; one of the same encoder and settings is renewed.
+
+    Its cells that were not measured this time stay. Without a table, one is added at the end of the file.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if HEAD not in lines:
+        lines += [
+            "",
+            "## Encoders, probed",
+            "",
+            "`kgqa probe FOLDER`: loss in nats a token, else percent.",
+            "",
+        ]
+        lines += [HEAD, RULE]
+    end = start = lines.index(HEAD) + 2
+    while end < len(lines) and lines[end].startswith("|"):
+        end += 1
+    new = _cells(row)
+    for number in range(start, end):
+        old = _cells(lines[number])
+        if (old[0], old[-1]) == (new[0], new[-1]):
+            lines[number] = "| " + " | ".join(n or o for n, o in zip(new, old, strict=True)) + " |"
+            break
+    else:
+        lines.insert(end, row)
+    part = path.with_name(path.name + ".part")
+    part.write_text("\n".join(lines).strip("\n") + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def check_data(data: Path, tasks: Sequence[str]) -> None:
+    """Fail before the first measurement where a data set is missing.
+
+    Raises:
+        InputError: names the file and the remedy.
+    """
+    files = {"blimp": "blimp/blimp_67x1000.jsonl.tar", "csqa": "csqa/train.jsonl"}
+    files |= {"squad1": "squad/dev-v1.1.json", "squad2": "squad/train-v2.0.json"}
+    files |= {"cola": "glue/CoLA/in_domain_train.tsv", "sst2": "glue/SST-2/train.tsv"}
+    files |= {"rte": "glue/RTE/train.tsv"}
+    for task in tasks:
+        if task in files:
+            located(data, files[task])
+        elif not (data / "text").is_dir():
+            raise InputError(f"{data}: no text/ in it; set KGQA_DATA to the folder of the data sets")

@@ -1,0 +1,1 @@
+"""The shipped graph's own text format: compiled, checked, written as Turtle."""

@@ -1,0 +1,204 @@
+"""What is wrong with a graph of source files, and how large and how well connected it is."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kgqa.graph.authoring.compiling import SourceGraph, surface
+from kgqa.graph.linking.normalising import normalise, words
+
+FEWEST_FACTS = 3
+SMALLEST_SHARE = 0.99
+LONGEST_MEAN_PATH = 5.0
+OPPOSED = (("IsA", "DistinctFrom"), ("SimilarTo", "DistinctFrom"), ("SimilarTo", "Antonym"))
+
+
+@dataclass(slots=True)
+class Report:
+    """Counts, faults (each a list of sentences) and remarks that are no faults but worth a look."""
+
+    concepts: int = 0
+    defined: int = 0
+    facts: int = 0
+    domains: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Concepts and facts of each domain; a concept of two domains counts in both."""
+    relations: dict[str, int] = field(default_factory=dict)
+    share_connected: float = 0.0
+    """Share of the concepts in the largest component."""
+    mean_path: float = 0.0
+    """Mean shortest path within it, undirected, from sampled concepts."""
+    faults: dict[str, list[str]] = field(default_factory=dict)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def clean(self) -> bool:
+        """No fault at all."""
+        return not any(self.faults.values())
+
+    def text(self, limit: int | None = 20) -> str:
+        """The report as plain text; lists are cut after `limit` entries, and say so."""
+        lines = [
+            f"{self.concepts} concepts ({self.defined} with a block of their own), {self.facts} facts",
+            f"{self.share_connected:.2%} in one component, mean shortest path {self.mean_path:.2f}",
+            "",
+            *(
+                f"{facts:7d} facts {count:6d} concepts  {name}"
+                for name, (count, facts) in self.domains.items()
+            ),
+            "",
+            *(f"{count:7d} {name}" for name, count in self.relations.items()),
+        ]
+        for kind, lists in (("FAULT", self.faults), ("remark", self.remarks)):
+            for title, entries in lists.items():
+                lines += ["", f"{kind if entries else 'none'}: {title}: {len(entries)}"]
+                lines += [f"    {entry}" for entry in entries[:limit]]
+                if limit is not None and len(entries) > limit:
+                    lines.append(f"    ... and {len(entries) - limit} more")
+        return "\n".join(lines)
+
+
+def examine(graph: SourceGraph, samples: int = 40, seed: int = 0) -> Report:
+    """All checks on a graph; `samples` concepts are the starts of the shortest paths."""
+    report = Report(len(graph.concepts), sum(c.defined for c in graph.concepts), len(graph.facts))
+    names = [concept.name for concept in graph.concepts]
+    degree: Counter[int] = Counter()
+    users: dict[int, set[int]] = defaultdict(set)
+    for fact in graph.facts:
+        degree.update((fact.head, fact.tail))
+        users[fact.tail].add(fact.head)
+    report.domains = _domains(graph)
+    report.relations = dict(Counter(fact.relation for fact in graph.facts).most_common())
+    report.faults = {
+        "no facts": [names[at] for at in range(len(names)) if not degree[at]],
+        f"under {FEWEST_FACTS} facts": [
+            f"{names[at]}  ({graph.concepts[at].where})"
+            for at in range(len(names))
+            if 0 < degree[at] < FEWEST_FACTS
+        ],
+        "no Korean label": [c.name for c in graph.concepts if not c.ko],
+        "contradictions": _contradictions(graph, names),
+        "one name, two concepts": _duplicates(graph),
+    }
+    report.share_connected, report.mean_path = _connectivity(graph, samples, random.Random(seed))
+    report.faults["connectivity"] = [
+        sentence
+        for wrong, sentence in (
+            (report.share_connected < SMALLEST_SHARE, f"under {SMALLEST_SHARE:.0%} in one component"),
+            (report.mean_path >= LONGEST_MEAN_PATH, f"mean path not under {LONGEST_MEAN_PATH}"),
+        )
+        if wrong
+    ]
+    undefined = sorted(
+        (at for at in range(len(names)) if not graph.concepts[at].defined),
+        key=lambda at: (-len(users[at]), names[at]),
+    )
+    report.remarks = {
+        "tails without a block, most used first": [f"{len(users[at]):4d} {names[at]}" for at in undefined],
+        "tails that name several senses": graph.ambiguous,
+        "labels of the same lemmas": _same_lemmas(graph),
+        "facts left out": graph.dropped,
+        "hubs": [f"{count:5d} {names[at]}" for at, count in degree.most_common(20)],
+        "words no dictionary knows": _unknown_words(graph),
+    }
+    return report
+
+
+def draw(graph: SourceGraph, count: int, seed: int = 0) -> dict[str, list[str]]:
+    """`count` facts of each domain as sentences, drawn at random for a reader to judge.
+
+    A fact belongs to the domains of its head. The same graph and seed give the same facts.
+    """
+    pools: dict[str, list[str]] = defaultdict(list)
+    for fact in graph.facts:
+        head, tail = graph.concepts[fact.head], graph.concepts[fact.tail]
+        sentence = f"{head.name} | {graph.relations[fact.relation].words} | {tail.name}"
+        for domain in head.domains:
+            pools[domain].append(sentence)
+    return {
+        domain: random.Random(f"{seed} {domain}").sample(pools[domain], min(count, len(pools[domain])))
+        for domain in sorted(pools)
+    }
+
+
+def _domains(graph: SourceGraph) -> dict[str, tuple[int, int]]:
+    concepts: Counter[str] = Counter(name for concept in graph.concepts for name in concept.domains)
+    facts: Counter[str] = Counter(name for fact in graph.facts for name in graph.concepts[fact.head].domains)
+    return {name: (concepts[name], facts[name]) for name in sorted(concepts)}
+
+
+def _contradictions(graph: SourceGraph, names: Sequence[str]) -> list[str]:
+    pairs: dict[str, dict[frozenset[int], str]] = defaultdict(dict)
+    for fact in graph.facts:
+        pairs[fact.relation][frozenset((fact.head, fact.tail))] = fact.where
+    found = []
+    for one, two in OPPOSED:
+        for pair in sorted(pairs[one].keys() & pairs[two].keys(), key=sorted):
+            head, tail = (names[at] for at in sorted(pair))
+            found.append(f"{head} / {tail}: {one} ({pairs[one][pair]}) and {two} ({pairs[two][pair]})")
+    kinds = {(fact.head, fact.tail): fact.where for fact in graph.facts if fact.relation == "IsA"}
+    for (one_kind, other), where in kinds.items():
+        if one_kind < other and (other, one_kind) in kinds:
+            found.append(f"{names[one_kind]} and {names[other]}: each IsA the other ({where})")
+    return found
+
+
+def _duplicates(graph: SourceGraph) -> list[str]:
+    own: dict[str, list[int]] = defaultdict(list)
+    for at, concept in enumerate(graph.concepts):
+        if not concept.sense:
+            own[surface(concept.label)].append(at)
+    found = []
+    for at, concept in enumerate(graph.concepts):
+        for name in concept.also:
+            for other in own.get(surface(name), ()):
+                if other != at and not concept.sense:
+                    found.append(
+                        f"{concept.name} is also called {name}, which is a concept ({concept.where})"
+                    )
+    return found
+
+
+def _same_lemmas(graph: SourceGraph) -> list[str]:
+    groups: dict[str, list[str]] = defaultdict(list)
+    for concept in graph.concepts:
+        if not concept.sense:
+            groups[normalise(concept.label)].append(concept.name)
+    return [" / ".join(group) for group in groups.values() if len(group) > 1]
+
+
+def _connectivity(graph: SourceGraph, samples: int, rng: random.Random) -> tuple[float, float]:
+    import networkx
+
+    if not graph.concepts:
+        return 0.0, 0.0
+    net = networkx.Graph()
+    net.add_nodes_from(range(len(graph.concepts)))
+    net.add_edges_from((fact.head, fact.tail) for fact in graph.facts)
+    largest = max(networkx.connected_components(net), key=len)
+    starts = rng.sample(sorted(largest), min(samples, len(largest)))
+    lengths = [
+        length
+        for start in starts
+        for length in networkx.single_source_shortest_path_length(net, start).values()
+        if length
+    ]
+    return len(largest) / len(graph.concepts), sum(lengths) / max(len(lengths), 1)
+
+
+def _unknown_words(graph: SourceGraph) -> list[str]:
+    import simplemma
+
+    unknown: dict[str, str] = {}
+    for concept in graph.concepts:
+        for label in (concept.label, *concept.also):
+            for word, start, end in words(label):
+                if (
+                    label[start:end].islower()
+                    and word not in unknown
+                    and not simplemma.is_known(word, lang="en")
+                ):
+                    unknown[word] = concept.name
+    return [f"{word} ({name})" for word, name in sorted(unknown.items())]

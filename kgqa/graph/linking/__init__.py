@@ -1,0 +1,1 @@
+"""Text to concepts: words to keys, names of people, mentions."""

@@ -1,0 +1,93 @@
+"""Vectors of letters: labels whose spelling is near, for words that no label matches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.linking.normalising import is_known
+from kgqa.types import KnowledgeGraph
+
+_SIZE = 512
+_GRAMS = (2, 3, 4)
+_AT_ONCE = 4096
+_MIX = np.uint32(2654435761)  # Knuth's multiplicative hash
+
+
+def letter_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
+    """(n, 512) counts of a text's runs of two to four letters, hashed; ends of words count as letters.
+
+    Two words that share most of their runs have a high cosine, wherever the slip is (Bojanowski et al., 2017,
+    section 3.2, take the same runs for their word vectors).
+    """
+    padded = [f" {text.lower()} " for text in texts]
+    letters = np.frombuffer("".join(padded).encode("utf-32-le"), dtype=np.uint32)
+    lengths = np.fromiter(map(len, padded), dtype=np.int64, count=len(padded))
+    row = np.repeat(np.arange(len(padded)), lengths)
+    cells = []
+    for length in _GRAMS:
+        count = max(len(letters) - length + 1, 0)
+        code = np.zeros(count, dtype=np.uint32)
+        for place in range(length):
+            code = (code + letters[place : place + count]) * _MIX
+            code ^= code >> np.uint32(15)
+        inside = row[:count] == row[length - 1 :]
+        cells.append(row[:count][inside] * _SIZE + (code % np.uint32(_SIZE))[inside])
+    found = np.bincount(np.concatenate(cells), minlength=len(texts) * _SIZE)
+    return found.reshape(len(texts), _SIZE).astype(np.float32)
+
+
+class NearLabels:
+    """The labels of a graph by their spelling, in FAISS: "umbrela" is near "umbrella".
+
+    Only words that are no English words are looked for: a known word that is no label is not a slip of one.
+    The index is made when it is first needed.
+
+    Args:
+        graph: one that counts its entities (`entity_count`); others have no near labels.
+        k: most entities for a word.
+        least: cosine below which a label is not near.
+        most: entities beyond which a graph is not indexed (a kilobyte of memory each).
+    """
+
+    def __init__(self, graph: KnowledgeGraph, k: int = 2, least: float = 0.5, most: int = 200_000) -> None:
+        self.graph = graph
+        self.k = k
+        self.least = least
+        self.most = most
+        self._index: Any = None
+        self._making = threading.Lock()
+
+    def __call__(self, surfaces: Sequence[str]) -> list[list[tuple[int, float]]]:
+        """For each surface (entity, cosine), nearest first."""
+        found: list[list[tuple[int, float]]] = [[] for _ in surfaces]
+        unknown = [i for i, text in enumerate(surfaces) if text.isalpha() and not is_known(text)]
+        count = getattr(self.graph, "entity_count", 0)
+        if not unknown or not 0 < count <= self.most:
+            return found
+        with self._making:
+            if self._index is None:
+                self._index = self._make(count)
+        scores, rows = self._index.search(_unit([surfaces[i] for i in unknown]), min(self.k, count))
+        for i, near, cosines in zip(unknown, rows.tolist(), scores.tolist(), strict=True):
+            pairs = zip(near, cosines, strict=True)
+            found[i] = [(row, min(cosine, 1.0)) for row, cosine in pairs if cosine >= self.least]
+        return found
+
+    def _make(self, count: int) -> Any:
+        import faiss
+
+        index = faiss.IndexScalarQuantizer(_SIZE, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+        for start in range(0, count, _AT_ONCE):
+            ids = np.arange(start, min(start + _AT_ONCE, count), dtype=np.int32)
+            index.add(_unit(self.graph.labels(ids)))
+        return index
+
+
+def _unit(texts: Sequence[str]) -> NDArray[np.float32]:
+    vectors = letter_vectors(texts)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)

@@ -1,0 +1,1 @@
+"""From linked concepts to a ranked subgraph, and the paths in it."""

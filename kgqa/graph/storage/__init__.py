@@ -1,0 +1,1 @@
+"""Graphs on disk: written, sorted, mapped into memory, exported."""

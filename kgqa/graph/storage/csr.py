@@ -1,0 +1,133 @@
+"""Facts into compressed sparse rows, part by part, so that memory does not grow with their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.storage.scratch import Scratch
+
+PART = 4_000_000
+"""Facts sorted at once."""
+
+
+def _parts(column: NDArray[Any], size: int, part: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """(lowest id, rows) of ranges of ids that hold about `part` facts each, in the order of ids."""
+    if len(column) <= part:
+        yield 0, np.arange(len(column))
+        return
+    counts = np.zeros(size, dtype=np.int64)
+    for first in range(0, len(column), part):
+        counts += np.bincount(column[first : first + part], minlength=size)
+    total = np.cumsum(counts)
+    low, done = 0, 0
+    while low < size:
+        high = max(int(np.searchsorted(total, done + part, side="right")), low + 1)
+        rows = [
+            first + np.flatnonzero((piece >= low) & (piece < high))
+            for first in range(0, len(column), part)
+            for piece in (column[first : first + part],)
+        ]
+        yield low, np.concatenate(rows)
+        done, low = int(total[high - 1]), high
+
+
+def _descending(weight: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Integers that sort ascending as the weights sort descending."""
+    bits = weight.view(np.uint32).astype(np.int64)
+    ascending = np.where(bits >> 31, 0xFFFFFFFF - bits, bits + 0x80000000)
+    return 0xFFFFFFFF - ascending
+
+
+def sort_by_head(
+    scratch: Scratch, ids: NDArray[np.int64], size: int, folder: Path, part: int = PART
+) -> NDArray[np.int64]:
+    """Write the columns of facts, by head and heaviest first; return the degree of each entity.
+
+    A fact that stands several times is kept once: with its greatest stated weight, or 1 where none is
+    stated, and with the first of its named graphs.
+    """
+    columns = {name: scratch.column(name) for name in ("head", "relation", "tail", "graph")}
+    weights = scratch.column("weight", "<f4")
+    has_graphs = len(scratch.graphs) > 1
+    out = np.zeros(size, dtype=np.int64)
+    into = np.zeros(size, dtype=np.int64)
+    relation_bits, entity_bits = len(scratch.relations).bit_length(), len(ids).bit_length()
+    names = ("edge_head", "edge_relation", "edge_tail", "edge_weight", "edge_graph")
+    files = {name: (folder / f"{name}.bin").open("wb") for name in names}
+    for low, rows in _parts(columns["head"], len(ids), part):
+        sort = _sort_bare if not has_graphs and np.isnan(weights[rows]).all() else _sort_full
+        head, relation, tail, weight, graph = sort(
+            (*(column[rows] for column in columns.values()), weights[rows]), low, relation_bits, entity_bits
+        )
+        head, tail = ids[head], ids[tail]
+        out += np.bincount(head, minlength=size)
+        into += np.bincount(tail, minlength=size)
+        for name, column in zip(names, (head, relation, tail, weight, graph), strict=True):
+            if name != "edge_graph" or has_graphs:
+                files[name].write(column.astype("<f4" if name == "edge_weight" else "<i4").tobytes())
+    for file in files.values():
+        file.close()
+    for name, counts in (("out_pointer", out), ("in_pointer", into)):
+        np.concatenate([[0], np.cumsum(counts)]).astype("<i8").tofile(folder / f"{name}.bin")
+    return out + into
+
+
+def _sort_bare(columns: Any, low: int, relation_bits: int, entity_bits: int) -> Any:
+    """Distinct facts without weight or graph in order, by sorting one packed number a fact."""
+    head, relation, tail, graph, weight = columns
+    width = int(head.max() - low + 1).bit_length() if len(head) else 0
+    if width + relation_bits + entity_bits >= 64:
+        return _sort_full(columns, low, relation_bits, entity_bits)
+    key = (head.astype(np.int64) - low) << (relation_bits + entity_bits)
+    key |= (relation.astype(np.int64) << entity_bits) | tail
+    key.sort()
+    if len(key):
+        key = key[np.concatenate([[True], key[1:] != key[:-1]])]
+    head = (key >> (relation_bits + entity_bits)) + low
+    relation = (key >> entity_bits) & ((1 << relation_bits) - 1)
+    tail = key & ((1 << entity_bits) - 1)
+    return head, relation, tail, np.ones(len(key), dtype=np.float32), np.zeros(len(key), dtype=np.int32)
+
+
+def _sort_full(columns: Any, low: int, relation_bits: int, entity_bits: int) -> Any:
+    """Distinct facts by head, heaviest first, with their weight and graph."""
+    head, relation, tail, graph, weight = columns
+    order = np.lexsort((tail, relation, head))
+    same = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for column in (head, relation, tail):
+        same &= np.diff(column[order]) == 0
+    first = np.flatnonzero(np.concatenate([[True], ~same])) if len(order) else order
+    # fmax knows that an unstated weight (NaN) yields to a stated one
+    weight = np.fmax.reduceat(weight[order], first) if len(order) else weight
+    weight = np.where(np.isnan(weight), np.float32(1.0), weight)
+    order = order[first]
+    head, relation, tail, graph = (column[order] for column in (head, relation, tail, graph))
+    key = ((head.astype(np.int64) - low) << 32) | _descending(weight)
+    order = np.argsort(key, kind="stable")
+    return tuple(column[order] for column in (head, relation, tail, weight, graph))
+
+
+def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
+    """Write `in_edge`: rows of the facts by tail, heaviest first within one."""
+    tails, weights = (
+        np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+        if (path := folder / f"{name}.bin").stat().st_size
+        else np.zeros(0, dtype=dtype)
+        for name, dtype in (("edge_tail", "<i4"), ("edge_weight", "<f4"))
+    )
+    with (folder / "in_edge.bin").open("wb") as file:
+        for low, rows in _parts(tails, size, part):
+            key = (tails[rows].astype(np.int64) - low) << 32
+            weight = weights[rows]
+            if len(rows) and (weight == weight[0]).all():
+                key |= np.arange(len(rows))
+                key.sort()
+                order = key & 0xFFFFFFFF
+            else:
+                order = np.argsort(key | _descending(weight), kind="stable")
+            file.write(rows[order].astype("<i4").tobytes())

@@ -1,0 +1,72 @@
+"""Sources of any kind to one store folder, with where they came from in its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from kgqa.graph.sources import Tally, read_source
+from kgqa.graph.sources.statements import Batch
+from kgqa.graph.storage.writer import Progress, write_store
+from kgqa.types import InputError, Relation
+
+
+def is_url(source: str | Path) -> bool:
+    """Whether a source is the address of a SPARQL endpoint."""
+    return str(source).startswith(("http://", "https://"))
+
+
+def import_graph(
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    name: str = "",
+    language: str = "en",
+    languages: tuple[str, ...] = ("en",),
+    licence: str = "",
+    credit: str = "",
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write one store of all `sources` (files, or URLs of SPARQL endpoints) and return its manifest.
+
+    `language` is preferred for labels, `languages` filters ConceptNet. Raises `InputError` with file, line
+    and column of what cannot be read, or where there is no fact at all; the folder is then as it was.
+    """
+    tally = Tally()
+    about: dict[str, Any] = {"licence": licence, "credit": credit, "sources": [], "skipped": {}}
+
+    facts = 0
+
+    def statements() -> Iterator[Batch]:
+        nonlocal facts
+        for batch in read():
+            facts += len(batch.heads)
+            yield batch
+        about["licence"] = licence or ", ".join(tally.licences)
+        about["skipped"] = dict(tally.skipped.most_common())
+        if not facts:
+            left_out = "; left out: " + ", ".join(tally.skipped) if tally.skipped else ""
+            raise InputError(
+                f"{', '.join(map(str, sources))}: no facts between concepts{left_out}; "
+                "give triples such as ex:trowel ex:usedFor ex:planting"
+            )
+
+    def read() -> Iterator[Batch]:
+        for number, source in enumerate(sources):
+            prefix = f"f{number}" if len(sources) > 1 else ""
+            if is_url(source):
+                from kgqa.graph.sources.sparql_dump import harvest
+
+                about["sources"].append({"url": str(source)})
+                yield from harvest(str(source), tally, prefix)
+            else:
+                path = Path(source)
+                batches = read_source(path, tally, languages, prefix)
+                about["sources"].append({"file": path.name, "bytes": path.stat().st_size})
+                yield from batches
+
+    def relations() -> Iterator[Relation]:
+        # asked for after the statements have been read, when the tally is full
+        yield from tally.relations(language)
+
+    return write_store(statements(), folder, relations(), name, language, about, progress)

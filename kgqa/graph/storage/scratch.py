@@ -1,0 +1,241 @@
+"""Where statements wait, on disk, until they are sorted: names with ids, facts and labels in columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.sources.statements import UNSTATED, Batch
+from kgqa.types import InputError
+
+_LABELS_AT_ONCE = 200_000
+
+
+class Names:
+    """Names to ids, in the order they first appear. Memory holds 12 bytes a name, the text is on disk.
+
+    Names are told apart by Python's keyed 64-bit string hash (SipHash): among 10 million names two collide
+    with a chance of 3 in a million, and no file can be made to collide on purpose.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("wb")
+        self._hashes = np.zeros(0, dtype=np.int64)  # sorted
+        self._ids = np.zeros(0, dtype=np.int32)
+        self._lengths: list[NDArray[np.int32]] = []
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def add(self, names: list[str]) -> NDArray[np.int32]:
+        """Id of each name; new names are given the next ids."""
+        hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
+        ordered, first, inverse = _distinct(hashes)
+        at = np.searchsorted(self._hashes, ordered)
+        known = np.zeros(len(ordered), dtype=bool)
+        inside = at < len(self._hashes)
+        known[inside] = self._hashes[at[inside]] == ordered[inside]
+        ids = np.empty(len(ordered), dtype=np.int32)
+        ids[known] = self._ids[at[known]]
+        fresh = np.flatnonzero(~known)
+        if len(fresh):
+            if len(self) + len(fresh) >= 2**31:
+                raise InputError("more than 2^31 entities: serve this graph from a SPARQL endpoint instead")
+            fresh = fresh[np.argsort(first[fresh])]
+            ids[fresh] = np.arange(len(self), len(self) + len(fresh), dtype=np.int32)
+            text, lengths = _encoded([names[i] for i in first[fresh].tolist()])
+            self._lengths.append(lengths)
+            self._file.write(text)
+            self._ids = np.insert(self._ids, at[~known], ids[~known])
+            self._hashes = np.insert(self._hashes, at[~known], ordered[~known])
+        return ids[inverse]
+
+    def find(self, name: str) -> int:
+        """Id of a name, -1 where it has not come by."""
+        at = int(np.searchsorted(self._hashes, hash(name)))
+        return int(self._ids[at]) if at < len(self) and self._hashes[at] == hash(name) else -1
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Bytes of each name, in the order of ids."""
+        parts = self._lengths or [np.zeros(0, dtype=np.int32)]
+        return np.concatenate(parts).astype(np.int64)
+
+    def close(self) -> None:
+        """Flush the text."""
+        self._file.close()
+
+
+class Scratch:
+    """Columns of facts and labels in scratch files of `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.names = Names(folder / "names.bin")
+        self.relations: dict[str, int] = {}
+        self.graphs: dict[str, int] = {"": 0}
+        self.languages: dict[str, int] = {"": 0}
+        self.edge_count = 0
+        self.self_loops = 0
+        self._files: dict[str, BinaryIO] = {
+            name: (folder / f"{name}.bin").open("wb")
+            for name in (
+                *("head", "relation", "tail", "weight", "graph"),
+                *("label_entity", "label_language", "label_preferred", "label_length", "label_text"),
+            )
+        }
+
+    def add(self, batch: Batch) -> None:
+        """Append a batch; facts from an entity to itself are dropped and counted."""
+        if batch.heads:
+            count = len(batch.heads)
+            both = self.names.add(batch.heads + batch.tails)
+            head, tail = both[:count], both[count:]
+            kept = head != tail
+            self.self_loops += count - int(kept.sum())
+            self.edge_count += int(kept.sum())
+            if self.edge_count >= 2**31:
+                raise InputError("more than 2^31 facts: serve this graph from a SPARQL endpoint instead")
+            graph = _codes(self.graphs, batch.graphs) if batch.graphs else np.zeros(count, dtype=np.int32)
+            weight = np.array(batch.weights or [UNSTATED] * count, dtype=np.float32)
+            columns: tuple[NDArray[Any], ...] = (
+                head,
+                _codes(self.relations, batch.relations),
+                tail,
+                weight,
+                graph,
+            )
+            for name, column in zip(("head", "relation", "tail", "weight", "graph"), columns, strict=True):
+                self._files[name].write(column[kept].tobytes())
+        if batch.labels:
+            self._add_labels(batch)
+
+    def _add_labels(self, batch: Batch) -> None:
+        text, lengths = _encoded([label.text for label in batch.labels])
+        languages = [label.language.lower() for label in batch.labels]
+        columns: dict[str, NDArray[Any]] = {
+            "label_entity": self.names.add([label.name for label in batch.labels]),
+            "label_language": _codes(self.languages, languages),
+            "label_preferred": np.array([label.preferred for label in batch.labels], dtype=np.uint8),
+            "label_length": lengths,
+        }
+        for name, column in columns.items():
+            self._files[name].write(column.tobytes())
+        self._files["label_text"].write(text)
+
+    def close(self) -> None:
+        """No more batches."""
+        self.names.close()
+        for file in self._files.values():
+            file.close()
+
+    def column(self, name: str, dtype: str = "<i4") -> NDArray[Any]:
+        """A column, mapped into memory."""
+        path = self.folder / f"{name}.bin"
+        if not path.stat().st_size:
+            return np.zeros(0, dtype=dtype)
+        return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+
+    def used_entities(self) -> NDArray[np.bool_]:
+        """Which names take part in a fact."""
+        used = np.zeros(len(self.names), dtype=bool)
+        for name in ("head", "tail"):
+            used[self.column(name)] = True
+        return used
+
+    def write_labels(self, keep: NDArray[np.bool_], folder: Path, language: str) -> dict[str, str]:
+        """Write the label columns of a store; return the best label of each relation that has one.
+
+        Best first: in the wanted language, without language, in English, in another; then preferred ones.
+        """
+        entity = self.column("label_entity").astype(np.int64)
+        code = self.column("label_language")
+        preferred = self.column("label_preferred", "u1")
+        length = self.column("label_length").astype(np.int64)
+        start = np.cumsum(length) - length
+        text = self.column("label_text", "u1")
+
+        grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
+        order = np.lexsort((grade[code] * 2 + (1 - preferred.astype(np.int64)), entity))
+        relation_labels: dict[str, str] = {}
+        for name in self.relations:
+            found = self.names.find(name)
+            at = int(np.searchsorted(entity[order], found)) if found >= 0 and len(order) else -1
+            if at >= 0 and at < len(order) and entity[order[at]] == found:
+                row = order[at]
+                relation_labels[name] = text[start[row] : start[row] + length[row]].tobytes().decode("utf-8")
+
+        order = order[keep[entity[order]]]
+        if len(order):
+            order = _without_repeats(order, entity, code, start, length, text)
+        counts = np.bincount(entity[order], minlength=len(keep))[keep]
+        np.concatenate([[0], np.cumsum(counts)]).astype("<i8").tofile(folder / "label_pointer.bin")
+        np.concatenate([[0], np.cumsum(length[order])]).astype("<i8").tofile(folder / "label_offsets.bin")
+        code[order].astype("<i4").tofile(folder / "label_language.bin")
+        preferred[order].tofile(folder / "label_preferred.bin")
+        with (folder / "label_text.bin").open("wb") as file:
+            for first in range(0, len(order), _LABELS_AT_ONCE):
+                rows = order[first : first + _LABELS_AT_ONCE]
+                cuts = zip(start[rows].tolist(), (start[rows] + length[rows]).tolist(), strict=True)
+                file.write(b"".join([text[a:b].tobytes() for a, b in cuts]))
+        return relation_labels
+
+
+def _without_repeats(
+    order: Any, entity: Any, code: Any, start: Any, length: Any, text: Any
+) -> NDArray[np.int64]:
+    """Rows of `order` less those whose entity, language and text have come before."""
+    seen: set[bytes] = set()
+    kept, last = [], -1
+    for row, owner in zip(order.tolist(), entity[order].tolist(), strict=True):
+        if owner != last:
+            seen, last = set(), owner
+        mark = code[row].tobytes() + text[start[row] : start[row] + length[row]].tobytes()
+        if mark not in seen:
+            seen.add(mark)
+            kept.append(row)
+    return np.array(kept, dtype=np.int64)
+
+
+def _grade(known: str, wanted: str) -> int:
+    base, wanted = known.split("-")[0], wanted.lower()
+    if known == wanted:
+        return 0
+    if base == wanted.split("-")[0]:
+        return 1
+    return 2 if not known else 3 if base == "en" else 4
+
+
+def _distinct(hashes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """`np.unique` with first places and inverse, by sorting hash and place packed in one number."""
+    low = (1 << len(hashes).bit_length()) - 1
+    packed = (hashes & ~low) | np.arange(len(hashes))
+    packed.sort()
+    order = packed & low
+    ordered = hashes[order]
+    if (ordered[1:] < ordered[:-1]).any():  # two that differ in the bits left out only
+        return np.unique(hashes, return_index=True, return_inverse=True)
+    new = np.ones(len(hashes), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    inverse = np.empty(len(hashes), dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return ordered[new], order[new], inverse
+
+
+def _encoded(texts: list[str]) -> tuple[bytes, NDArray[np.int32]]:
+    """All texts in UTF-8, one after the other, and the bytes of each."""
+    joined = "".join(texts)
+    if joined.isascii():
+        return joined.encode(), np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    return b"".join(encoded), np.fromiter(map(len, encoded), dtype=np.int32, count=len(encoded))
+
+
+def _codes(table: dict[str, int], values: list[str]) -> NDArray[np.int32]:
+    for value in dict.fromkeys(values):
+        table.setdefault(value, len(table))
+    return np.fromiter(map(table.__getitem__, values), dtype=np.int32, count=len(values))

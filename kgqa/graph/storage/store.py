@@ -1,0 +1,267 @@
+"""A graph on disk, mapped into memory: facts by head and by tail, labels, and an index of surface forms.
+
+Opening costs the same whatever the size, and processes that open the same folder share its pages.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.linking.label_keys import default_labels, hash_keys, plain_key
+from kgqa.graph.sources.files import bare_suffix
+from kgqa.graph.sources.statements import Label
+from kgqa.graph.storage.mmap_budget import Residence
+from kgqa.graph.storage.writer import ARRAYS, FORMAT, MANIFEST, write_store
+from kgqa.types import Edges, InputError, Ints, Relation, Triple
+
+_SOURCES = frozenset({".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3", ".tsv"})
+
+_COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
+
+__all__ = ["GraphStore", "Label", "is_store", "write_store"]
+
+
+def is_store(folder: Path) -> bool:
+    """Whether a folder holds a store."""
+    return (folder / MANIFEST).is_file()
+
+
+def _nothing_in(folder: Path) -> str:
+    """Why a folder cannot be opened, and what to do instead."""
+    remedy = "make one with `kgqa graph import SOURCE... --out FOLDER`"
+    if not folder.is_dir():
+        return f"no such folder; {remedy}"
+    files = sorted(path.name for path in folder.iterdir() if bare_suffix(path) in _SOURCES)
+    if files:
+        more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
+        return f"a folder of files, not an imported graph; name the file: {folder / files[0]}{more}"
+    return f"a folder without a graph (no {MANIFEST}); name a graph file, or {remedy}"
+
+
+def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Concatenation of `arange(start, start + count)` for each row."""
+    total = int(counts.sum())
+    before = np.cumsum(counts) - counts
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
+
+
+def _union(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Sorted distinct values of both; several times faster than `np.union1d` on short arrays."""
+    both = np.concatenate([first, second])
+    both.sort()
+    new = np.ones(len(both), dtype=bool)
+    np.not_equal(both[1:], both[:-1], out=new[1:])
+    return both[new].astype(np.int64)
+
+
+class GraphStore:
+    """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail."""
+
+    def __init__(
+        self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]], mapped: Residence | None = None
+    ) -> None:
+        self.manifest = manifest
+        self.name: str = manifest["name"]
+        self.hash: str = manifest["hash"]
+        self._relations = tuple(
+            Relation(row["name"], row["label"], row["words"]) for row in manifest["relations"]
+        )
+        self._a = arrays
+        self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data
+        self._mapped = mapped or Residence()
+
+    @classmethod
+    def open(cls, folder: str | Path, in_memory: bool = False) -> GraphStore:
+        """Map a store folder into memory (or read it whole, with `in_memory`).
+
+        Raises `InputError` where the folder is no store, or one of another version.
+        """
+        folder = Path(folder)
+        if not is_store(folder):
+            raise InputError(f"{folder}: {_nothing_in(folder)}")
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            if manifest["format"] != FORMAT:
+                raise InputError(
+                    f"{folder}: store format {manifest['format']}, this kgqa reads {FORMAT}; import it again"
+                )
+            arrays: dict[str, NDArray[Any]] = {}
+            mapped = Residence()
+            for name, dtype in ARRAYS.items():
+                path = folder / f"{name}.bin"
+                size = path.stat().st_size // np.dtype(dtype).itemsize
+                if size != manifest["sizes"][name]:
+                    raise InputError(
+                        f"{path}: {size} items where the manifest says "
+                        f"{manifest['sizes'][name]}; import the graph again"
+                    )
+                if not size:
+                    arrays[name] = np.zeros(0, dtype=dtype)
+                elif in_memory:
+                    arrays[name] = np.fromfile(path, dtype=dtype)
+                else:
+                    arrays[name] = mapped.map(path, dtype)
+        except InputError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            said = (
+                f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
+            )
+            raise InputError(
+                f"{folder / MANIFEST}: damaged ({said}); make the graph again with `kgqa graph import`"
+            ) from None
+        return cls(manifest, arrays, mapped)
+
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Iterable[Triple],
+        labels: Iterable[Label] = (),
+        relations: Iterable[Relation] = (),
+        name: str = "graph",
+        language: str = "en",
+    ) -> GraphStore:
+        """Store of facts given one by one, kept in memory."""
+        with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
+            target = Path(folder) / "store"
+            statements = (item for part in (labels, triples) for item in part)
+            write_store(statements, target, relations=relations, name=name, language=language)
+            return cls.open(target, in_memory=True)
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """Relation table."""
+        return self._relations
+
+    @property
+    def entity_count(self) -> int:
+        """Number of entities; ids are 0 to this, excluded."""
+        return len(self._a["name_offsets"]) - 1
+
+    @property
+    def edge_count(self) -> int:
+        """Number of facts."""
+        return len(self._a["edge_tail"])
+
+    def find(self, surfaces: Sequence[str]) -> list[Ints]:
+        """Entities that bear each surface form, plain or normalised.
+
+        Those whose preferred label it is, letter for letter, come first; then those of high degree.
+        """
+        return self._look_up([plain_key(surface) for surface in surfaces])
+
+    def ids(self, names: Sequence[str]) -> Ints:
+        """Id of each name, -1 where the graph has no such entity."""
+        found = self._look_up(["\0" + name for name in names])
+        return np.array([ids[0] if len(ids) else -1 for ids in found], dtype=np.int32)
+
+    def _look_up(self, keys: list[str]) -> list[Ints]:
+        hashes = hash_keys(keys)
+        left = np.searchsorted(self._a["key_hash"], hashes, side="left").tolist()
+        right = np.searchsorted(self._a["key_hash"], hashes, side="right").tolist()
+        entities = self._a["key_entity"]
+        return [entities[a:b] if key else entities[:0] for key, a, b in zip(keys, left, right, strict=True)]
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
+        return self._edges(_union(*self._rows(entities, limit)))
+
+    def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        """Those of `neighbours(entities, limit)` whose both ends are in `others`, several times faster."""
+        known = np.zeros(self.entity_count, dtype=bool)
+        known[others] = True
+        out, into = self._rows(entities, limit)
+        out = out[known.take(self._a["edge_tail"].take(out))]
+        into = into[known.take(self._a["edge_head"].take(into))]
+        return self._edges(_union(out, into))
+
+    def _rows(self, entities: Ints, limit: int | None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Rows of the facts with one of `entities` as head, and of those with one as tail."""
+        chosen = np.unique(np.asarray(entities, dtype=np.int64))
+        rows = []
+        for direction in ("out", "in"):
+            pointer = self._a[f"{direction}_pointer"]
+            starts = pointer[chosen]
+            counts = pointer[chosen + 1] - starts
+            if limit is not None:
+                counts = np.minimum(counts, limit)
+            rows.append(_ranges(starts, counts))
+        return rows[0].astype(np.int32), self._a["in_edge"].take(rows[1])
+
+    def edges(self, start: int = 0, stop: int | None = None) -> Edges:
+        """Facts by position, in the order of heads: the whole graph, or a part of it."""
+        return Edges(*(self._a[name][start:stop] for name in _COLUMNS))
+
+    def _edges(self, rows: NDArray[np.int64]) -> Edges:
+        facts = Edges(*(self._a[name].take(rows) for name in _COLUMNS))
+        self._mapped.check()
+        return facts
+
+    def provenance(self, edges: Edges) -> list[str]:
+        """Named graph that each fact came from, empty for the default graph."""
+        graphs, column = self.manifest["graphs"], self._a["edge_graph"]
+        if not len(column):
+            return [""] * len(edges.head)
+        found = []
+        for head, relation, tail in zip(*(part.tolist() for part in edges[:3]), strict=True):
+            start, stop = self._a["out_pointer"][head : head + 2].tolist()
+            same = (self._a["edge_tail"][start:stop] == tail) & (
+                self._a["edge_relation"][start:stop] == relation
+            )
+            at = np.flatnonzero(same)
+            found.append(graphs[column[start + at[0]]] if len(at) else "")
+        return found
+
+    def labels(self, entities: Ints) -> list[str]:
+        """Preferred label of each entity; words of its name where it has none; empty for a blank node."""
+        ids = np.asarray(entities, dtype=np.int64)
+        first, after = self._a["label_pointer"][ids], self._a["label_pointer"][ids + 1]
+        offsets, text = self._a["label_offsets"], self._label_text
+        starts, stops = (
+            offsets.take(first, mode="clip").tolist(),
+            offsets.take(first + 1, mode="clip").tolist(),
+        )
+        found = [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
+        bare = np.flatnonzero(first == after)
+        for row, label in zip(
+            bare.tolist(), default_labels(self.names(ids[bare].astype(np.int32))), strict=True
+        ):
+            found[row] = label
+        return found
+
+    def all_labels(self, entity: int) -> list[Label]:
+        """Every label that the source gave an entity, the preferred one first."""
+        name = self.names(np.array([entity], dtype=np.int32))[0]
+        first, after = self._a["label_pointer"][entity : entity + 2].tolist()
+        offsets, text = self._a["label_offsets"], self._a["label_text"]
+        return [
+            Label(
+                name,
+                text[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8"),
+                self.manifest["languages"][self._a["label_language"][row]],
+                bool(self._a["label_preferred"][row]),
+            )
+            for row in range(first, after)
+        ]
+
+    def names(self, entities: Ints) -> list[str]:
+        """IRI or name of each entity."""
+        ids = np.asarray(entities, dtype=np.int64)
+        starts, stops = self._a["name_offsets"][ids].tolist(), self._a["name_offsets"][ids + 1].tolist()
+        text = self._name_text
+        found = [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
+        self._mapped.check()
+        return found
+
+    def degrees(self, entities: Ints) -> Ints:
+        """Number of facts each entity takes part in."""
+        ids = np.asarray(entities, dtype=np.int64)
+        out, into = self._a["out_pointer"], self._a["in_pointer"]
+        return (out[ids + 1] - out[ids] + into[ids + 1] - into[ids]).astype(np.int32)

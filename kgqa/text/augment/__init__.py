@@ -1,0 +1,1 @@
+"""Examples made of other examples."""

@@ -1,0 +1,275 @@
+"""Documents to tokens on disk: uint16 shards that training maps into memory, with a held-out part."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from kgqa.text.corpus.tokenizer import CLS, SEP, save_tokenizer
+from kgqa.types import InputError
+
+Document = list[str]
+"""Sentences (or lines) in order."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
+SPLITS = ("train", "held_out")
+JOINT = "\u00a0"
+"""Stands for the blank between two words of one concept; nothing else of it is kept in the tokens."""
+
+
+def read_documents(path: Path) -> Iterator[Document]:
+    """Documents of a text file (`.txt` or `.txt.zst`): a paragraph a line, a blank line between documents.
+
+    Raises:
+        InputError: the file is missing or not UTF-8.
+    """
+    document: Document = []
+    number = 0
+    try:
+        for number, raw in enumerate(read_lines(path), 1):  # noqa: B007 - named in the error
+            line = raw.strip()
+            if line:
+                document.extend(_SENTENCE.split(line))
+            elif document:
+                yield document
+                document = []
+    except UnicodeDecodeError:
+        raise InputError(f"{path}, line {number + 1}: not UTF-8; convert the file to UTF-8") from None
+    if document:
+        yield document
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Lines of a UTF-8 file, plain or compressed (`.zst`)."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such text file; name a .txt or .txt.zst file")
+    if path.suffix == ".zst":
+        import io
+
+        import zstandard
+
+        with (
+            path.open("rb") as raw,
+            zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw) as f,
+        ):
+            yield from io.TextIOWrapper(f, encoding="utf-8")
+    else:
+        with path.open(encoding="utf-8") as file:
+            yield from file
+
+
+def is_held_out(document: Document, share: float = 0.005) -> bool:
+    """Whether a document is kept for evaluation: its text decides, so it never changes sides."""
+    return zlib.crc32("\n".join(document).encode()) < share * 2**32
+
+
+def write_corpus(
+    sources: Mapping[str, Iterable[Document]],
+    tokenizer: Tokenizer,
+    folder: Path,
+    *,
+    held_out: float = 0.005,
+    shard_tokens: int = 1 << 24,
+) -> Corpus:
+    """Tokenize documents into shards of uint16 ids, one stream a split, documents and sentences marked.
+
+    The folder appears whole or not at all. `manifest.json` tells tokens and documents of each source;
+    the tokenizer stands beside it.
+
+    Raises:
+        InputError: the vocabulary does not fit 16 bits, or the sources hold no text.
+    """
+    if tokenizer.get_vocab_size() > 1 << 16:
+        raise InputError(
+            "a vocabulary of more than 65,536 tokens does not fit the shards; train a smaller one"
+        )
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    writers = {split: _Writer(part, split, shard_tokens) for split in SPLITS}
+    counts: dict[str, dict[str, int]] = {}
+    for name, documents in sources.items():
+        count = counts.setdefault(name, {"documents": 0, "tokens": 0, "held_out_tokens": 0})
+        for batch in _batched(documents, 64):
+            plain = [s.replace(JOINT, " ") for d in batch for s in d]
+            encoded = iter(tokenizer.encode_batch_fast(plain, add_special_tokens=False))
+            for document in batch:
+                split = "held_out" if is_held_out(document, held_out) else "train"
+                joined = [_joined(sentence, tokenizer) for sentence in document]
+                size = writers[split].add([next(encoded).ids for _ in document], joined)
+                count["documents"] += 1
+                count["tokens" if split == "train" else "held_out_tokens"] += size
+    manifest = {
+        "vocab_size": tokenizer.get_vocab_size(),
+        "cls": tokenizer.token_to_id(CLS),
+        "sep": tokenizer.token_to_id(SEP),
+        "sources": counts,
+        "splits": {split: writer.close() for split, writer in writers.items()},
+    }
+    if not writers["train"].total:
+        raise InputError("the corpus is empty: its sources hold no training text")
+    save_tokenizer(tokenizer, part)
+    (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(part, folder)
+    return Corpus(folder)
+
+
+def _joined(sentence: str, tokenizer: Tokenizer) -> list[int]:
+    """Tokens that begin a further word of a concept."""
+    if JOINT not in sentence:
+        return []
+    offsets = tokenizer.encode(sentence.replace(JOINT, " "), add_special_tokens=False).offsets
+    # a token of byte-level BPE begins with the blank, one of WordPiece behind it
+    return [i for i, (a, b) in enumerate(offsets) if b > a and JOINT in sentence[max(a - 1, 0) : a + 1]]
+
+
+def _batched(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    for document in documents:
+        batch.append(document)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+class _Writer:
+    """One split on its way to disk."""
+
+    def __init__(self, folder: Path, split: str, shard_tokens: int) -> None:
+        self.folder, self.split, self.shard_tokens = folder, split, shard_tokens
+        self.total = 0
+        self._tokens: list[int] = []
+        self._sentences: list[int] = []
+        self._documents: list[int] = []
+        self._joined: list[int] = []
+        self._shards: list[str] = []
+
+    def add(self, sentences: list[list[int]], joined: list[list[int]]) -> int:
+        before = self.total
+        self._documents.append(len(self._sentences))
+        for sentence, places in zip(sentences, joined, strict=True):
+            if sentence:
+                self._joined.extend(self.total + place for place in places)
+                self._sentences.append(self.total)
+                self._tokens.extend(sentence)
+                self.total += len(sentence)
+        if len(self._tokens) >= self.shard_tokens:
+            self._flush()
+        return self.total - before
+
+    def _flush(self) -> None:
+        name = f"{self.split}-{len(self._shards):05d}.bin"
+        np.asarray(self._tokens, dtype="<u2").tofile(self.folder / name)
+        self._shards.append(name)
+        self._tokens = []
+
+    def close(self) -> dict[str, object]:
+        if self._tokens:
+            self._flush()
+        np.save(self.folder / f"{self.split}-sentences.npy", np.asarray(self._sentences, dtype=np.int64))
+        np.save(self.folder / f"{self.split}-documents.npy", np.asarray(self._documents, dtype=np.int64))
+        if self._joined:
+            np.save(self.folder / f"{self.split}-joined.npy", np.asarray(self._joined, dtype=np.int64))
+        return {"tokens": self.total, "documents": len(self._documents), "shards": self._shards}
+
+
+class Corpus:
+    """A corpus on disk. The shards are mapped, not read: opening costs nothing, however large they are.
+
+    Raises:
+        InputError: the folder holds no corpus, or a shard is missing or cut short.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        path = self.folder / "manifest.json"
+        if not path.is_file():
+            raise InputError(f"{folder}: holds no corpus (manifest.json); write it with `kgqa pretrain`")
+        self.manifest = json.loads(path.read_text(encoding="utf-8"))
+        self.vocab_size = int(self.manifest["vocab_size"])
+        self.cls, self.sep = int(self.manifest["cls"]), int(self.manifest["sep"])
+
+    def tokens(self, split: str = "train") -> NDArray[np.uint16]:
+        """The token stream of a split: one mapped shard, or several put together."""
+        entry = self.manifest["splits"][split]
+        shards = [self._shard(name) for name in entry["shards"]]
+        stream = shards[0] if len(shards) == 1 else np.concatenate([np.empty(0, dtype="<u2"), *shards])
+        if len(stream) != entry["tokens"]:
+            raise InputError(
+                f"{self.folder}: {len(stream)} tokens of {entry['tokens']}; write the corpus again"
+            )
+        return stream
+
+    def _shard(self, name: str) -> NDArray[np.uint16]:
+        path = self.folder / name
+        if not path.is_file():
+            raise InputError(f"{path}: shard is missing; write the corpus again")
+        return np.memmap(path, dtype="<u2", mode="r")
+
+    def sentences(self, split: str = "train") -> NDArray[np.int64]:
+        """Where each sentence begins in the stream."""
+        return np.load(self.folder / f"{split}-sentences.npy")
+
+    def documents(self, split: str = "train") -> NDArray[np.int64]:
+        """Number of the first sentence of each document."""
+        return np.load(self.folder / f"{split}-documents.npy")
+
+    def joined(self, split: str = "train") -> NDArray[np.bool_]:
+        """Whether each token of the stream begins a further word of the concept before it (in said facts)."""
+        flags = np.zeros(int(self.manifest["splits"][split]["tokens"]), dtype=np.bool_)
+        path = self.folder / f"{split}-joined.npy"
+        if path.is_file():
+            flags[np.load(path)] = True
+        return flags
+
+    def document_rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
+        """Rows (n, length) that never cross a document, padded with id 0: RoBERTa's DOC-SENTENCES."""
+        return self._cut(self.tokens(split), length, split, self.cls, self.sep)
+
+    def rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
+        """The split as rows (n, length) of [CLS] text [SEP], packed across documents without padding.
+
+        This is RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its extra separator.
+        """
+        return _packed(self.tokens(split), length, self.cls, self.sep)
+
+    def joined_rows(self, length: int, split: str = "train", documents: bool = False) -> NDArray[np.bool_]:
+        """`joined` laid out as `rows`, or as `document_rows`."""
+        flags = self.joined(split)
+        return self._cut(flags, length, split, 0, 0) if documents else _packed(flags, length, 0, 0)
+
+    def _cut(self, stream: NDArray[Any], length: int, split: str, first: int, last: int) -> NDArray[Any]:
+        body = length - 2
+        begins = np.append(self.sentences(split), len(stream))
+        borders = np.append(begins[self.documents(split)], len(stream))
+        cuts = [
+            (place, min(place + body, int(end)))
+            for start, end in zip(borders[:-1], borders[1:], strict=True)
+            for place in range(int(start), int(end), body)
+        ]
+        rows = np.zeros((len(cuts), length), dtype=stream.dtype)
+        for row, (start, end) in zip(rows, cuts, strict=True):
+            row[0], row[1 : 1 + end - start], row[1 + end - start] = first, stream[start:end], last
+        return rows
+
+
+def _packed(stream: NDArray[Any], length: int, first: int, last: int) -> NDArray[Any]:
+    body = length - 2
+    count = len(stream) // body
+    rows = np.empty((count, length), dtype=stream.dtype)
+    rows[:, 0], rows[:, -1] = first, last
+    rows[:, 1:-1] = stream[: count * body].reshape(count, body)
+    return rows

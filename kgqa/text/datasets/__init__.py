@@ -1,0 +1,1 @@
+"""Question sets and judged sentences from files, one reader a format."""

@@ -1,0 +1,248 @@
+"""Published question sets, each in its authors' own file format: a row of `READERS` for each."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kgqa.text.datasets.files import read_lines, read_text, rows_of
+from kgqa.types import Example, InputError, Passage, Question, Span
+
+Reader = Callable[[Path], Iterator[Example]]
+
+
+def located(data: Path, *names: str) -> Path:
+    """The first of `names` found in the data folder or its `qa/`, plain or with .zst.
+
+    Raises:
+        InputError: none is there; names the file that was looked for.
+    """
+    for name in names:
+        for folder in (data / "qa", data):
+            for path in (folder / f"{name}.zst", folder / name):
+                if path.is_file():
+                    return path
+    raise InputError(
+        f"{data}: no {' or '.join(names)} in it (looked for {data / 'qa' / names[0]}.zst); set KGQA_DATA to "
+        "the folder of the data sets, see training/DATA.md"
+    )
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}: not JSON ({error.msg}); fetch the file again") from error
+
+
+def squad(path: Path, skipped: frozenset[str] = frozenset()) -> Iterator[Example]:
+    """SQuAD 1.1 and 2.0, KorQuAD (Rajpurkar et al., 2016 and 2018; Lim et al., 2019)."""
+    try:
+        for article in _json(path)["data"]:
+            for number, paragraph in enumerate(article["paragraphs"]):
+                passage = Passage(paragraph["context"], f"{article.get('title', '')}/{number}")
+                for qa in paragraph["qas"]:
+                    if qa["id"] in skipped:
+                        continue
+                    yield _squad_question(qa, passage, path)
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: not in SQuAD's format ({error}); see training/DATA.md") from error
+
+
+def _squad_question(qa: dict[str, Any], passage: Passage, path: Path) -> Example:
+    spans = []
+    for answer in () if qa.get("is_impossible") else qa["answers"]:
+        span = Span(answer["answer_start"], answer["answer_start"] + len(answer["text"]))
+        if passage.text[span.start : span.end].lower() != answer["text"].lower():
+            raise InputError(f"{path}: answer {answer['text']!r} of question {qa['id']} is not at its offset")
+        spans.append(span)
+    return Example(Question(qa["question"].strip(), (), passage, qa["id"]), spans=tuple(dict.fromkeys(spans)))
+
+
+def _squad1_train(data: Path) -> Iterator[Example]:
+    """SQuAD 1.1 train. Questions whose answer stands at a guessed place (rebuilt file) are left out."""
+    path = located(data, "squad/train-v1.1.rebuilt.json", "squad/train-v1.1.json")
+    uncertain: frozenset[str] = frozenset()
+    if "rebuilt" in path.name:
+        rows = read_lines(located(data, "squad/train-v1.1.uncertain_starts.tsv"))
+        uncertain = frozenset(row.split("\t", 1)[0] for row in rows)
+    yield from squad(path, uncertain)
+
+
+def _labelled(path: Path, open_answer: bool = False, with_fact: bool = False) -> Iterator[Example]:
+    """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018).
+
+    Args:
+        open_answer: drop the choices; the right one's text becomes the accepted concept.
+        with_fact: OpenBookQA's fact becomes the passage.
+    """
+    for number, row in rows_of(path):
+        try:
+            stem, options = row["question"]["stem"], row["question"]["choices"]
+            texts = tuple(option["text"].strip() for option in options)
+            gold = [option["label"] for option in options].index(row["answerKey"])
+            passage = Passage(row["fact1"]) if with_fact else None
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
+        identity = str(row.get("id", number))
+        if open_answer:
+            yield Example(Question(stem, (), passage, identity), concepts=(texts[gold],))
+        else:
+            yield Example(Question(stem, texts, passage, identity), choice=gold)
+
+
+def _mcscript(path: Path, open_answer: bool = False) -> Iterator[Example]:
+    """MCScript (Ostermann et al., 2018).
+
+    Args:
+        open_answer: only questions with a short answer, asked without choices: the answer is a span where it
+            stands in the text, else an accepted concept ("On the stove." is "stove").
+    """
+    from xml.etree import ElementTree
+
+    try:
+        root = ElementTree.fromstring(read_text(path))
+    except ElementTree.ParseError as error:
+        raise InputError(f"{path}: not XML ({error}); fetch the file again") from error
+    for instance in root.iter("instance"):
+        passage = Passage((instance.findtext("text") or "").strip(), instance.get("id", ""))
+        for item in instance.iter("question"):
+            answers = list(item.iter("answer"))
+            texts = tuple(answer.get("text", "").strip() for answer in answers)
+            gold = [answer.get("correct") for answer in answers].index("True")
+            text, identity = item.get("text", "").strip(), f"{passage.id}-{item.get('id')}"
+            if not open_answer:
+                yield Example(Question(text, texts, passage, identity), choice=gold)
+            elif short := short_answer(texts[gold]):
+                spans = tuple(
+                    Span(*match.span())
+                    for match in re.finditer(rf"\b{re.escape(short)}\b", passage.text, re.IGNORECASE)
+                )
+                question = Question(text, (), passage, identity)
+                yield Example(question, spans=spans, concepts=() if spans else (short,))
+
+
+_LEADING = re.compile(
+    r"^(?:(?:in|on|at|to|into|from|with|by|using|for|because of|a|an|the|some|his|her|their|my|your|its|our|"
+    r"it was|they used|she used|he used|they were|she was|he was|they felt)\s+)+",
+    re.IGNORECASE,
+)
+_NOT_A_CONCEPT = re.compile(
+    r"\b(?:yes|no|not|n't|it|they|he|she|i|we|you|one|two|them|nothing|none|all|narrator|author|speaker|writer)\b",
+    re.I,
+)
+
+
+def short_answer(text: str) -> str:
+    """The concept in a short written answer, or "" where it is a sentence, a pronoun or yes/no.
+
+    >>> short_answer("On the stove.")
+    'stove'
+    """
+    bare = _LEADING.sub("", text.strip().rstrip(".!?").strip())
+    return "" if not bare or len(bare.split()) > 3 or _NOT_A_CONCEPT.search(bare) else bare
+
+
+def _qasc(path: Path) -> Iterator[Example]:
+    """QASC (Khot et al., 2020)."""
+    for number, row in enumerate(_json(path)):
+        choices = tuple(row["cands"])
+        yield Example(Question(row["query"], choices, None, str(number)), choice=choices.index(row["answer"]))
+
+
+def _piqa(path: Path, labels: Path) -> Iterator[Example]:
+    """PIQA (Bisk et al., 2020)."""
+    for (number, row), label in zip(rows_of(path), read_lines(labels), strict=True):
+        choices = (row["sol1"], row["sol2"])
+        yield Example(Question(row["goal"], choices, None, str(number)), choice=int(label))
+
+
+def _social(path: Path) -> Iterator[Example]:
+    """Social IQa (Sap et al., 2019)."""
+    for number, row in rows_of(path):
+        choices = (row["answerA"], row["answerB"], row["answerC"])
+        question = Question(row["question"], choices, Passage(row["context"]), str(number))
+        yield Example(question, choice="ABC".index(row["correct"]))
+
+
+def _cosmos(path: Path) -> Iterator[Example]:
+    """Cosmos QA (Huang et al., 2019)."""
+    for row in csv.DictReader(read_lines(path)):
+        choices = tuple(row[f"answer{i}"] for i in range(4))
+        question = Question(row["question"], choices, Passage(row["context"]), row["id"])
+        yield Example(question, choice=int(row["label"]))
+
+
+def _csqa2(path: Path) -> Iterator[Example]:
+    """CommonsenseQA 2.0 (Talmor et al., 2021): statements and questions to be answered with yes or no."""
+    for _, row in rows_of(path):
+        choices = ("yes", "no")
+        yield Example(
+            Question(row["question"], choices, None, row["id"]), choice=choices.index(row["answer"])
+        )
+
+
+def _arc(path: Path) -> Iterator[Example]:
+    """ARC as instructions: question and options in one text, `answer` names the option."""
+    for number, row in enumerate(_json(path)):
+        text = row["instruction"].split("question: ", 1)[1].rsplit("\n\nAnswer format:", 1)[0]
+        stem, _, options = text.partition("\n\nAnswer1: ")
+        choices = tuple(option.strip() for option in re.split(r"\s*Answer\d: ", options))
+        question = Question(stem.strip(), choices, None, str(number))
+        yield Example(question, choice=int(row["answer"].removeprefix("answer")) - 1)
+
+
+def _at(read: Reader, *names: str) -> Reader:
+    def reader(data: Path) -> Iterator[Example]:
+        yield from read(located(data, *names))
+
+    return reader
+
+
+def _piqa_at(name: str) -> Reader:
+    def reader(data: Path) -> Iterator[Example]:
+        yield from _piqa(located(data, f"piqa/{name}.jsonl"), located(data, f"piqa/{name}-labels.lst"))
+
+    return reader
+
+
+def _per_split(read: Reader, name: str, files: Sequence[tuple[str, str]]) -> dict[str, Reader]:
+    return {f"{name}-{split}": _at(read, file) for split, file in files}
+
+
+_CSQA = (("train", "csqa/train.jsonl"), ("dev", "csqa/dev.jsonl"))
+_MCSCRIPT = (("train", "mcscript/train-data.xml"), ("dev", "mcscript/dev-data.xml"))
+_OPENBOOK = (("train", "openbookqa/train.jsonl"), ("dev", "openbookqa/dev.jsonl"))
+_FACTS = (("train", "openbookqa/train_complete.jsonl"), ("dev", "openbookqa/dev_complete.jsonl"))
+
+READERS: dict[str, Reader] = {
+    "squad1-train": _squad1_train,
+    "squad1-dev": _at(squad, "squad/dev-v1.1.json"),
+    "squad2-train": _at(squad, "squad/train-v2.0.json"),
+    "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),
+    "korquad-dev": _at(squad, "ko/korquad/KorQuAD_v1.0_dev.json"),
+    **_per_split(_labelled, "csqa", _CSQA),
+    **_per_split(partial(_labelled, open_answer=True), "csqa-open", _CSQA),
+    **_per_split(_labelled, "openbookqa", _OPENBOOK),
+    **_per_split(partial(_labelled, with_fact=True), "openbookqa-fact", _FACTS),
+    **_per_split(_mcscript, "mcscript", _MCSCRIPT),
+    **_per_split(partial(_mcscript, open_answer=True), "mcscript-open", _MCSCRIPT),
+    "qasc-dev": _at(_qasc, "qasc/dev.qasc.json"),
+    "piqa-train": _piqa_at("train_ih"),
+    "piqa-dev": _piqa_at("valid"),
+    "socialiqa-dev": _at(_social, "socialiqa/socialiqa_dev.jsonl"),
+    "cosmosqa-dev": _at(_cosmos, "cosmosqa/valid.csv"),
+    "csqa2-train": _at(_csqa2, "csqa2/CSQA2_train.jsonl"),
+    "csqa2-dev": _at(_csqa2, "csqa2/CSQA2_dev.jsonl"),
+    **{
+        f"arc-{level.lower()}-{split}": _at(_arc, f"arc/ARC-{level}.{split}.json")
+        for level in ("Easy", "Challenge")
+        for split in ("train", "test")
+    },
+}
+"""Name -> reader of a data folder. Test files are for figures, never for training."""

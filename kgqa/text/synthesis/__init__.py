@@ -1,0 +1,1 @@
+"""A graph's facts to passages with questions."""

@@ -1,0 +1,373 @@
+"""Graph -> short everyday passages with questions, to train the open-answer head, the span head and the gate.
+
+A fact is hidden: the passage tells of its head, the question asks for its tail. Half of the questions come as
+contrast pairs: one question about two contexts that differ in their answer ("What did I dig with?" after
+planting flowers and after building a house). Others state an answer in the passage, often an untypical one,
+or ask for what neither passage nor graph tells. Wording: templates.toml and generic.toml.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kgqa.text.synthesis.facts import Facts
+from kgqa.text.synthesis.groups import Group, find_groups
+from kgqa.text.synthesis.inflection import is_plural, with_article
+from kgqa.text.synthesis.passages import NAMING, Teller
+from kgqa.text.synthesis.templates import (
+    MARK,
+    YOU,
+    event_forms,
+    expand,
+    fill,
+    needs,
+    place_phrase,
+    time_phrase,
+)
+from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Passage, Question, Span
+
+_WEIGHTS = {
+    "instrument": 24.0,
+    "place": 9.0,
+    "thing_place": 8.0,
+    "who": 8.0,
+    "why": 8.0,
+    "what_for": 8.0,
+    "next": 5.0,
+    "before": 5.0,
+    "feel": 7.0,
+    "time": 5.0,
+    "wear": 5.0,
+    "material": 6.0,
+    "made_of": 5.0,
+}
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Shares of the kinds of question, as fractions of all; what is left is knowledge with a passage."""
+
+    stated: float = 0.30
+    """answer stands in the passage"""
+    none: float = 0.12
+    """neither passage nor graph tells"""
+    bare: float = 0.10
+    """knowledge asked without a passage"""
+    choices: float = 0.10
+    """of the knowledge questions: asked with 4 or 5 choices"""
+    pairs: float = 0.60
+    """of the knowledge questions with a passage: in contrast pairs"""
+
+
+def synthesise(
+    graph: KnowledgeGraph,
+    *,
+    count: int,
+    seed: int,
+    split: str = "train",
+    entities: Ints | None = None,
+    mixture: Mixture | None = None,
+) -> Iterator[Example]:
+    """Made questions about the facts of a graph, the same ones for the same arguments.
+
+    Ids are `syn-<split>-<seed>-<number>`, members of a contrast pair with `-a` and `-b` behind. `kind` is the
+    template group (instrument, place, why, ...). Accepted answers are labels of the graph.
+
+    Args:
+        graph: its relations' names must end in ConceptNet's or the everyday graph's (HasInstrument, UsedFor).
+        split: `train` or `dev`; the head concept's label decides which, so no event is in both.
+        entities: concepts whose facts are used; all by default, which a graph with `entity_count` allows.
+
+    Raises:
+        InputError: the graph has no facts that questions can be made of.
+    """
+    if split not in ("train", "dev"):
+        raise InputError(f"split={split!r}: take train or dev")
+    maker = _Maker(
+        Facts(graph, entities), split == "dev", random.Random(f"{seed}/{split}"), mixture or Mixture()
+    )
+    if not maker.groups:
+        raise InputError(
+            f"graph {graph.name}: no facts of relations such as HasInstrument, UsedFor or AtLocation"
+        )
+    made = number = failures = 0
+    while made < count and failures < 2000:
+        examples = maker.draw(f"syn-{split}-{seed}-{number}")
+        number += 1
+        failures = 0 if examples else failures + 1
+        for example in examples[: count - made]:
+            made += 1
+            yield example
+
+
+class _Maker:
+    def __init__(self, facts: Facts, dev: bool, rng: random.Random, mixture: Mixture) -> None:
+        self.facts, self.rng, self.mixture = facts, rng, mixture
+        self.groups = find_groups(facts, dev)
+        self.group_weights = [
+            _WEIGHTS.get(group.name, 2.0) * min(1.0, len(group.heads) / 20) for group in self.groups
+        ]
+        self.teller = Teller(facts, self.groups)
+
+    # One draw: one example, or the two of a contrast pair.
+
+    def draw(self, identity: str) -> list[Example]:
+        """Examples of one randomly chosen fact; none where it cannot be told well."""
+        rng, mixture = self.rng, self.mixture
+        group = rng.choices(self.groups, self.group_weights)[0]
+        # A pair counts twice, so knowledge with a passage is drawn less often.
+        open_share = (1 - mixture.stated - mixture.none - mixture.bare) / (1 + mixture.pairs)
+        shares = [mixture.stated, mixture.none, mixture.bare, open_share]
+        what = rng.choices(["stated", "none", "bare", "hidden"], shares)[0]
+        for _ in range(_TRIES):
+            head = rng.choices(group.heads, cum_weights=group.weights)[0]
+            if what == "stated":
+                example = self._attribute(head, group, identity, True) if rng.random() < 0.15 else None
+                example = example or self._stated(head, group, identity)
+            elif what == "none":
+                mention = rng.random() < 0.55
+                example = (
+                    self._attribute(head, group, identity, False)
+                    if mention
+                    else self._someone_else(head, group, identity)
+                )
+            elif what == "bare":
+                example = self._bare(head, group, identity)
+            elif rng.random() < mixture.pairs:
+                pair = self._pair(head, group, identity)
+                if pair:
+                    return pair
+                example = None
+            else:
+                verbs = group.verbs.get(head)
+                verb = rng.choice(verbs) if verbs and rng.random() < 0.4 else ""
+                example = self._hidden(head, group, identity, rng.random(), verb)
+            if example:
+                return [example]
+        return []
+
+    def _hidden(
+        self, head: int, group: Group, identity: str, form: float, verb: str = "", paired: bool = False
+    ) -> Example | None:
+        """The fact's tail is told nowhere. `form` seeds the wording, so that a pair shares it."""
+        rng = random.Random(form)
+        accepted = set(group.generic[head, verb]) if verb else set(group.answers[head])
+        told = self.teller.tell(head, group, rng, verb, paired)
+        if not told:
+            return None
+        sentences, question = told
+        passage = " ".join(sentences)
+        return self._example(identity, group, passage, question, accepted, head, paired)
+
+    def _pair(self, head: int, group: Group, identity: str) -> list[Example]:
+        rng = self.rng
+        verb, rivals = "", group.heads
+        verbs = [verb for verb in group.verbs.get(head, ()) if len(group.by_verb[verb]) > 1]
+        if verbs and rng.random() < 0.7:
+            verb = rng.choice(verbs)
+            rivals = group.by_verb[verb]
+        elif group.wording["kind"] in ("event", "agent") and rng.random() < 0.5:
+            rivals = group.same_verb[self.facts.verb(head)]
+        first = group.generic[head, verb] if verb else set(group.answers[head])
+        shuffled = rng.sample(rivals, min(12, len(rivals)))
+        for other in shuffled:
+            second = group.generic[other, verb] if verb else set(group.answers[other])
+            if other == head or first & second or bool(self.facts.verb(other)) != bool(self.facts.verb(head)):
+                continue
+            form = rng.random()
+            pair = [
+                self._hidden(member, group, f"{identity}-{letter}", form, verb, True)
+                for member, letter in ((head, "a"), (other, "b"))
+            ]
+            made = [example for example in pair if example]
+            if len({example.question.text for example in made}) == 1 == len(made) - 1:
+                return made
+        return []
+
+    def _stated(self, head: int, group: Group, identity: str) -> Example | None:
+        """The passage tells the answer: mostly an untypical one, sometimes in place of the typical."""
+        rng, facts, wording = self.rng, self.facts, group.wording
+        typical = list(group.answers[head])
+        usual = rng.random() < 0.45 or not wording["stated_but"]
+        told = rng.choice(typical if usual else group.pool)
+        templates = wording["stated"]
+        rivals = [t for t in typical if t != told]
+        if rivals and not usual and rng.random() < 0.5 and wording["stated_but"]:
+            templates = wording["stated_but"]
+        # A named group of people is no chance answer: "the Jew came to sweep the yard" teaches nothing good.
+        if not templates or told == head or (not usual and facts.texts[told][0].isupper()):
+            return None
+        person = self.teller.person(rng)
+        slots = self.teller.slots(head, person, rng)
+        answer = facts.texts[told]
+        if slots is None or self._leaks(answer, facts.texts[head]):
+            return None
+        if facts.verb(told):
+            forms = event_forms(answer, person)
+            slots |= {"a": _marked(forms["e"]), "apast": _marked(forms["ed"])}
+        else:
+            slots |= {
+                "a": _marked(answer),
+                "aa": _with_marked_article(answer),
+                "atime": time_phrase(answer).replace(answer, _marked(answer)),
+                "aplace": place_phrase(answer).replace(answer, _marked(answer)),
+            }
+        if rivals:
+            usual_one = facts.texts[rng.choice(rivals)]
+            forms = event_forms(usual_one, person) if facts.verb(rivals[0]) else {"e": usual_one}
+            slots |= {
+                "b": forms["e"],
+                "ab": with_article(usual_one),
+                "btime": time_phrase(usual_one),
+                "bplace": place_phrase(usual_one),
+            }
+        template = rng.choice(templates)
+        if not needs(template) <= slots.keys():
+            return None
+        sentence = fill(expand(template, rng), slots)
+        question = self.teller.question(group, "past", slots, person, [], rng, paired=False)
+        if not question:
+            return None
+        sentences = self.teller.surround([sentence], person, group, rng)
+        return self._with_spans(identity, group.name, sentences, question)
+
+    def _attribute(self, head: int, group: Group, identity: str, stated: bool) -> Example | None:
+        """Colours, prices, names: told by the passage or by nothing."""
+        rng = self.rng
+        person = self.teller.person(rng)
+        slots = self.teller.slots(head, person, rng)
+        told = self.teller.tell(head, group, rng, "", False, person)
+        if slots is None or not told:
+            return None
+        topic, other = rng.sample(self.teller.words["attribute"], 2)
+        if self.facts.verb(head) or group.wording["kind"] == "being":
+            thing = self.facts.texts[rng.choice(self.teller.things)] if self.teller.things else "bag"
+            slots |= {"x": thing, "ax": with_article(thing), "xwas": "were" if is_plural(thing) else "was"}
+        sentences = list(told[0])
+        for subject in [topic] if stated else [other] if rng.random() < 0.5 else []:
+            mark = subject is topic
+            value = rng.choice(subject["values"])
+            more = fill(
+                expand(rng.choice(subject["stated"]), rng), slots | {"a": _marked(value) if mark else value}
+            )
+            sentences.insert(rng.randint(1, len(sentences)), more)
+        if not any(slots["x"] in sentence for sentence in sentences):
+            sentences.append(fill("{s} had {ax} too.", slots))
+        question = fill(
+            expand(rng.choice(topic["questions"]), rng), slots | self.teller.asked(person, sentences, rng)
+        )
+        return self._with_spans(identity, group.name, sentences, question)
+
+    def _someone_else(self, head: int, group: Group, identity: str) -> Example | None:
+        """The question is about a person of whom the passage says nothing."""
+        rng = self.rng
+        told = self.teller.tell(head, group, rng, "", False)
+        other = rng.choice([p for p in self.teller.people if p.name[0].isupper()])
+        slots = self.teller.slots(head, other, rng)
+        if not told or slots is None or any(other.name in sentence for sentence in told[0]):
+            return None
+        usable = [t for t in group.wording["past"] if "{q}" in t and not needs(t) & NAMING]
+        if not usable:
+            return None
+        form = expand(rng.choice(usable), rng)
+        if "{q}" not in form:
+            return None
+        question = fill(form, slots | {"q": other.name})
+        return Example(Question(question, (), Passage(" ".join(told[0])), identity), kind=group.name)
+
+    def _bare(self, head: int, group: Group, identity: str) -> Example | None:
+        """General knowledge without a passage."""
+        slots = self.teller.slots(head, YOU, self.rng)
+        if slots is None or self.facts.is_quality(head):
+            return None
+        if not self.facts.verb(head) and group.wording["kind"] in ("event", "agent"):
+            return None
+        question = fill(expand(self.rng.choice(group.wording["bare"]), self.rng), slots)
+        return self._example(identity, group, "", question, set(group.answers[head]), head)
+
+    # Sentences.
+
+    def _example(
+        self,
+        identity: str,
+        group: Group,
+        passage: str,
+        question: str,
+        accepted: set[int],
+        head: int,
+        paired: bool = False,
+    ) -> Example | None:
+        facts, text = self.facts, f"{passage} {question}"
+        ranked = sorted(accepted, key=lambda a: (-group.answers[head].get(a, 0.0), facts.labels[a]))
+        kept = [a for a in ranked if not self._leaks(facts.texts[a], text)]
+        if not kept:
+            return None
+        asked = Question(question, (), Passage(passage) if passage else None, identity)
+        if paired or self.rng.random() >= self.mixture.choices:
+            surfaces = dict.fromkeys(s for a in kept for s in (facts.labels[a], facts.texts[a]))
+            return Example(asked, concepts=tuple(surfaces), kind=group.name)
+        choices = self._choices(group, head, kept[0])
+        if not choices:
+            return None
+        options = tuple(facts.texts[c] for c in choices)
+        return Example(
+            Question(question, options, asked.passage, identity),
+            choice=choices.index(kept[0]),
+            kind=group.name,
+        )
+
+    def _choices(self, group: Group, head: int, right: int) -> list[int]:
+        """The right answer among four or five: half of the others are right for a similar context."""
+        rng, facts = self.rng, self.facts
+        wrong: list[int] = []
+        alike = group.same_verb[facts.verb(head)] if facts.verb(head) else []
+        similar = rng.sample(alike, min(6, len(alike)))
+        near = [a for h in similar for a in group.answers[h]]
+        accepted = {facts.texts[a] for a in group.answers[head]} | {facts.texts[head]}
+        for option in rng.sample(near, min(2, len(near))) + rng.sample(group.pool, min(9, len(group.pool))):
+            if facts.texts[option] not in accepted and option not in wrong:
+                wrong.append(option)
+        size = rng.choice((4, 5))
+        if len(wrong) < size - 1:
+            return []
+        choices = [right, *wrong[: size - 1]]
+        rng.shuffle(choices)
+        return choices
+
+    def _with_spans(
+        self, identity: str, kind: str, sentences: Sequence[str], question: str
+    ) -> Example | None:
+        """An example whose answers are the marked stretches; one without gold where nothing is marked."""
+        text, spans = "", []
+        for part in re.split(r"([\x01\x02])", " ".join(sentences)):
+            if part == MARK[0]:
+                spans.append([len(text), len(text)])
+            elif part == MARK[1]:
+                spans[-1][1] = len(text)
+            else:
+                text += part
+        gold = tuple(Span(start, end) for start, end in spans)
+        if not text or any(self._leaks(text[span.start : span.end], question) for span in gold):
+            return None
+        return Example(Question(question, (), Passage(text), identity), spans=gold, kind=kind)
+
+    def _leaks(self, answer: str, text: str) -> bool:
+        return f" {_stems(answer)} " in f" {_stems(text)} "
+
+
+def _stems(text: str) -> str:
+    words = re.findall(r"[a-z]+", text.lower())
+    return " ".join(re.sub(r"(?:es|s|ed|ing|e)$", "", w) or w for w in words if w not in ("a", "an", "the"))
+
+
+def _marked(text: str) -> str:
+    return f"{MARK[0]}{text}{MARK[1]}"
+
+
+def _with_marked_article(noun: str) -> str:
+    article = with_article(noun).removesuffix(noun)
+    return article + _marked(noun)

@@ -1,0 +1,69 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from kgqa.answerer import Answerer
+from kgqa.evaluation.calibration import calibrate, fit_calibration, fit_gate, store_calibration
+from kgqa.graph.opening import open_graph
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.types import Answer, Candidate, Example, InputError, Passage, Question, Source
+
+
+def test_the_gate_learns_what_it_overlooks() -> None:
+    torch.manual_seed(0)
+    right = torch.randint(0, 3, (600,))
+    scores = torch.nn.functional.one_hot(right, 3) * 6.0 + 3 * torch.randn(600, 3)
+    scores[:, 2] -= 4  # never "none"
+    scale, shift = fit_gate(scores, right)
+    fitted = scores * scale + torch.tensor(shift)
+    before, after = ((s.argmax(1) == right).float().mean() for s in (scores, fitted))
+    assert after > before + 0.05 and shift[2] > max(shift[:2]) and 0.2 < scale < 2
+
+
+def test_one_that_is_right_already_is_left(tokenizer) -> None:
+    right = torch.arange(90) % 3
+    scale, shift = fit_gate(torch.log(torch.nn.functional.one_hot(right, 3) * 0.97 + 0.01), right)
+    assert 0.8 < scale < 2 and max(map(abs, shift)) < 0.1
+
+
+def test_a_reader_is_fitted_and_keeps_it(tokenizer, encoder, tools_file: Path, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    torch.manual_seed(0)
+    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=1, num_heads=2))
+    answerer = Answerer(reader, tokenizer, open_graph(str(tools_file)))
+    question = Question("what did i dig with", passage=Passage("i plant flowers"))
+    examples = [Example(question)] * 40
+    fitted = calibrate(answerer, examples)
+    assert answerer.answer(question).source is Source.NONE
+    (tmp_path / "reader.json").write_text('{"format": 1, "name": "toy"}')
+    store_calibration(tmp_path, fitted)
+    card = json.loads((tmp_path / "reader.json").read_text())
+    assert card["name"] == "toy" and card["gate"]["shift"][2] > 0 and "calibration" in card
+    with pytest.raises(InputError, match="30 or more"):
+        calibrate(answerer, examples[:5])
+
+
+def test_confidence_is_fitted_to_how_often_it_is_right() -> None:
+    draw = np.random.default_rng(0)
+    examples, answers = [], []
+    for i in range(600):
+        score = float(draw.uniform(0.05, 0.95))
+        right = draw.random() < score**2  # overconfident
+        question = Question(str(i))
+        examples.append(Example(question, concepts=("yes" if right else "no",)))
+        best = Candidate("yes", Source.KNOWLEDGE, score)
+        answers.append(Answer(question, "yes", Source.KNOWLEDGE, score, (best,)))
+    a, b = fit_calibration(examples, answers)["knowledge"]
+    fitted = 1 / (1 + np.exp(-(a * np.log(0.6 / 0.4) + b)))
+    assert abs(fitted - 0.36) < 0.08
+
+
+def test_calibration_is_kept_in_the_card(tmp_path: Path) -> None:
+    (tmp_path / "reader.json").write_text('{"format": 1, "name": "toy"}')
+    store_calibration(tmp_path, {"calibration": {"knowledge": (0.5, -0.1)}})
+    card = json.loads((tmp_path / "reader.json").read_text())
+    assert card == {"format": 1, "name": "toy", "calibration": {"knowledge": [0.5, -0.1]}}

@@ -1,0 +1,96 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kgqa.evaluation import comparison
+from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
+from kgqa.models.reasoners import REASONERS
+from kgqa.trainer.loop import TrainResult
+from kgqa.types import InputError
+
+
+@pytest.fixture
+def recipe(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> ComparisonRecipe:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    encoder.save_pretrained(tmp_path / "encoder")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, tmp_path / "encoder")
+    own = [{"question": "What plants flowers?", "answers": ["trowel"]}] * 4
+    chosen = [{"question": "What plants flowers?", "choices": ["a trowel", "a bee"], "choice": 0}] * 4
+    for name, rows in (("open", own), ("chosen", chosen)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sets = [
+        {"name": str(tmp_path / f"{n}.jsonl"), "graph": str(tools_file), "batch_questions": 2}
+        for n in ("chosen", "open")
+    ]
+    return ComparisonRecipe.model_validate(
+        {
+            "encoder": {"folder": str(tmp_path / "encoder")},
+            "reasoner": {"graph_size": 16, "num_layers": 1, "num_heads": 2},
+            "data": sets,
+            "columns": sets,
+            "deletion_questions": 2,
+            "trainer": {"max_steps": 1, "precision": "fp32"},
+        }
+    )
+
+
+def test_rows_are_trained_asked_and_not_trained_again(
+    recipe: ComparisonRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgqa.answerer import Answerer
+    from kgqa.graph.opening import open_graph
+
+    def run(*rows: str):
+        return compare(
+            recipe,
+            open_graph,
+            lambda folder, graph: Answerer.load(str(folder), graph),
+            tmp_path / "runs",
+            rows=rows,
+            seeds=range(2),
+        )
+
+    found = run("fused, no direct facts", "text-only")
+    assert [(o.row, o.seed) for o in found[::2]] == [
+        ("text-only", 0),
+        ("text-only", 1),
+        ("fused, no direct facts", 0),
+        ("fused, no direct facts", 1),
+    ]
+    assert set(found[0].values) == {"accuracy"} and len(found[0].values["accuracy"]) == 4
+    assert set(found[1].values) == {"hits@1", "hits@10", "MRR"} and found[0].chance == 0.5
+    assert found[0].parameters < found[-1].parameters
+    card = json.loads((tmp_path / "runs" / "fused-no-direct-facts-1" / "export" / "reader.json").read_text())
+    assert card["ablation"] == "no-direct-edges" and card["recipe"]["trainer"]["seed"] == 1
+
+    monkeypatch.setattr(comparison, "train_reader", lambda *_: pytest.fail("trained again"))
+    again = run("text-only", "retrieval alone")
+    assert len(again) == 10 and [o.row for o in again[4:6]] == ["retrieval alone"] * 2
+    assert again[4].values["accuracy"] == [1.0] * 4 and again[4].parameters == 0
+
+
+def test_a_stopped_training_leaves_no_outcome(
+    recipe: ComparisonRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = TrainResult(tmp_path, 1, 1, 0.1, 1.0, interrupted=True)
+    monkeypatch.setattr(comparison, "train_reader", lambda *_: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        compare(recipe, lambda _: None, lambda *_: None, tmp_path / "runs", rows=["fused"], seeds=[0])
+    assert not list((tmp_path / "runs").glob("*/outcomes.json"))
+
+
+def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Path) -> None:
+    other = recipe.model_copy(update={"max_nodes": 9})
+    (tmp_path / "recipe.json").write_text(other.model_dump_json())
+    with pytest.raises(InputError, match="another recipe"):
+        compare(recipe, lambda _: None, lambda *_: None, tmp_path, rows=[], seeds=[])
+
+
+def test_every_reasoner_and_every_ablation_has_its_row() -> None:
+    assert {row["reasoner"] for row in ROWS.values() if row} == set(REASONERS)
+    assert {row.get("ablation") for row in ROWS.values()} >= {"shuffled", "no-direct-edges", "no-facts"}

@@ -1,0 +1,66 @@
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from kgqa.evaluation.finetuning import FINETUNES, Finetune, SentenceBatches, finetune, matthews
+from kgqa.text.datasets.glue_blimp import Judged
+from kgqa.trainer.answering import EncoderSettings
+
+
+def quiet(items: Iterable[Any], _text: str, _total: int) -> Iterable[Any]:
+    return items
+
+
+def test_matthews_correlation() -> None:
+    assert matthews([1, 0, 1, 0], [1, 0, 1, 0]) == pytest.approx(1)
+    assert matthews([1, 0, 1, 0], [0, 1, 0, 1]) == pytest.approx(-1)
+    assert matthews([1, 1, 1, 1], [0, 1, 0, 1]) == 0
+    gold, told = np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([1, 1, 0, 1, 0, 0, 0, 0])
+    tp, tn, fp, fn = 2, 4, 1, 1
+    expected = (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    assert matthews(told, gold) == pytest.approx(expected)
+
+
+def test_every_sentence_once_an_epoch_in_a_fixed_order(tokenizer) -> None:  # type: ignore[no-untyped-def]
+    rows = [Judged("dig " * (n % 7 + 1), "", n % 2) for n in range(70)]
+    batches = SentenceBatches(rows, tokenizer, FINETUNES["rte"], seed=3)
+    again = SentenceBatches(rows, tokenizer, FINETUNES["rte"], seed=3)
+    for epoch in range(2):
+        steps = range(epoch * batches.steps_per_epoch, (epoch + 1) * batches.steps_per_epoch)
+        assert sum(len(batches[step].label) for step in steps) == 70
+        assert all(torch.equal(batches[s].tokens.input_ids, again[s].tokens.input_ids) for s in steps)
+
+
+@pytest.mark.parametrize("task", ["cola", "rte"])
+def test_sentences_are_learnt_and_measured(
+    task: str, mlm_folder: Path, glue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FINETUNES, task, Finetune("matthews", 10, 8, 32, 5e-3, 5e-3))
+    encoder = EncoderSettings(folder=str(mlm_folder))
+    figures = finetune(task, encoder, glue, tmp_path / "run", quiet, limit=20)
+    assert figures["accuracy"] > 0.9 and figures["matthews"] > 0.8
+    assert not (tmp_path / "run").exists(), "nothing is left behind"
+
+
+@pytest.mark.parametrize(("task", "figure"), [("csqa", "accuracy"), ("squad1", "f1")])
+def test_questions_are_asked(task: str, figure: str, mlm_folder: Path, glue: Path, tmp_path: Path) -> None:
+    encoder = EncoderSettings(folder=str(mlm_folder), from_scratch=True)
+    figures = finetune(task, encoder, glue, tmp_path / "run", quiet, max_tokens=2000, limit=4)
+    assert 0 <= figures[figure] <= 1 and figures["steps"] >= 1
+
+
+@pytest.mark.parametrize("task", ["cola", "csqa"])
+def test_with_virtual_adversaries(task: str, mlm_folder: Path, glue: Path, tmp_path: Path) -> None:
+    encoder = EncoderSettings(folder=str(mlm_folder))
+    figures = finetune(task, encoder, glue, tmp_path / "run", quiet, max_tokens=600, limit=4, sift=1.0)
+    assert 0 <= figures["accuracy"] <= 1 and not (tmp_path / "run").exists()
+
+
+def test_the_same_seed_gives_the_same_figures(mlm_folder: Path, glue: Path, tmp_path: Path) -> None:
+    encoder = EncoderSettings(folder=str(mlm_folder))
+    runs = [finetune("sst2", encoder, glue, tmp_path / "run", quiet, max_tokens=600) for _ in range(2)]
+    assert [runs[0][k] for k in ("accuracy", "matthews")] == [runs[1][k] for k in ("accuracy", "matthews")]

@@ -1,0 +1,63 @@
+"""Keys of labels."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgqa.graph.linking.label_keys import (
+    base_key,
+    default_label,
+    default_labels,
+    hash_keys,
+    other_base_keys,
+    plain_key,
+    plain_keys,
+)
+from kgqa.graph.linking.normalising import normalise
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("http://x.org/a#IceCream", "ice cream"),
+        ("/c/en/ice_cream/n", "ice cream"),
+        ("ice_cream", "ice cream"),
+        ("and/or", "and/or"),
+        ('"white"', "white"),
+        ('"blanc"@fr', "blanc"),
+        ("_:b1", ""),
+    ],
+)
+def test_default_label(name: str, label: str) -> None:
+    assert default_label(name) == label
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(["The", "planting", "Flowers", "a", "3rd", "e12", "ice-cream", "don't"])))
+def test_base_key_is_normalise(tokens: list[str]) -> None:
+    text = " ".join(tokens)
+    assert base_key(plain_key(text)) == normalise(text)
+
+
+NAMES = st.sampled_from(
+    ["http://x/IceCream", "http://x/a_b-c#", "http://x/e12/", "x:y", "http://x/é  f", "a\nb"]
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(NAMES, max_size=4), st.lists(st.text(max_size=8), max_size=4))
+def test_many_at_once_as_one_by_one(names: list[str], texts: list[str]) -> None:
+    assert default_labels(names) == [default_label(name) for name in names]
+    assert plain_keys(texts) == [plain_key(text) for text in texts]
+
+
+def test_other_base_keys() -> None:
+    assert other_base_keys(["the", "planting e12", "plant", "the dig"]) == ([1, 3], ["plant e12", "dig"])
+
+
+def test_hash_keys_are_the_same_everywhere() -> None:
+    assert hash_keys(["dig"]).tolist() == hash_keys(["x", "dig"]).tolist()[1:]
+    assert hash_keys(["dig"])[0] != hash_keys(["digs"])[0]
+    assert len(hash_keys([])) == 0

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kgqa.graph.linking.linker import Linker
+
+
+def linked(toy, text: str, **options) -> list[tuple[str, list[str]]]:
+    mentions = Linker(toy, **options).link(text)
+    return [(text[m.start : m.end], toy.labels(np.array(m.entities))) for m in mentions]
+
+
+def first(toy, text: str) -> dict[str, str]:
+    return {surface: labels[0] for surface, labels in linked(toy, text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "concept"),
+    [
+        ("We plant flowers.", "plant flowers", "plant flowers"),
+        ("She planted my flowers", "planted my flowers", "plant flowers"),
+        ("I want to plant some lovely flowers, so", "plant some lovely flowers", "plant flowers"),
+        ("The flowers were planted in May.", "flowers were planted", "plant flowers"),
+        ("the flowers that I planted", "flowers that I planted", "plant flowers"),
+        ("Planting the flowers", "Planting the flowers", "plant flowers"),
+        ("I am building a very big house", "building a very big house", "build a house"),
+        ("He dug the ground up.", "dug the ground up", "dig up"),
+        ("digging up bones", "digging up", "dig up"),
+        ("dig the foundations", "dig the foundations", "dig the foundation"),
+        ("He dug a very small hole", "dug a very small hole", "dig a small hole"),
+        ("My hands were dirty after the garden, so I washed them.", "washed them", "wash hands"),
+        ("I need a saw", "saw", "saw"),
+        ("an ice-cream", "ice-cream", "ice cream"),
+        ("The house's door", "house's", "house"),
+    ],
+)
+def test_finds_concepts_however_they_are_said(toy, text, surface, concept):
+    assert first(toy, text)[surface] == concept
+
+
+def test_a_verb_phrase_keeps_its_words_and_a_compound_does_not(toy):
+    assert set(first(toy, "I dig the foundation")) == {"dig the foundation", "dig", "foundation"}
+    assert set(first(toy, "I like ice cream")) == {"ice cream"}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?!", "What did I do?", "in the", "plant. Flowers"])
+def test_nothing_comes_of_function_words_or_across_sentences(toy, text):
+    assert "plant flowers" not in {c for _, labels in linked(toy, text) for c in labels}
+    if "lant" not in text:
+        assert linked(toy, text) == []
+
+
+def test_an_object_is_not_taken_over_another_verb(toy):
+    assert "build a house" not in first(toy, "They build and they sold the house").values()
+
+
+def test_seeing_is_no_saw(toy):
+    assert linked(toy, "Who should she see?") == []
+
+
+def test_ranges_cover_the_text_in_order(toy):
+    text = "  Ground; the GROUND — ground’s"
+    mentions = Linker(toy).link(text)
+    assert [text[m.start : m.end].lower() for m in mentions] == ["ground", "ground", "ground’s"]
+    assert [m.start for m in mentions] == sorted(m.start for m in mentions)
+
+
+def test_many_texts_cost_one_question_and_known_words_none(toy):
+    linker = Linker(toy)
+    both = linker.link_many(["plant flowers", "", "the house"])
+    assert [len(m) for m in both] == [1, 0, 1]
+    assert toy.asked == ["find"]
+    assert linker.link_many(["the house"]) == [both[2]]
+    assert toy.asked == ["find"]
+
+
+def test_candidates_are_bounded(graph_of):
+    graph = graph_of(
+        [("bat (animal)", "IsA", "mammal"), ("bat (club)", "IsA", "club")], {"bat": "bat (animal)"}
+    )
+    assert all(len(m.entities) <= 1 for m in Linker(graph, max_candidates=1).link("a bat and a club"))
+
+
+def test_a_person_is_no_thing(graph_of):
+    graph = graph_of([("jack", "IsA", "tool"), ("rose", "IsA", "flower"), ("Felix", "IsA", "cat")], {})
+    assert linked(graph, "Jack lifted the car, said Rose.") == []
+    assert linked(graph, "We gave Rose a rose.") == [("rose", ["rose"])]
+    assert linked(graph, "I need a jack for Felix.") == [("jack", ["jack"]), ("Felix", ["Felix"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("나는 정원에서 삽으로 땅을 팠다.", {"정원에서": "정원", "삽으로": "삽", "땅을 팠다": "땅을 파다"}),
+        ("꽃을 심고 싶어서 모종 삽을 샀다", {"꽃을 심고": "꽃을 심다", "모종 삽을": "모종 삽"}),
+        ("의사에게는 갔나?", {"의사에게는": "의사"}),
+        ("나무을", {}),
+    ],
+)
+def test_korean_words_are_linked_without_their_particles(graph_of, text, found):
+    concepts = ["정원", "삽", "땅을 파다", "꽃을 심다", "모종 삽", "의사", "나무"]
+    graph = graph_of([(concept, "IsA", "thing") for concept in concepts])
+    assert first(graph, text) == found
+
+
+def test_a_korean_word_that_is_a_label_keeps_its_end(graph_of):
+    graph = graph_of([("나이", "IsA", "thing"), ("나", "IsA", "thing")])
+    assert linked(graph, "나이") == [("나이", ["나이"])]
+
+
+def test_nearest_is_asked_about_unknown_content_words_alone(toy):
+    asked: list[str] = []
+
+    def nearest(surfaces):
+        asked.extend(surfaces)
+        return [[(toy.id("spade"), 0.8)] if s == "digger" else [] for s in surfaces]
+
+    text = "the digger was in the zyx house of Zoltan"
+    assert ("digger", ["spade"]) in linked(toy, text, nearest=nearest)
+    assert asked == ["digger", "zyx"], "a name is no slip of a label"
+    (mention,) = Linker(toy, nearest=nearest).link("Digger")
+    assert 0 < mention.certainty < 0.8, "what is near counts for less than what matches"
+
+
+def test_max_words_bounds_a_concept(toy):
+    text = "foundation of a house"
+    assert all(" " not in surface for surface, _ in linked(toy, text, max_words=1))

@@ -1,0 +1,29 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kgqa.graph.retrieval.ablation import ABLATIONS, shuffled, without_direct_edges, without_facts
+from kgqa.types import NodeRole, Subgraph
+
+
+def test_a_shuffled_graph_keeps_heads_relations_and_tails_but_not_their_pairs(digging: Subgraph) -> None:
+    many = replace(digging, edges=np.array([[i % 5, 0, (i + 1) % 5] for i in range(20)], dtype=np.int32))
+    other = shuffled(many)
+    assert sorted(other.edges[:, 2]) == sorted(many.edges[:, 2])
+    assert (other.edges[:, :2] == many.edges[:, :2]).all() and not (other.edges == many.edges).all()
+    assert (shuffled(many).edges == other.edges).all()
+
+
+def test_only_direct_facts_go(digging: Subgraph) -> None:
+    roles = digging.roles.copy()
+    roles[2] = int(NodeRole.CHOICE)
+    less = without_direct_edges(replace(digging, roles=roles))
+    assert less.edges.tolist() == digging.edges[1:].tolist() and len(less.weights) == 2
+
+
+@pytest.mark.parametrize("name", sorted(ABLATIONS))
+def test_concepts_stay(name: str, digging: Subgraph) -> None:
+    assert ABLATIONS[name](digging).nodes == digging.nodes
+    assert len(ABLATIONS[name](Subgraph()).edges) == 0
+    assert len(without_facts(digging).edges) == 0

@@ -1,0 +1,18 @@
+"""Batches gather single statements."""
+
+from __future__ import annotations
+
+from kgqa.graph.sources.statements import Batch, Label, batches
+from kgqa.types import Triple
+
+
+def test_batches_keep_everything_in_order() -> None:
+    given = [Triple("a", "r", "b"), Label("a", "A"), Batch(["c"], ["r"], ["d"]), Triple("e", "r", "f", 2.0)]
+    found = list(batches(given))
+    assert [batch.heads for batch in found] == [["a"], ["c"], ["e"]]
+    assert found[0].labels == [Label("a", "A")]
+    assert found[2].weights == [2.0]
+
+
+def test_batches_are_bounded() -> None:
+    assert [len(batch) for batch in batches([Triple("a", "r", "b")] * 5, size=2)] == [2, 2, 1]

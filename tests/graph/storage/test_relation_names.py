@@ -1,0 +1,24 @@
+"""Readable names of relations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kgqa.graph.storage.relation_names import known_relations, name_relations
+from kgqa.types import Relation
+
+
+def test_given_before_table_before_name(tmp_path: Path) -> None:
+    stated = Relation("http://x/eats", "eats", "likes to eat")
+    found = name_relations(
+        ["http://x/eats", "http://x/livesIn", "http://x/p"], [stated], {"http://x/p": "pee"}
+    )
+    assert found[0] == stated
+    assert found[1].label == "lives in"
+    assert found[2].label == "pee"
+
+
+def test_table(tmp_path: Path) -> None:
+    (tmp_path / "relations.toml").write_text('[UsedFor]\nlabel = "used for"\nwords = "is used for"\n')
+    assert known_relations(tmp_path / "relations.toml")["usedfor"].words == "is used for"
+    assert known_relations(tmp_path / "missing.toml") == {}

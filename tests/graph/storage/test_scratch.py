@@ -1,0 +1,41 @@
+"""Names to ids, and label columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgqa.graph.sources.statements import Batch, Label
+from kgqa.graph.storage.scratch import Names, Scratch, _distinct
+
+
+def test_names_in_order_of_appearance(tmp_path: Path) -> None:
+    names = Names(tmp_path / "names.bin")
+    assert names.add(["b", "a", "b"]).tolist() == [0, 1, 0]
+    assert names.add(["c", "a", "é", "c"]).tolist() == [2, 1, 3, 2]
+    assert (names.find("c"), names.find("z")) == (2, -1)
+    names.close()
+    assert (tmp_path / "names.bin").read_text(encoding="utf-8") == "bacé"
+    assert names.lengths().tolist() == [1, 1, 1, 2]
+
+
+def test_relation_labels_in_the_wanted_language(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [Label("r", "relation", "fr"), Label("r", "Beziehung", "de"), Label("a", "A"), Label("a", "A")]
+    scratch.add(Batch(["a", "a"], ["r", "r"], ["b", "a"], labels=labels))
+    scratch.close()
+    assert (scratch.edge_count, scratch.self_loops) == (1, 1)
+    assert scratch.write_labels(scratch.used_entities(), tmp_path, "de") == {"r": "Beziehung"}
+    assert (tmp_path / "label_text.bin").read_bytes() == b"A"
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9), max_size=30))
+def test_distinct_hashes_are_those_of_numpy(values: list[int]) -> None:
+    """Small numbers differ in the low bits only, which the packed sort leaves out."""
+    hashes = np.array(values, dtype=np.int64)
+    wanted = np.unique(hashes, return_index=True, return_inverse=True)
+    for found, right in zip(_distinct(hashes), wanted, strict=True):
+        assert found.tolist() == right.tolist()

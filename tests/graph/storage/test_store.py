@@ -1,0 +1,148 @@
+"""GraphStore: facts, labels and surface forms come back as they were given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgqa.graph.storage.store import GraphStore, Label, is_store, write_store
+from kgqa.types import InputError, KnowledgeGraph, Relation, Triple
+
+TRIPLES = [
+    Triple("http://x/trowel", "http://x/UsedFor", "http://x/digBed", 2.0),
+    Triple("http://x/excavator", "http://x/UsedFor", "http://x/digBed", 1.0),
+    Triple("http://x/trowel", "http://x/IsA", "http://x/tool", 0.5),
+    Triple("http://x/trowel", "http://x/IsA", "http://x/tool", 0.7),
+    Triple("http://x/tool", "http://x/IsA", "http://x/tool", 0.7),
+]
+LABELS = [
+    Label("http://x/trowel", "모종삽", "ko"),
+    Label("http://x/trowel", "Trowel", "en"),
+    Label("http://x/trowel", "hand shovels", "en", preferred=False),
+    Label("http://x/UsedFor", "serves for", "en"),
+]
+
+
+@pytest.fixture
+def graph() -> GraphStore:
+    return GraphStore.from_triples(TRIPLES, LABELS, name="garden")
+
+
+def facts(graph: GraphStore, ids: np.ndarray, limit: int | None = None) -> set[tuple[str, str, str, float]]:
+    edges = graph.neighbours(ids, limit)
+    names = graph.names
+    return {
+        (h, graph.relations[r].name, t, round(float(w), 3))
+        for h, r, t, w in zip(names(edges.head), edges.relation, names(edges.tail), edges.weight, strict=True)
+    }
+
+
+def test_is_a_knowledge_graph(graph: GraphStore) -> None:
+    assert isinstance(graph, KnowledgeGraph)
+    assert (graph.entity_count, graph.edge_count) == (4, 3)
+    assert graph.manifest["self_loops_dropped"] == 1
+
+
+def test_neighbours_each_once_with_the_greatest_weight(graph: GraphStore) -> None:
+    ids = graph.ids(["http://x/trowel", "http://x/tool", "nobody"])
+    assert ids[2] == -1
+    assert facts(graph, ids[:2]) == {
+        ("http://x/trowel", "http://x/UsedFor", "http://x/digBed", 2.0),
+        ("http://x/trowel", "http://x/IsA", "http://x/tool", 0.7),
+    }
+
+
+def test_limit_takes_the_heaviest(graph: GraphStore) -> None:
+    trowel, bed = graph.ids(["http://x/trowel", "http://x/digBed"])
+    assert {fact[3] for fact in facts(graph, np.array([trowel]), 1)} == {2.0}
+    assert {fact[0] for fact in facts(graph, np.array([bed]), 1)} == {"http://x/trowel"}
+    assert len(facts(graph, np.array([bed]))) == 2
+
+
+def test_no_entities_no_facts(graph: GraphStore) -> None:
+    assert len(graph.neighbours(np.zeros(0, dtype=np.int32)).head) == 0
+    assert graph.labels(np.zeros(0, dtype=np.int32)) == []
+    assert graph.find([]) == []
+
+
+@pytest.mark.parametrize("surface", ["trowel", "Trowel", "모종삽", "hand shovels", "hand shovel"])
+def test_find_by_any_label(graph: GraphStore, surface: str) -> None:
+    assert graph.names(graph.find([surface])[0]) == ["http://x/trowel"]
+
+
+def test_find_by_local_name_and_not_at_all(graph: GraphStore) -> None:
+    found = graph.find(["dig bed", "digging", ""])
+    assert [len(ids) for ids in found] == [1, 0, 0]
+    assert graph.labels(found[0]) == ["dig bed"]
+
+
+def test_exact_preferred_label_first() -> None:
+    graph = GraphStore.from_triples(
+        [Triple("planting", "r", str(i)) for i in range(5)] + [Triple("plant", "r", "x")]
+    )
+    assert graph.labels(graph.find(["plant"])[0]) == ["plant", "planting"]
+
+
+def test_label_language(graph: GraphStore) -> None:
+    assert graph.labels(graph.ids(["http://x/trowel"])) == ["Trowel"]
+    korean = GraphStore.from_triples(TRIPLES, LABELS, language="ko")
+    assert korean.labels(korean.ids(["http://x/trowel"])) == ["모종삽"]
+    assert korean.all_labels(int(korean.ids(["http://x/trowel"])[0]))[-1].preferred is False
+
+
+def test_relation_names() -> None:
+    graph = GraphStore.from_triples(TRIPLES, LABELS, [Relation("http://x/IsA", "kind", "is a sort of")])
+    assert graph.relations[0].label == "serves for"
+    assert graph.relations[1] == Relation("http://x/IsA", "kind", "is a sort of")
+
+
+def test_degrees(graph: GraphStore) -> None:
+    assert graph.degrees(graph.ids(["http://x/trowel", "http://x/tool"])).tolist() == [2, 1]
+
+
+def test_blank_nodes_have_no_label() -> None:
+    graph = GraphStore.from_triples([Triple("_:b1", "r", "x")])
+    assert graph.labels(graph.ids(["_:b1"])) == [""]
+    assert not len(graph.find(["b1"])[0])
+
+
+def test_written_and_opened(tmp_path: Path) -> None:
+    write_store([*LABELS, *TRIPLES], tmp_path / "g")
+    graph = GraphStore.open(tmp_path / "g")
+    assert is_store(tmp_path / "g")
+    assert graph.name == "g"
+    assert graph.hash == GraphStore.from_triples(TRIPLES, LABELS).hash
+    assert len(facts(graph, np.arange(graph.entity_count))) == 3
+
+
+def test_empty_graph() -> None:
+    graph = GraphStore.from_triples([])
+    assert graph.entity_count == graph.edge_count == 0
+    assert not len(graph.find(["x"])[0])
+
+
+def test_not_a_store(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="kgqa graph import"):
+        GraphStore.open(tmp_path)
+    write_store(TRIPLES, tmp_path / "g")
+    (tmp_path / "g" / "edge_tail.bin").write_bytes(b"123")
+    with pytest.raises(InputError, match="edge_tail.bin"):
+        GraphStore.open(tmp_path / "g")
+
+
+def test_facts_among_are_the_neighbours_with_both_ends_known() -> None:
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 40, (600, 2)).tolist()
+    triples = [Triple(f"e{a}", f"r{i % 3}", f"e{b}", 1 + i % 7) for i, (a, b) in enumerate(ends)]
+    store = GraphStore.from_triples(triples)
+    for limit in (None, 4):
+        for size in (0, 1, 12):
+            others = np.sort(rng.choice(store.entity_count, size, replace=False)).astype(np.int32)
+            asked = others[::2]
+            around = store.neighbours(asked, limit)
+            both = np.isin(around.head, others) & np.isin(around.tail, others)
+            among = store.facts_among(asked, others, limit)
+            for found, wanted in zip(among, around, strict=True):
+                assert found.tolist() == wanted[both].tolist()

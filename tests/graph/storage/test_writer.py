@@ -1,0 +1,67 @@
+"""A store folder appears whole or not at all."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.storage.writer import write_store
+from kgqa.types import InputError, Triple
+
+
+def failing() -> Iterator[Triple]:
+    yield Triple("a", "r", "b")
+    raise InputError("x.nt:2: broken")
+
+
+def test_failure_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        write_store(failing(), tmp_path / "g")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failure_leaves_the_old_store(tmp_path: Path) -> None:
+    write_store([Triple("a", "r", "b")], tmp_path / "g")
+    with pytest.raises(InputError):
+        write_store(failing(), tmp_path / "g")
+    assert GraphStore.open(tmp_path / "g").edge_count == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["g"]
+
+
+def test_replaces_a_store_but_no_other_folder(tmp_path: Path) -> None:
+    write_store([Triple("a", "r", "b")], tmp_path / "g")
+    opened = GraphStore.open(tmp_path / "g")
+    write_store([Triple("a", "r", "b"), Triple("a", "r", "c")], tmp_path / "g", about={"licence": "CC0"})
+    assert GraphStore.open(tmp_path / "g").manifest["licence"] == "CC0"
+    assert opened.labels(opened.ids(["b"])) == ["b"]  # the old mapping stays readable
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letter.txt").write_text("dear")
+    with pytest.raises(InputError, match="not empty"):
+        write_store([], tmp_path / "home")
+
+
+def test_what_a_killed_import_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".g-1234.part").mkdir()
+    write_store([Triple("a", "r", "b")], tmp_path / "g")
+    assert [path.name for path in tmp_path.iterdir()] == ["g"]
+
+
+def write_many(folder: Path, count: int) -> None:
+    for _ in range(3):
+        write_store([Triple("a", "r", str(i)) for i in range(count)], folder)
+
+
+def test_two_writers_do_not_corrupt(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=write_many, args=(tmp_path / "g", n)) for n in (5, 9)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert GraphStore.open(tmp_path / "g").edge_count in (5, 9)
+    assert [path.name for path in tmp_path.iterdir()] == ["g"]

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from kgqa import assets
+from kgqa.types import InputError
+
+
+def test_what_is_shipped_is_there() -> None:
+    for path in (assets.RELATIONS, assets.PARAPHRASES, assets.RESULTS, assets.CURVES, assets.APP):
+        assert path.is_file()
+    assert assets.GRAPHS.is_dir() and assets.MODELS.is_dir()
+
+
+def test_the_environment_moves_caches_data_and_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CACHE_HOME", "KGQA_DATA", "KGQA_GRAPHS"):
+        monkeypatch.delenv(name, raising=False)
+    assert assets.cache_folder("graphs") == Path.home() / ".cache" / "kgqa" / "graphs"
+    assert assets.data_folder() == Path("data") and assets.graph_folders() == [assets.GRAPHS]
+    for name in ("XDG_CACHE_HOME", "KGQA_DATA", "KGQA_GRAPHS"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert assets.cache_folder("subgraphs") == tmp_path / "kgqa" / "subgraphs"
+    assert assets.data_folder() == tmp_path and assets.graph_folders() == [tmp_path, assets.GRAPHS]
+    assert assets.data_path("$KGQA_DATA/text") == tmp_path / "text"
+    assert assets.expanded("$KGQA_DATA/kg") == str(tmp_path / "kg")
+
+
+def test_readers_and_encoders_are_found_by_path_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, file in (("shipped/a", "reader.json"), ("own", "reader.json"), ("shipped/e", "config.json")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / file).touch()
+    monkeypatch.setattr(assets, "MODELS", tmp_path / "shipped")
+    assert assets.find_model("a") == tmp_path / "shipped" / "a"
+    assert assets.find_model(tmp_path / "own") == tmp_path / "own"
+    assert assets.find_encoder("e") == tmp_path / "shipped" / "e"
+    assert assets.shipped_readers() == [tmp_path / "shipped" / "a"]
+    with pytest.raises(InputError, match="nowhere.*shipped: a"):
+        assets.find_model("nowhere")
+    with pytest.raises(InputError, match="nowhere"):
+        assets.find_encoder("nowhere")
+
+
+def test_an_unset_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"\$NOT_SET_HERE is not set"):
+        assets.expanded("$NOT_SET_HERE/kg/conceptnet_en.tsv.zst")
+    monkeypatch.delenv("KGQA_DATA", raising=False)
+    with pytest.raises(InputError, match="environment variable"):
+        assets.data_path("$KGQA_DATA/text")

@@ -1,0 +1,44 @@
+from kgqa.text.augment.distractors import with_choices
+from kgqa.types import Example, Passage, Question
+
+DUG = "What did I dig with?"
+
+
+def knows(passage: str, *answers: str, question: str = DUG, kind: str = "instrument") -> Example:
+    return Example(Question(question, passage=Passage(passage)), concepts=answers, kind=kind)
+
+
+SET = [
+    knows("I planted flowers.", "trowel", "spade"),
+    knows("I built a house.", "excavator"),
+    knows("The soup was hot.", "spoon", question="What did I eat with?"),
+    knows("It was bread.", "knife", question="What did I cut with?"),
+    knows("The ground was ice.", "pickaxe", "garden spade", question="What did I break it with?"),
+    knows("She dug there.", question="When?"),
+    knows("He ran home.", "rain", question="Why?", kind="why"),
+]
+
+
+def test_the_answer_stands_among_likely_others() -> None:
+    made = list(with_choices(SET, count=3, seed=0))
+    assert len(made) == 5  # none without an answer, none without others of its kind
+    for example in made:
+        choices = example.question.choices
+        assert example.choice is not None and len(set(choices)) == 3 and "rain" not in choices
+    flowers = made[0]
+    assert flowers.choice is not None and flowers.question.choices[flowers.choice] in ("trowel", "spade")
+    assert "excavator" in flowers.question.choices  # the same question in another situation
+
+
+def test_no_accepted_answer_is_a_wrong_choice() -> None:
+    for seed in range(30):
+        flowers = next(iter(with_choices(SET, count=4, seed=seed)))
+        wrong = set(flowers.question.choices) - {flowers.question.choices[flowers.choice or 0]}
+        assert not wrong & {"trowel", "spade", "garden spade"}
+
+
+def test_the_same_for_one_seed_and_other_orders_for_others() -> None:
+    first = [e.question.choices for e in with_choices(SET, count=3, seed=1)]
+    assert first == [e.question.choices for e in with_choices(SET, count=3, seed=1)]
+    places = {next(iter(with_choices(SET, count=3, seed=seed))).choice for seed in range(30)}
+    assert places == {0, 1, 2}

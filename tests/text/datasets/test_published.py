@@ -1,0 +1,112 @@
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from kgqa.text.datasets import published
+from kgqa.types import InputError, Source
+
+OPTIONS = [{"label": "A", "text": "hoe"}, {"label": "B", "text": "spade"}]
+MCSCRIPT = """<data><instance id="3"><text>We heated milk in a pan.</text><questions>
+<question id="0" text="In what?"><answer correct="False" id="0" text="A pot."/>
+<answer correct="True" id="1" text="in a pan."/></question>
+<question id="1" text="Where?"><answer correct="True" id="0" text="On the stove."/>
+<answer correct="False" id="1" text="outside"/></question>
+<question id="2" text="Was it hot?"><answer correct="True" id="0" text="Yes, it was."/>
+<answer correct="False" id="1" text="no"/></question></questions></instance></data>"""
+
+
+def put(data: Path, name: str, content: Any) -> None:
+    path = data / "qa" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.with_name(path.name + ".zst").write_bytes(zstandard.compress(text.encode()))
+
+
+def read(data: Path, name: str) -> list[Any]:
+    return list(published.READERS[name](data))
+
+
+def test_commonsenseqa_with_and_without_choices(tmp_path: Path) -> None:
+    row = {"id": "x", "answerKey": "B", "question": {"stem": "Dig with what?", "choices": OPTIONS}}
+    put(tmp_path, "csqa/train.jsonl", row)
+    (example,) = read(tmp_path, "csqa-train")
+    assert (example.question.choices, example.choice) == (("hoe", "spade"), 1)
+    (example,) = read(tmp_path, "csqa-open-train")
+    assert (example.question.choices, example.concepts) == ((), ("spade",))
+
+
+def test_openbook_fact_is_the_passage(tmp_path: Path) -> None:
+    row = {"id": "x", "fact1": "a fact", "answerKey": "A", "question": {"stem": "?", "choices": OPTIONS}}
+    put(tmp_path, "openbookqa/train_complete.jsonl", row)
+    assert read(tmp_path, "openbookqa-fact-train")[0].question.passage_text == "a fact"
+
+
+def test_mcscript(tmp_path: Path) -> None:
+    put(tmp_path, "mcscript/dev-data.xml", MCSCRIPT)
+    assert [e.choice for e in read(tmp_path, "mcscript-dev")] == [1, 0, 0]
+    pan, stove = read(tmp_path, "mcscript-open-dev")
+    assert pan.source is Source.PASSAGE
+    assert pan.question.passage_text[slice(*pan.spans[0])] == "pan"
+    assert stove.concepts == ("stove",)
+
+
+def test_squad_leaves_out_guessed_places(tmp_path: Path) -> None:
+    def qa(number: int, start: int) -> dict[str, Any]:
+        return {"id": f"q{number}", "question": "?", "answers": [{"text": "b", "answer_start": start}]}
+
+    paragraph = {"context": "a b b", "qas": [qa(1, 2), qa(2, 4)]}
+    put(tmp_path, "squad/train-v1.1.rebuilt.json", {"data": [{"title": "t", "paragraphs": [paragraph]}]})
+    put(tmp_path, "squad/train-v1.1.uncertain_starts.tsv", "id\tn\nq2\t2\n")
+    assert [e.question.id for e in read(tmp_path, "squad1-train")] == ["q1"]
+    paragraph["qas"] = [qa(1, 3)]
+    put(tmp_path, "squad/dev-v1.1.json", {"data": [{"paragraphs": [paragraph]}]})
+    with pytest.raises(InputError, match="q1"):
+        read(tmp_path, "squad1-dev")
+    put(tmp_path, "squad/dev-v1.1.json", {"rows": []})
+    with pytest.raises(InputError, match="format"):
+        read(tmp_path, "squad1-dev")
+
+
+def test_the_other_formats(tmp_path: Path) -> None:
+    put(tmp_path, "qasc/dev.qasc.json", [{"query": "?", "cands": ["a", "b"], "answer": "b"}])
+    put(tmp_path, "piqa/valid.jsonl", {"goal": "?", "sol1": "a", "sol2": "b"})
+    put(tmp_path, "piqa/valid-labels.lst", "1\n")
+    social = {"context": "c", "question": "?", "answerA": "a", "answerB": "b", "answerC": "c", "correct": "B"}
+    put(tmp_path, "socialiqa/socialiqa_dev.jsonl", social)
+    put(
+        tmp_path,
+        "cosmosqa/valid.csv",
+        "id,context,question,answer0,answer1,answer2,answer3,label\n1,c,?,a,b,c,d,1\n",
+    )
+    put(tmp_path, "csqa2/CSQA2_dev.jsonl", {"id": "1", "question": "?", "answer": "no"})
+    arc = (
+        "Please choose the correct answer to the question: Why?\n\nAnswer1: a Answer2: b\n\nAnswer format: x"
+    )
+    put(tmp_path, "arc/ARC-Easy.train.json", [{"instruction": arc, "answer": "answer2"}])
+    for name in ("qasc-dev", "piqa-dev", "socialiqa-dev", "cosmosqa-dev", "csqa2-dev", "arc-easy-train"):
+        (example,) = read(tmp_path, name)
+        assert example.choice == 1, name
+    assert read(tmp_path, "arc-easy-train")[0].question.text == "Why?"
+
+
+@pytest.mark.parametrize("name", published.READERS)
+def test_missing_data_names_file_and_remedy(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="looked for .*training/DATA.md"):
+        read(tmp_path, name)
+
+
+@pytest.mark.data
+@pytest.mark.skipif("KGQA_DATA" not in os.environ, reason="KGQA_DATA names no folder of data sets")
+def test_published_sizes() -> None:
+    data = Path(os.environ["KGQA_DATA"])
+    sizes = {"squad1-train": 87_361, "squad2-dev": 11_873, "csqa-train": 8_500, "mcscript-train": 9_731}
+    assert {name: len(read(data, name)) for name in sizes} == sizes
+
+
+def test_short_answers() -> None:
+    assert published.short_answer("With his hands.") == "hands"
+    assert published.short_answer("Yes, they did") == ""

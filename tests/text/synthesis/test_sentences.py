@@ -1,0 +1,38 @@
+import pytest
+
+from kgqa.text.synthesis.sentences import say_fact
+
+
+@pytest.mark.parametrize(
+    ("head", "relation", "tail", "sentence"),
+    [
+        (
+            "plant flowers",
+            "https://kgqa.org/relation/HasInstrument",
+            "trowel",
+            "to plant flowers, people use a trowel",
+        ),
+        ("dig", "AtLocation", "construction site", "people dig at the construction site"),
+        ("sink", "AtLocation", "kitchen", "a sink is found in the kitchen"),
+        ("wedding", "HasClothing", "suit", "for a wedding, people wear a suit"),
+        ("trowel", "/r/UsedFor", "dig a hole", "a trowel is used to dig a hole"),
+        ("trowel", "UsedFor", "digging", "a trowel is used for digging"),
+        ("build a house", "HasAgent", "builder", "a builder builds a house"),
+        ("open a bottle", "AtLocation", "kitchen", "people open a bottle in the kitchen"),
+        ("water bottle", "AtLocation", "kitchen", "a water bottle is found in the kitchen"),
+        ("water the plants", "HasTime", "early morning", "people water the plants in the early morning"),
+        ("scissors", "MadeOf", "metal", "scissors are made of metal"),
+        (
+            "not wake the baby",
+            "HasSubevent",
+            "close the door",
+            "not waking the baby involves closing the door",
+        ),
+    ],
+)
+def test_facts_are_said_as_people_say_them(head: str, relation: str, tail: str, sentence: str) -> None:
+    assert say_fact(head, relation, "??", tail) == sentence
+
+
+def test_an_unknown_relation_is_said_in_its_own_words() -> None:
+    assert say_fact("smoker", "http://example.org/calms", "calms", "bees") == "smoker calms bees"
