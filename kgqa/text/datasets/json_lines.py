@@ -82,7 +82,10 @@ def _example(row: dict[str, Any], where: str, default_id: str) -> Example:
 
 
 def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
-    """Every place where one of the answers stands in the passage as whole words, letter case ignored."""
+    """Every place where one of the answers stands in the passage as whole words, letter case ignored.
+
+    A Korean word may go on after the answer: its particles and endings are written to it.
+    """
     folded, found = passage.lower(), []
     if len(folded) != len(passage):  # a few letters change length when lowered: offsets would be wrong
         folded = passage
@@ -91,10 +94,15 @@ def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
         start = folded.find(wanted)
         while wanted and start >= 0:
             end = start + len(wanted)
-            if not (passage[start - 1 : start].isalnum() or passage[end : end + 1].isalnum()):
+            goes_on = passage[end : end + 1].isalnum() and not _in_hangul(passage[end - 1 : end + 1])
+            if not (passage[start - 1 : start].isalnum() or goes_on):
                 found.append(Span(start, end))
             start = folded.find(wanted, start + 1)
     return tuple(dict.fromkeys(found))
+
+
+def _in_hangul(text: str) -> bool:
+    return all("가" <= letter <= "힣" for letter in text)
 
 
 def _choice(question: Question, given: Any, where: str) -> int:

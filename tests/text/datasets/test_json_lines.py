@@ -77,3 +77,16 @@ def test_questions_need_no_answer(tmp_path: Path) -> None:
 def test_spans_of_keeps_offsets_when_lowering_changes_length() -> None:
     passage = "İ met Ann."
     assert [passage[a:b] for a, b in spans_of(passage, ["Ann"])] == ["Ann"]
+
+
+def test_a_korean_answer_may_be_followed_by_its_particle() -> None:
+    passage = "책은 공책 위에, 책가방에 있다. 낡은 책을 읽었다. 2책"
+    assert [(span.start, span.end) for span in spans_of(passage, ["책"])] == [(0, 1), (10, 11), (20, 21)]
+
+
+@pytest.mark.parametrize("name", ["korean_dev", "korean_test"])
+def test_the_korean_questions_and_their_translations_ask_the_same(name: str) -> None:
+    data = Path(__file__).parents[3] / "training" / "data"
+    korean, english = (list(read_examples(data / f"{name}{suffix}.jsonl")) for suffix in ("", "_en"))
+    for ours, theirs in zip(korean, english, strict=True):
+        assert (ours.question.id, ours.kind, ours.source) == (theirs.question.id, theirs.kind, theirs.source)
