@@ -20,6 +20,8 @@ RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
 """Curves of the shipped encoders' pretraining."""
 APP = ROOT / "apps" / "main.py"
+GRAPH_SUITE = ROOT / "tests" / "graphs"
+"""Graphs in the forms people have them, with questions, for development."""
 
 
 def cache_folder(kind: str) -> Path:

@@ -38,6 +38,7 @@ SUB_ROOMS = {
         "authoring": 1,
         "sparql": 2,
         "overlay": 2,
+        "serving": 2,
         "opening": 3,
     },
 }

@@ -67,8 +67,12 @@ def predict(
 
 @app.command()
 def evaluate(
-    task: Annotated[str, typer.Argument(help="Data set name, `own` with --data, or `compare`.")],
-    data: Annotated[Path | None, typer.Option(help="Your own JSONL with answers.")] = None,
+    task: Annotated[
+        str, typer.Argument(help="Data set name, `own` with --data, `graphs`, `edits`, or `compare`.")
+    ],
+    data: Annotated[
+        Path | None, typer.Option(help="Your own JSONL with answers; for graphs and edits: their folder.")
+    ] = None,
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
@@ -77,7 +81,11 @@ def evaluate(
         int, typer.Option(min=0, help="Also test the explanations of the first so many questions.")
     ] = 0,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="First fit gate and confidences to this data set, and store them.")
+        bool,
+        typer.Option("--calibrate", help="First fit gate and confidences to this data set, and store them."),
+    ] = False,
+    sparql: Annotated[
+        bool, typer.Option("--sparql", help="For graphs: ask each through a SPARQL endpoint on this machine.")
     ] = False,
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
@@ -87,11 +95,21 @@ def evaluate(
     ),
     overrides: Annotated[list[str] | None, typer.Option("--set", help="For compare: KEY=VALUE.")] = None,
 ) -> None:
-    """Measure a reader on a data set, or train and compare all reasoners."""
+    """Measure a reader on a data set or on many graphs, or train and compare all reasoners."""
     if task == "compare":
         from kgqa.cli.training import compare_rows
 
         compare_rows(recipe, overrides or [], rows, seeds, limit, out)
+        return
+    if task == "graphs":
+        from kgqa.cli.suites import evaluate_graphs
+
+        evaluate_graphs(data, model, as_json, sparql, limit)
+        return
+    if task == "edits":
+        from kgqa.cli.suites import evaluate_edits
+
+        evaluate_edits(data, model, as_json)
         return
     from kgqa.cli.answering import evaluate_task
 

@@ -1,0 +1,129 @@
+"""`kgqa evaluate graphs` and `kgqa evaluate edits`: what is made of many graphs, without retraining."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from kgqa.assets import GRAPH_SUITE
+from kgqa.evaluation.graph_suite import (
+    KINDS,
+    AnswerMany,
+    Result,
+    System,
+    as_rows,
+    ask_edits,
+    ask_suite,
+    figures,
+    load_edits,
+    load_suite,
+)
+from kgqa.graph.opening import open_graph
+from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import KnowledgeGraph
+
+
+def evaluate_graphs(data: Path | None, model: str, as_json: bool, sparql: bool, limit: int | None) -> None:
+    """Ask every question of a folder of graphs and print who got how many of each kind, and of each graph.
+
+    `sparql` serves each graph on loopback and asks the endpoint; `limit` takes the first questions of each graph.
+    """
+    from kgqa.evaluation.lexical_baselines import BASELINES
+    from kgqa.graph.serving import serve
+
+    suite = load_suite(data or GRAPH_SUITE)
+    if limit is not None:
+        places: dict[Path, int] = {}
+        kept = []
+        for asked in suite:
+            places[asked.graph] = places.get(asked.graph, 0) + 1
+            if places[asked.graph] <= limit:
+                kept.append(asked)
+        suite = kept
+    systems: dict[str, System] = {"reader": _reader(model)}
+    systems |= {name: lambda graph, made=made: made(graph).answer_many for name, made in BASELINES.items()}  # type: ignore[misc]
+    with ExitStack() as endpoints:
+        opened: dict[Path, KnowledgeGraph] = {}
+
+        def open_once(path: Path) -> KnowledgeGraph:
+            if path not in opened:
+                graph = open_graph(path)
+                if sparql and isinstance(graph, GraphStore):
+                    graph = open_graph(endpoints.enter_context(serve(path, graph)))
+                opened[path] = graph
+            return opened[path]
+
+        results = ask_suite(suite, systems, open_once)
+    if as_json:
+        print(json.dumps({"model": model, "sparql": sparql, "results": as_rows(results)}, ensure_ascii=False))
+        return
+    _show(results, f"{model} over {len(opened)} graphs" + (" by SPARQL" if sparql else ""))
+
+
+def evaluate_edits(data: Path | None, model: str, as_json: bool) -> None:
+    """Ask the questions of the edits before and after them and print how often the answer moved as it should."""
+    from rich.console import Console
+    from rich.table import Table
+
+    folder = data or GRAPH_SUITE
+    edits = load_edits(folder)
+
+    def open_one(name: str) -> KnowledgeGraph:
+        beside = folder / name
+        return open_graph(beside if beside.is_file() else name)
+
+    changes = ask_edits(edits, _reader(model), open_one)
+    if as_json:
+        print(json.dumps({"model": model, "results": as_rows(changes)}, ensure_ascii=False))
+        return
+    table = Table(
+        "graph", "question", "before", "after", "expected", "", title=f"{model}, {len(changes)} edits"
+    )
+    for change in changes:
+        expected = " / ".join(change.expected) or "–"
+        said = [change.before or "–", change.problem or change.after or "–"]
+        table.add_row(change.graph, change.question, *said, expected, "✓" if change.right else "")
+    console = Console()
+    console.print(table)
+    right, before = (sum(getattr(change, name) for change in changes) for name in ("right", "was_right"))
+    console.print(f"as expected after the edit: {right} of {len(changes)}; right before it: {before}")
+
+
+def _reader(model: str) -> System:
+    """The reader over any graph. What if asks the index of labels of the graph beneath, which is made once."""
+    from kgqa.answerer import Answerer
+
+    first: list[Answerer] = []
+    over: dict[int, Answerer] = {}
+
+    def system(graph: KnowledgeGraph) -> AnswerMany:
+        if not first:
+            first.append(Answerer.load(model, graph))
+        if id(graph) not in over:
+            over[id(graph)] = first[0].with_graph(graph)
+            if isinstance(graph, OverlayGraph) and id(graph.base) in over:
+                over[id(graph)].linker.nearest = over[id(graph.base)].linker.nearest
+        return over[id(graph)].answer_many
+
+    return system
+
+
+def _show(results: Sequence[Result], title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for by, order in (("kind", KINDS), ("graph", ())):
+        found = figures(results, by)
+        asked = {key: count for key, (_, count) in next(iter(found.values())).items()}
+        keys = sorted(asked.keys() - {"all"}, key=lambda key: (order.index(key) if order else 0, key))
+        table = Table(by, "questions", *(f"{name}, %" for name in found), title=f"hits@1, {title}")
+        for key in (*keys, "all"):
+            shares = (100 * row[key][0] / row[key][1] for row in found.values())
+            table.add_row(key, str(asked[key]), *(f"{share:.1f}" for share in shares))
+        console.print(table)
+    for problem in dict.fromkeys(result.problem for result in results if result.problem):
+        console.print(problem, highlight=False)

@@ -1,0 +1,279 @@
+"""Questions over many graphs, asked without retraining, and what-if edits of them: right or wrong, by kind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgqa.graph.linking.normalising import split_local_name
+from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.metrics import squad_normalise
+from kgqa.types import Answer, InputError, KnowledgeGraph, Passage, Question, Triple
+
+KINDS = (
+    "one-hop",
+    "reverse",
+    "two-hop",
+    "several",
+    "literal",
+    "yes-no",
+    "how-many",
+    "compare",
+    "with-passage",
+    "unanswerable",
+)
+EDITS = "edits.jsonl"
+_NUMBER = re.compile(r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
+_NUMBERED = re.compile(r"^p\d+i? ")
+
+AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
+System = Callable[[KnowledgeGraph], AnswerMany]
+"""Something that answers questions over whatever graph it is given."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of the suite, over the graph in file `graph`; no `answers` means that it has none."""
+
+    graph: Path
+    kind: str
+    question: Question
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one system said to one question. `problem` tells why it could not be asked."""
+
+    system: str
+    graph: str
+    kind: str
+    id: str
+    question: str
+    said: str | None
+    answers: tuple[str, ...]
+    right: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """An edit of a graph by words, the question asked before and after, and what is then accepted.
+
+    `before` is None where it does not matter; an empty `after` means that no answer is left.
+    """
+
+    graph: str
+    question: Question
+    add: tuple[tuple[str, str, str], ...]
+    remove: tuple[tuple[str, str, str], ...]
+    before: tuple[str, ...] | None
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a system said to the question before and after an edit; `right` where the edit moved the answer there."""
+
+    graph: str
+    question: str
+    before: str | None
+    after: str | None
+    expected: tuple[str, ...]
+    was_right: bool
+    right: bool
+    problem: str = ""
+
+
+def load_suite(folder: Path) -> list[Asked]:
+    """All questions of a folder: `NAME.jsonl` beside the graph `NAME.*`.
+
+    Raises:
+        InputError: a questions file has no graph beside it or a line that is no question, or there is none.
+    """
+    found: list[Asked] = []
+    for path in sorted(folder.glob("*.jsonl")):
+        if path.name == EDITS:
+            continue
+        graphs = [other for other in sorted(folder.glob(f"{path.stem}.*")) if other != path]
+        if len(graphs) != 1:
+            raise InputError(f"{path}: {len(graphs)} graphs of that name beside it; one is needed")
+        for place, row in _rows(path, ("question", "kind", "answers")):
+            if row["kind"] not in KINDS:
+                raise InputError(f"{place}: kind {row['kind']!r}; known are {', '.join(KINDS)}")
+            found.append(Asked(graphs[0], row["kind"], _question(row, place), tuple(row["answers"])))
+    if not found:
+        raise InputError(f"{folder}: no questions here (NAME.jsonl beside a graph NAME.ttl)")
+    return found
+
+
+def load_edits(folder: Path) -> list[WhatIf]:
+    """The edits of a folder.
+
+    Raises:
+        InputError: there are none, or a line is none.
+    """
+    edits = []
+    for place, row in _rows(folder / EDITS, ("graph", "question", "add", "remove", "before", "after")):
+        add, remove = (tuple(tuple(fact) for fact in row[key]) for key in ("add", "remove"))
+        if any(len(fact) != 3 for fact in (*add, *remove)):
+            raise InputError(f"{place}: a fact is [head, relation, tail]")
+        before = None if row["before"] is None else tuple(row["before"])
+        edits.append(WhatIf(row["graph"], _question(row, place), add, remove, before, tuple(row["after"])))
+    return edits
+
+
+def ask_suite(
+    suite: Sequence[Asked],
+    systems: dict[str, System],
+    open_graph: Callable[[Path], KnowledgeGraph],
+    batch: int = 16,
+) -> list[Result]:
+    """Put every question to every system; a graph that cannot be opened is wrong throughout, and says why."""
+    results: list[Result] = []
+    for path in dict.fromkeys(asked.graph for asked in suite):
+        mine = [asked for asked in suite if asked.graph == path]
+        for name, system in systems.items():
+            said: list[str | None] = []
+            problem = ""
+            try:
+                answer_many = system(open_graph(path))
+                for start in range(0, len(mine), batch):
+                    chunk = [asked.question for asked in mine[start : start + batch]]
+                    said += [answer.text for answer in answer_many(chunk)]
+            except InputError as error:
+                said, problem = [None] * len(mine), str(error)
+            for asked, text in zip(mine, said, strict=True):
+                right = not problem and is_right(text, asked.answers)
+                about = (path.name, asked.kind, asked.question.id, asked.question.text)
+                results.append(Result(name, *about, text, asked.answers, right, problem))
+    return results
+
+
+def ask_edits(
+    edits: Sequence[WhatIf], system: System, open_graph: Callable[[str], KnowledgeGraph]
+) -> list[Change]:
+    """Ask each question before and after its edit; an edit that cannot be made counts as one without effect."""
+    changes = []
+    opened: dict[str, KnowledgeGraph] = {}
+    for edit in edits:
+        before = after = None
+        problem = ""
+        try:
+            if edit.graph not in opened:
+                opened[edit.graph] = open_graph(edit.graph)
+            graph = opened[edit.graph]
+            before = system(graph)([edit.question])[0].text
+            over = OverlayGraph(graph, facts_in_words(graph, edit.add), facts_in_words(graph, edit.remove))
+            after = system(over)([edit.question])[0].text
+        except InputError as error:
+            problem = str(error)
+        was_right = not problem and (edit.before is None or is_right(before, edit.before))
+        right = not problem and is_right(after, edit.after) and not is_right(before, edit.after)
+        changes.append(
+            Change(edit.graph, edit.question.text, before, after, edit.after, was_right, right, problem)
+        )
+    return changes
+
+
+def facts_in_words(graph: KnowledgeGraph, facts: Sequence[tuple[str, str, str]]) -> list[Fact]:
+    """Facts between all concepts of the graph that bear the words; words that none bears become a concept.
+
+    A relation is known by its label, its words, or its name taken apart; one that the graph lacks keeps its words.
+    """
+    made = []
+    for head, relation, tail in facts:
+        name = _relation_name(graph, relation)
+        made += [
+            Fact(Triple(first, name, last), (head, tail))
+            for first in _names(graph, head)
+            for last in _names(graph, tail)
+        ]
+    return made
+
+
+def _relation_name(graph: KnowledgeGraph, said: str) -> str:
+    wanted = said.casefold()
+    for known in graph.relations:
+        forms = (known.label, known.words, split_local_name(known.name))
+        if wanted in {_NUMBERED.sub("", form.casefold()) for form in forms} | {known.name.casefold()}:
+            return known.name
+    return said
+
+
+def _names(graph: KnowledgeGraph, label: str) -> list[str]:
+    """Names of the concepts that have a label; the label itself where none has."""
+    found = graph.find([label])[0]
+    same = [
+        e for e, text in zip(found.tolist(), graph.labels(found), strict=True) if _key(text) == _key(label)
+    ]
+    ids = np.array(same or found.tolist()[:1], dtype=np.int32)
+    return graph.names(ids) if len(ids) else [label]
+
+
+def is_right(said: str | None, answers: Sequence[str]) -> bool:
+    """Whether an answer is accepted: the same but for case, articles and the way a number is written.
+
+    >>> is_right("12,000.0", ["12000"]), is_right(None, []), is_right("the Hague", ["Hague"]), is_right("", [])
+    (True, True, True, False)
+    """
+    if said is None or not answers:
+        return said is None and not answers
+    return _key(said) in {_key(answer) for answer in answers}
+
+
+def _key(text: str) -> str:
+    bare = text.strip()
+    if _NUMBER.fullmatch(bare):
+        return f"{float(bare.replace(',', '')):.9g}"
+    spelt = re.sub(r"(?<=\d)[.,](?=\d)", "_", bare)  # £2.80 is not £280
+    return squad_normalise(spelt.replace("_", "point")) or bare
+
+
+def figures(results: Sequence[Result], by: str) -> dict[str, dict[str, tuple[int, int]]]:
+    """(right, asked) of each system for each value of `by` ("kind" or "graph"), and for "all"."""
+    rows: dict[str, dict[str, tuple[int, int]]] = {}
+    for result in results:
+        row = rows.setdefault(result.system, {})
+        for key in (getattr(result, by), "all"):
+            right, asked = row.get(key, (0, 0))
+            row[key] = (right + result.right, asked + 1)
+    return rows
+
+
+def as_rows(found: Sequence[Result] | Sequence[Change]) -> list[dict[str, Any]]:
+    """Results as JSON objects."""
+    return [asdict(result) for result in found]
+
+
+def _question(row: dict[str, Any], place: str) -> Question:
+    passage = row.get("passage")
+    if not isinstance(row["question"], str) or not (passage is None or isinstance(passage, str)):
+        raise InputError(f'{place}: "question" and "passage" are texts')
+    return Question(
+        row["question"], passage=Passage(passage) if passage else None, id=str(row.get("id", place))
+    )
+
+
+def _rows(path: Path, keys: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    rows = []
+    for number, line in enumerate(lines, 1):
+        place = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except ValueError:
+            raise InputError(f"{place}: no JSON") from None
+        if not isinstance(row, dict) or not set(keys) <= row.keys():
+            raise InputError(f"{place}: needs {', '.join(keys)}")
+        rows.append((place, row))
+    return rows
