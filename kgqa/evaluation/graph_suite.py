@@ -29,6 +29,8 @@ KINDS = (
     "unanswerable",
 )
 EDITS = "edits.jsonl"
+EVERY = "*"
+"""In a fact to remove: whatever stands there."""
 _NUMBER = re.compile(r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
 _NUMBERED = re.compile(r"^p\d+i? ")
 
@@ -170,7 +172,8 @@ def ask_edits(
                 opened[edit.graph] = open_graph(edit.graph)
             graph = opened[edit.graph]
             before = system(graph)([edit.question])[0].text
-            over = OverlayGraph(graph, facts_in_words(graph, edit.add), facts_in_words(graph, edit.remove))
+            remove = [fact for said in edit.remove for fact in _spelt_out(graph, said)]
+            over = OverlayGraph(graph, facts_in_words(graph, edit.add), facts_in_words(graph, remove))
             after = system(over)([edit.question])[0].text
         except InputError as error:
             problem = str(error)
@@ -196,6 +199,24 @@ def facts_in_words(graph: KnowledgeGraph, facts: Sequence[tuple[str, str, str]])
             for last in _names(graph, tail)
         ]
     return made
+
+
+def _spelt_out(graph: KnowledgeGraph, fact: tuple[str, str, str]) -> list[tuple[str, str, str]]:
+    """The facts that a pattern stands for: `*` as head or tail is whatever stands there in the graph."""
+    head, relation, tail = fact
+    if EVERY not in (head, tail):
+        return [fact]
+    ends = graph.find([tail if head == EVERY else head])[0]
+    facts = graph.neighbours(ends)
+    here, there = (facts.tail, facts.head) if head == EVERY else (facts.head, facts.tail)
+    name = _relation_name(graph, relation)
+    kept = [
+        other
+        for end, number, other in zip(here.tolist(), facts.relation.tolist(), there.tolist(), strict=True)
+        if end in ends and graph.relations[number].name == name
+    ]
+    labels = dict.fromkeys(graph.labels(np.array(kept, dtype=np.int32)))
+    return [(label, relation, tail) if head == EVERY else (head, relation, label) for label in labels]
 
 
 def _relation_name(graph: KnowledgeGraph, said: str) -> str:

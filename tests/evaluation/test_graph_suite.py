@@ -93,6 +93,14 @@ def test_an_edit_moves_the_answer(folder: Path) -> None:
     assert (change.before, change.after, change.right) == ("Oslo Works", "Bergen Steel", True)
 
 
+@pytest.mark.parametrize("struck", [["trowel", "made by", "*"], ["*", "made by", "Oslo Works"]])
+def test_a_star_strikes_whatever_stands_there(folder: Path, struck: list[str]) -> None:
+    edit = json.loads((folder / "edits.jsonl").read_text(encoding="utf-8")) | {"remove": [struck]}
+    (folder / "edits.jsonl").write_text(json.dumps(edit) + "\n", encoding="utf-8")
+    (change,) = ask_edits(load_edits(folder), stems, lambda name: open_graph(folder / name))
+    assert change.after == "Bergen Steel"
+
+
 def test_facts_in_words(folder: Path) -> None:
     graph = open_graph(folder / "tools.tsv")
     (fact,) = facts_in_words(graph, [("Trowel", "Made By", "nobody")])
