@@ -141,7 +141,7 @@ def _length(example: Example) -> int:
     )
 
 
-def load_examples(settings: DataSettings, graph: KnowledgeGraph) -> list[Example]:
+def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[Example]:
     """The examples of one data set of the mixture."""
     if settings.name == "synthesis":
         count = settings.limit or 20_000

@@ -74,6 +74,35 @@ def _squad1_train(data: Path) -> Iterator[Example]:
     yield from squad(path, uncertain)
 
 
+def _squad2_unanswerable(path: Path) -> Iterator[Example]:
+    """Unanswerable questions of SQuAD 2.0's training part, one a line (Rajpurkar et al., 2018)."""
+    for number, row in rows_of(path):
+        passage = Passage(row["context"], f"{row.get('title', '')}/{number}")
+        yield Example(Question(row["question"].strip(), (), passage, str(row["id"])))
+
+
+def _natural_questions(path: Path) -> Iterator[Example]:
+    """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021)."""
+    for _, row in rows_of(path):
+        spans = tuple(Span(a["answer_start"], a["answer_start"] + len(a["text"])) for a in row["answers"])
+        passage = Passage(row["context"], str(row["id"]))
+        yield Example(Question(row["question"].strip(), (), passage, str(row["id"])), spans=spans)
+
+
+_SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
+
+
+def _fairytale(path: Path) -> Iterator[Example]:
+    """FairytaleQA (Xu et al., 2022): the questions whose answer stands word for word in the story."""
+    for number, row in enumerate(csv.DictReader(read_lines(path))):
+        text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
+        answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
+        start = text.find(answer)
+        if answer and start >= 0 and row["ex_or_im"] == "explicit":
+            question = Question(row["question"].replace(" ?", "?"), (), Passage(text, row["story_name"]), str(number))
+            yield Example(question, spans=(Span(start, start + len(answer)),), kind=row["attribute"])
+
+
 def _labelled(path: Path, open_answer: bool = False, with_fact: bool = False) -> Iterator[Example]:
     """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018).
 
@@ -224,6 +253,11 @@ READERS: dict[str, Reader] = {
     "squad1-train": _squad1_train,
     "squad1-dev": _at(squad, "squad/dev-v1.1.json"),
     "squad2-train": _at(squad, "squad/train-v2.0.json"),
+    "squad2-unanswerable": _at(_squad2_unanswerable, "squad2_unans/unanswerable_train.jsonl"),
+    "natural-questions-train": _at(_natural_questions, "qed_nq/train.jsonl"),
+    "natural-questions-dev": _at(_natural_questions, "qed_nq/dev.jsonl"),
+    "fairytale-train": _at(_fairytale, "fairytaleqa/train.csv"),
+    "fairytale-dev": _at(_fairytale, "fairytaleqa/valid.csv"),
     "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),
     "korquad-dev": _at(squad, "ko/korquad/KorQuAD_v1.0_dev.json"),
     **_per_split(_labelled, "csqa", _CSQA),
