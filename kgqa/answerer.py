@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
+from torch import Tensor
 
 from kgqa.assets import find_model
 from kgqa.batch import Fused
@@ -23,10 +24,16 @@ from kgqa.models.collate import Collated, Collator, Row
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.heads import GATED
+from kgqa.models.heads.choice import of_choices
+from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.models.reader import Reader, Scores, load_reader
+from kgqa.models.reading import ReadingSettings, settings_of
+from kgqa.models.rereading import as_choices
 from kgqa.models.word_vectors import WordVectors, load_words
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
+    NO,
+    YES,
     Answer,
     Candidate,
     Evidence,
@@ -43,6 +50,8 @@ from kgqa.types import (
 MAX_PASSAGE_CHARACTERS = 200_000
 MAX_QUESTION_CHARACTERS = 2_000
 MAX_CHOICES = 20
+READ_AGAIN = 0.02
+"""Least probability of a knowledge answer for its candidates to be read again."""
 
 
 class Answerer:
@@ -52,7 +61,8 @@ class Answerer:
         reader: the trained network.
         tokenizer: the one it was trained with.
         graph: any `KnowledgeGraph`.
-        max_nodes: concepts retrieved for a question.
+        reading: as the reader was trained.
+        second_opinion: weights of the first and the second reading's log-probabilities of a candidate.
         calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
     """
 
@@ -63,21 +73,20 @@ class Answerer:
         graph: KnowledgeGraph,
         *,
         name: str = "",
-        max_nodes: int = 100,
-        ablation: str = "none",
+        reading: ReadingSettings = ReadingSettings(),
         calibration: dict[str, tuple[float, float]] | None = None,
+        second_opinion: tuple[float, float] = (0.5, 1.0),
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
     ) -> None:
         self.reader = reader.eval()
         self.graph = graph
         self.linker = Linker(graph, nearest=NearLabels(graph))
-        self.collator = Collator(
-            tokenizer, max_tokens=min(384, reader.stepper.max_tokens), entities=entities, words=words
-        )
+        self.reading = reading
+        self.collator = Collator(tokenizer, reading, entities=entities, words=words)
         self.name = name
-        self.max_nodes = max_nodes
-        self.ablate = ABLATIONS[ablation]
+        self.ablate = ABLATIONS[reading.ablation]
+        self.second_opinion = second_opinion
         self.calibration = calibration or {}
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._reading = threading.Lock()
@@ -98,9 +107,9 @@ class Answerer:
             load_tokenizer(folder),
             opened,
             name=card.get("name") or folder.name,
-            max_nodes=int(card.get("max_nodes", 100)),
-            ablation=card.get("ablation", "none"),
+            reading=settings_of(card),
             calibration=calibration,
+            second_opinion=tuple(card.get("second_opinion", (0.5, 1.0))),
             entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
             words=load_words(folder) if reader.settings.word_size else None,
         )
@@ -153,7 +162,7 @@ class Answerer:
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""
-        most = node_budget(question, self.max_nodes)
+        most = node_budget(question, self.reading.max_nodes)
         found = retrieve(question, self.graph, linker or self.linker, max_nodes=most)
         return [self.ablate(subgraph) for subgraph in found]
 
@@ -164,15 +173,57 @@ class Answerer:
         encoded = time.perf_counter()
         with self._reading, torch.inference_mode():
             scores = self.reader(collated.batch)
-        answers = self._decode(collated, scores)
-        done = time.perf_counter()
+        concepts = self.reader.concept.decode(scores.concept, collated)
+        reasoned = time.perf_counter()
+        if self.reading.reread:
+            concepts = self._read_again(questions, subgraphs, concepts, scores.gate)
+        again = time.perf_counter()
+        answers = self._decode(collated, scores, concepts)
         share = 1000 / len(questions)
-        timing = _total({"encode": (encoded - begin) * share, "reason": (done - encoded) * share})
+        timing = _total(
+            {
+                "encode": (encoded - begin) * share,
+                "reason": (reasoned - encoded + time.perf_counter() - again) * share,
+                "reread": (again - reasoned) * share,
+            }
+        )
         return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
 
-    def _decode(self, collated: Collated, scores: Scores) -> list[Answer]:
+    def _read_again(
+        self,
+        questions: Sequence[Question],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        concepts: list[list[Candidate]],
+        gate: Tensor,
+    ) -> list[list[Candidate]]:
+        """The concepts of open questions in the order of both readings; a question that the gate is sure is not
+        about knowledge keeps its first order."""
+        likely = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
+        asked = [
+            n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1
+        ]
+        if not asked:
+            return concepts
+        examples, graphs = [], []
+        for n in asked:
+            graph = subgraphs[n][0]
+            at = {name: node for node, name in enumerate(graph.nodes)}
+            nodes = [at[c.concept] for c in concepts[n][: self.reading.reread] if c.concept is not None]
+            question, small = as_choices(questions[n], graph, nodes, self.reading.facts)
+            examples.append(Example(question))
+            graphs.append(small)
+        collated = self.collator(examples, graphs)
+        with self._reading, torch.inference_mode():
+            second = of_choices(self.reader(collated.batch).choice, collated.batch).log_softmax(-1)
+        found = list(concepts)
+        for n, row in zip(asked, second, strict=True):
+            found[n] = _reordered(concepts[n], row, self.second_opinion)
+        return found
+
+    def _decode(
+        self, collated: Collated, scores: Scores, concepts: Sequence[Sequence[Candidate]]
+    ) -> list[Answer]:
         spans = self.reader.span.decode(scores.span, collated)
-        concepts = self.reader.concept.decode(scores.concept, collated)
         choices = self.reader.choice.decode(scores.choice, collated)
         gates = scores.gate.softmax(-1).tolist()
         answers = []
@@ -180,8 +231,9 @@ class Answerer:
             if example.question.choices:
                 ranked = choices[number]
             else:
-                gate = dict(zip(GATED, gates[number], strict=True))
+                gate = dict(zip(GATED, gates[number], strict=False))
                 ranked = _merge(gate, spans[number], concepts[number])
+                ranked = _with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], spans[number])
             best = ranked[0]
             rows = [row for row in collated.rows if row.question == number]
             evidence = _evidence(best, example.question, rows, scores.fused)
@@ -240,6 +292,37 @@ def check_question(question: Question) -> None:
         raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
     if any(not choice.strip() for choice in question.choices):
         raise InputError("a choice is empty; leave it out or write it")
+
+
+def _reordered(
+    candidates: Sequence[Candidate], second: Tensor, weights: tuple[float, float]
+) -> list[Candidate]:
+    """Candidates with the probability that the first so many share dealt out anew by both readings."""
+    first = candidates[: len(second)]
+    score = torch.tensor([c.score for c in first])
+    mixed = (weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]).softmax(0) * score.sum()
+    again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
+    return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))
+
+
+def _with_verdicts(
+    ranked: list[Candidate],
+    gate: dict[Source, float],
+    verdicts: Sequence[float],
+    spans: Sequence[Candidate],
+) -> list[Candidate]:
+    """Yes and no among the candidates; where either is likelier than every source, it comes first."""
+    if not verdicts:
+        return ranked
+    place = spans[0].span if spans else None
+    said = [
+        Candidate(text, Source.PASSAGE, value, span=place)
+        for text, value in zip((YES, NO), verdicts, strict=True)
+    ]
+    if max(verdicts) > max(gate.values()):
+        said.sort(key=lambda c: -c.score)
+        return [*said, *ranked]
+    return [*ranked[:1], *sorted([*ranked[1:], *said], key=lambda c: (c.source is Source.NONE, -c.score))]
 
 
 def _merge(

@@ -44,6 +44,10 @@ class Source(StrEnum):
     NONE = "none"
 
 
+YES, NO = "yes", "no"
+"""What a yes/no question is answered with."""
+
+
 class Span(NamedTuple):
     """Half-open character range."""
 
@@ -89,7 +93,8 @@ class Example:
     """A question with its gold answer. A question without any gold is one that cannot be answered.
 
     `choice` is an index into `question.choices`, `spans` are character ranges of the passage (any one is
-    right), `concepts` are accepted surface forms of the answer concept (any one is right).
+    right), `concepts` are accepted surface forms of the answer concept (any one is right), `verdict` is what
+    the passage says to a yes/no question.
     """
 
     question: Question
@@ -97,13 +102,14 @@ class Example:
     spans: tuple[Span, ...] = ()
     concepts: tuple[str, ...] = ()
     kind: str = ""
+    verdict: bool | None = None
 
     @property
     def source(self) -> Source:
         """Where the gold answer stands."""
         if self.choice is not None:
             return Source.CHOICE
-        if self.spans:
+        if self.spans or self.verdict is not None:
             return Source.PASSAGE
         return Source.KNOWLEDGE if self.concepts else Source.NONE
 
@@ -113,6 +119,8 @@ class Example:
         question = self.question
         if self.choice is not None:
             return (question.choices[self.choice],)
+        if self.verdict is not None:
+            return (YES if self.verdict else NO,)
         spans = (question.passage_text[span.start : span.end] for span in self.spans)
         return tuple(dict.fromkeys((*spans, *self.concepts)))
 

@@ -21,6 +21,7 @@ from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, rank_of_gold
+from kgqa.models.reading import ReadingSettings
 from kgqa.trainer.answering import AnsweringRecipe, prepare, train_reader
 from kgqa.trainer.mixture import DataSettings, Part
 from kgqa.trainer.recipe import load_resolved, save_recipe
@@ -42,6 +43,10 @@ ROWS: dict[str, dict[str, str]] = {
     "fused, graph shuffled": {"reasoner": "fused", "ablation": "shuffled"},
     "fused, no direct facts": {"reasoner": "fused", "ablation": "no-direct-edges"},
     "fused, concepts only": {"reasoner": "fused", "ablation": "no-facts"},
+    "facts in words": {"reasoner": "text-only", "facts": "2"},
+    "facts in words, shuffled": {"reasoner": "text-only", "facts": "2", "ablation": "shuffled"},
+    "fused, facts in words": {"reasoner": "fused", "facts": "2"},
+    "fused, facts in words, shuffled": {"reasoner": "fused", "facts": "2", "ablation": "shuffled"},
 }
 EXPLAINING = ("kagnet", "mhgrn", "fused")
 """Rows whose explanations are put to the deletion test."""
@@ -125,7 +130,7 @@ def compare(
             tests = [(prepare(c, recipe, cache_folder("subgraphs")), open_graph(c.graph)) for c in recipe.columns]
         found: list[Outcome] = []
         for part, graph in tests:
-            reader: Reads = RetrievalAlone(graph, recipe.max_nodes)
+            reader: Reads = RetrievalAlone(graph, recipe.reading.max_nodes)
             if ROWS[row]:
                 reader = open_reader(run / "export", graph)
             faithful: list[float] = []
@@ -197,7 +202,13 @@ def _recipe_of(recipe: ComparisonRecipe, row: str, seed: int) -> AnsweringRecipe
             **plain,
             "name": f"{row}, seed {seed}",
             "reasoner": recipe.reasoner.model_copy(update={"name": ROWS[row]["reasoner"]}),
-            "ablation": ROWS[row].get("ablation", "none"),
+            "reading": ReadingSettings(
+                **{
+                    **recipe.reading.model_dump(),
+                    "ablation": ROWS[row].get("ablation", "none"),
+                    "facts": int(ROWS[row].get("facts", 0)),
+                }
+            ),
             "words": ROWS[row].get("words", recipe.words),
             "trainer": recipe.trainer.model_copy(update={"seed": seed}),
         }

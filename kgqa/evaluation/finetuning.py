@@ -18,6 +18,7 @@ from kgqa.evaluation.likelihood import Progress
 from kgqa.metrics import exact_match, f1
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader
+from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.sentences import marks_of, pad_rows, sentence_ids
 from kgqa.objectives.base import Batches, Objective
@@ -132,7 +133,7 @@ def finetune(
         objective = QA(reader, lambda _reader, _folder: None)
         examples = list(DATASETS[f"{task}-train"](data))
         settings = DataSettings(name=f"{task}-train", batch_questions=recipe.batch_rows)
-        collator = Collator(tokenizer, max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
+        collator = Collator(tokenizer, ReadingSettings(max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens)))
         batches = MixedBatches([Part(settings, examples, [[Subgraph()]] * len(examples))], collator, seed)
     steps = max(1, round(recipe.epochs * batches.steps_per_epoch))
     trainer = TrainerSettings(

@@ -14,13 +14,17 @@ from torch import Tensor
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.models.entities import EntityVectors
+from kgqa.models.facts_in_words import PathTable, choice_nodes, facts_of
 from kgqa.models.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.person_masking import Anybody, Pieces
+from kgqa.models.reading import ReadingSettings
 from kgqa.models.word_vectors import WordVectors
 from kgqa.types import Example, NodeRole, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
 """Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
+VERDICTS = {True: len(SOURCES), False: len(SOURCES) + 1}
+"""`Gold.source` of a question that the passage answers with yes or no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,7 @@ class Collator:
 
     Args:
         tokenizer: with [CLS]-like and [SEP]-like tokens; its character offsets are used for spans.
-        max_tokens: tokens of a row; a longer passage is read in windows.
-        stride: tokens that neighbouring windows share.
+        reading: tokens of a row and of its overlap with the next, paths told beside a choice.
         max_label_tokens: tokens of a node or relation label; the rest is cut.
         entities: vectors of the graph's entities, for a reasoner that reads them.
         words: word vectors, for a reader that reads them with the marks of recurring words; people
@@ -64,17 +67,17 @@ class Collator:
     def __init__(
         self,
         tokenizer: Tokenizer,
-        max_tokens: int = 384,
-        stride: int = 128,
+        reading: ReadingSettings = ReadingSettings(),
         max_label_tokens: int = 8,
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
+        self.facts = reading.facts
         self.entities = entities
         self.words = words
-        self.max_tokens = max_tokens
-        self.stride = stride
+        self.max_tokens = reading.max_tokens
+        self.stride = reading.stride
         self.max_label_tokens = max_label_tokens
         self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
         self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")
@@ -104,7 +107,9 @@ class Collator:
         choices: Sequence[str | None] = question.choices or (None,)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
-            chosen, chosen_words = self._read(choice, told_apart=True) if choice is not None else (None, None)
+            chosen, chosen_words = None, None
+            if choice is not None:
+                chosen, chosen_words = self._read(self._with_facts(choice, graph), told_apart=True)
             features = overlap_features(asked_words, chosen_words, passage_words)
             for left, right in self._windows(asked, chosen, passage):
                 ids, segments, question_at, choice_at, passage_at = self._row(
@@ -162,6 +167,13 @@ class Collator:
         pieces = pieces if told_apart else self.anybody(pieces, names)
         return pieces, read_words(text, pieces, self.words, names)
 
+    def _with_facts(self, choice: str, graph: Subgraph) -> str:
+        """A choice, and what the graph says of it in words."""
+        if not self.facts:
+            return choice
+        facts = facts_of(PathTable(graph), choice_nodes(graph), self.facts)
+        return f"{choice}. {facts}" if facts else choice
+
     def _laid_out(self, features: Features, left: int, right: int) -> list[NDArray[np.float32]]:
         """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
         room = self.max_tokens // 2
@@ -180,7 +192,7 @@ class Collator:
             used += min(len(chosen.ids), room // 2) + 1
         space = max(self.max_tokens - used, 16)
         total = len(passage.ids)
-        step = max(space - self.stride, 1)
+        step = space - min(self.stride, space // 2)
         windows = [(0, min(space, total))]
         while windows[-1][1] < total:
             left = windows[-1][0] + step
@@ -225,7 +237,7 @@ class Collator:
         if with_gold:
             spans = torch.tensor(parts.spans, dtype=torch.long)
             gold = Gold(
-                source=torch.tensor([SOURCES.index(e.source) for e in examples]),
+                source=torch.tensor([_source(e) for e in examples]),
                 choice=torch.tensor([-1 if e.choice is None else e.choice for e in examples]),
                 start=spans[:, 0],
                 end=spans[:, 1],
@@ -313,6 +325,11 @@ class Collator:
     def _vectors(entities: EntityVectors, graphs: Sequence[Subgraph]) -> Tensor:
         context = torch.zeros(1, entities.size)
         return torch.cat([part for g in graphs for part in (context, entities.look_up(g.nodes))])
+
+
+def _source(example: Example) -> int:
+    """The class of a gold answer in `Gold.source`."""
+    return SOURCES.index(example.source) if example.verdict is None else VERDICTS[example.verdict]
 
 
 class _Parts:

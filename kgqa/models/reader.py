@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from kgqa.batch import Fused, Loss, QABatch
 from kgqa.models.association import Association
@@ -31,7 +32,7 @@ class Scores:
     span: Tensor  # (B, T, 2)
     choice: Tensor  # (B,)
     concept: Tensor  # (N,)
-    gate: Tensor  # (Q, 3)
+    gate: Tensor  # (Q, C)
 
 
 class Reader(nn.Module):
@@ -53,7 +54,7 @@ class Reader(nn.Module):
         self.span = SpanHead(size)
         self.choice = ChoiceHead(size, settings.dropout)
         self.concept = ConceptHead(size, settings.dropout, prior=self.reasoner.reads_graph)
-        self.gate = Gate(size, settings.dropout)
+        self.gate = Gate(size, settings.dropout, settings.verdicts)
         self.association = Association() if settings.word_size else None
 
     @property
@@ -75,7 +76,8 @@ class Reader(nn.Module):
             choice = choice + association.choices(batch)
         gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
         if association is not None:
-            gate = gate + association.sources(batch)
+            sources = association.sources(batch)
+            gate = gate + functional.pad(sources, (0, gate.shape[1] - sources.shape[1]))
         return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
 
     def loss(self, batch: QABatch) -> Loss:

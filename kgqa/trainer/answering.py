@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +21,7 @@ from kgqa.models.collate import Collated, Collator
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import load_entities
 from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.word_vectors import FILE as WORDS
 from kgqa.models.word_vectors import load_words
@@ -68,14 +69,9 @@ class AnsweringRecipe(BaseModel):
     encoder: EncoderSettings = EncoderSettings()
     reasoner: ReasonerSettings = ReasonerSettings()
     data: list[DataSettings] = Field(min_length=1)
-    max_nodes: int = Field(100, ge=8)
-    """Concepts retrieved for a question."""
-    ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
-    """What is taken away from every subgraph, in training and after."""
+    reading: ReadingSettings = ReadingSettings()
     paraphrase: float = Field(0.5, ge=0, le=1)
     """Share of the relations that training says in other words (graph_data/paraphrases.toml)."""
-    max_tokens: int = Field(256, ge=32)
-    """Tokens of a row; longer passages are read in windows."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
     """Share of each data set, the same questions for every seed, that is measured and not trained on: each
     `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (loss or accuracy). The
@@ -106,12 +102,12 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     subgraphs = cached_subgraphs(
         examples,
         cache,
-        cache_key(examples, graph.hash, retrieval_settings(graph, recipe.max_nodes)),
+        cache_key(examples, graph.hash, retrieval_settings(graph, recipe.reading.max_nodes)),
         lambda example: retrieve(
-            example.question, graph, linker, max_nodes=node_budget(example.question, recipe.max_nodes)
+            example.question, graph, linker, max_nodes=node_budget(example.question, recipe.reading.max_nodes)
         ),
         shown,
-        None if recipe.ablation == "none" else ABLATIONS[recipe.ablation],
+        None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation],
     )
     return Part(settings, examples, subgraphs)
 
@@ -152,7 +148,18 @@ def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
             return earlier.train(), load_tokenizer(encoder_folder), encoder_folder
     torch.manual_seed(recipe.trainer.seed)
     encoder, folder = load_encoder(recipe.encoder)
-    return Reader(encoder, recipe.reasoner), load_tokenizer(folder), folder
+    reader = Reader(encoder, recipe.reasoner)
+    if (encoder_folder / "reader.json").exists() and not recipe.encoder.from_scratch:
+        begin_with(reader, earlier)
+    return reader, load_tokenizer(folder), folder
+
+
+def begin_with(reader: Reader, earlier: Reader) -> None:
+    """Give a new reader the weights of an earlier one's heads wherever name and shape agree."""
+    own, found = reader.state_dict(), earlier.state_dict()
+    heads = ("span.", "choice.", "concept.", "gate.")
+    kept = {n: v for n, v in found.items() if n.startswith(heads) and n in own and own[n].shape == v.shape}
+    reader.load_state_dict(kept, strict=False)
 
 
 def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
@@ -175,16 +182,12 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         recipe = recipe.model_copy(update={"reasoner": sized})
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in recipe.data]
-    collator = Collator(
-        tokenizer,
-        max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens),
-        entities=entities,
-        words=words,
-    )
+    longest = min(recipe.reading.max_tokens, reader.stepper.max_tokens)
+    reading = recipe.reading.model_copy(update={"max_tokens": longest})
+    collator = Collator(tokenizer, reading, entities=entities, words=words)
     card = {
         "name": recipe.name,
-        "max_nodes": recipe.max_nodes,
-        "ablation": recipe.ablation,
+        "reading": reading.model_dump(),
         "recipe": json.loads(recipe.model_dump_json()),
     }
 

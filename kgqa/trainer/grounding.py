@@ -12,6 +12,7 @@ from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.models.collate import Collator
+from kgqa.models.reading import ReadingSettings
 from kgqa.text.corpus.shards import Document, is_held_out
 from kgqa.trainer.assemble import CorpusSettings
 from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
@@ -63,7 +64,7 @@ def grounded_batches(
         [example for example, _ in rows],
         [graphs for _, graphs in rows],
     )
-    return MixedBatches([part], Collator(tokenizer, max_tokens=data.sequence_tokens), seed)
+    return MixedBatches([part], Collator(tokenizer, ReadingSettings(max_tokens=data.sequence_tokens)), seed)
 
 
 def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:

@@ -16,6 +16,7 @@ from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collator
+from kgqa.models.rereading import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
@@ -41,7 +42,7 @@ class DataSettings(BaseModel):
     facts), `plain-reading` (who has what, made up) or `aligned` (sentences of `texts` that hold a fact of the
     graph, one end hidden)."""
     graph: str = "everyday"
-    """The graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
+    """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
     """Share of the steps, relative to the other data sets."""
     batch_questions: int = Field(16, ge=1)
@@ -54,6 +55,8 @@ class DataSettings(BaseModel):
     """Copies in which a person has another name, as a share of the set (added to the limit)."""
     choices: int = Field(0, ge=0, le=10)
     """Ask with so many choices: the answer and answers of other questions of the set; 0 is without."""
+    reread: int = Field(0, ge=0, le=20)
+    """Ask open questions again as one of so many candidates of their subgraph; 0 asks them open."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -113,7 +116,16 @@ class MixedBatches(Batches):
             [paraphrase(graph, self._wordings, draw, self.paraphrased) for graph in part.subgraphs[i]]
             for i in chosen
         ]
-        return self.collator([part.examples[i] for i in chosen], graphs, with_gold=True).batch
+        examples = [part.examples[i] for i in chosen]
+        if part.settings.reread:
+            made = (
+                training_choices(example, graph[0], part.settings.reread, self.collator.facts, draw)
+                for example, graph in zip(examples, graphs, strict=True)
+            )
+            kept = [pair for pair in made if pair is not None]
+            if kept:
+                examples, graphs = [example for example, _ in kept], [graph for _, graph in kept]
+        return self.collator(examples, graphs, with_gold=True).batch
 
     def _order(self, number: int, epoch: int) -> list[np.ndarray]:
         if (number, epoch) not in self._orders:
@@ -142,23 +154,33 @@ def _length(example: Example) -> int:
 
 
 def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[Example]:
-    """The examples of one data set of the mixture."""
+    """The examples of one data set of the mixture; `graph` may be None for what is not made of its facts.
+
+    Raises:
+        InputError: there are none, or the set is made of facts and no graph is given.
+    """
+    if graph is None and settings.name in ("synthesis", "aligned"):
+        raise InputError(f'{settings.name}: questions made of facts need a graph; graph = "none" has none')
     if settings.name == "synthesis":
+        assert graph is not None
         count = settings.limit or 20_000
         found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
     elif settings.name == "plain-reading":
         found = plain_reading(count=settings.limit or 20_000, seed=settings.seed)
     elif settings.name == "aligned":
+        assert graph is not None
         found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
     else:
         found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))
     if not examples:
-        raise InputError(f"{settings.name}: no examples found over the graph {graph.name!r}")
+        raise InputError(f"{settings.name}: no examples found over the graph {settings.graph!r}")
     if settings.unanswerable:
         examples += unanswerable(examples, seed=settings.seed, share=settings.unanswerable)
     if settings.renamed:
         examples += renamed(examples, seed=settings.seed, share=settings.renamed)
+    if settings.reread:
+        examples = [example for example in examples if example.concepts]
     if settings.choices:
         examples = list(with_choices(examples, count=settings.choices, seed=settings.seed))
     return examples

@@ -5,6 +5,7 @@ from kgqa.batch import Loss
 from kgqa.models.collate import Collator
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
 from kgqa.models.reader import Reader
+from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.sentences import pad_rows
 from kgqa.objectives.classification import ClassBatch, Classification
@@ -83,7 +84,7 @@ def test_questions_too(encoder, tokenizer) -> None:  # type: ignore[no-untyped-d
         Example(Question("what ?", passage=Passage("i dug with a trowel")), spans=(Span(13, 19),)),
     ]
     graphs = [[Subgraph(), Subgraph()], [Subgraph()]]
-    loss = objective(Collator(tokenizer, max_tokens=32)(examples, graphs, with_gold=True).batch)
+    loss = objective(Collator(tokenizer, ReadingSettings(max_tokens=32))(examples, graphs, with_gold=True).batch)
     assert torch.isfinite(loss.total) and float(loss.parts["sift"]) > 0
 
 

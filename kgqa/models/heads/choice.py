@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.utils import softmax
+from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.collate import Collated
@@ -45,13 +45,11 @@ class ChoiceHead(Head):
         """Cross-entropy over the choices of each question that has a gold choice."""
         gold = batch.gold
         assert gold is not None
-        probability = softmax(scores, batch.question, num_nodes=batch.num_questions)
-        right = (batch.choice == gold.choice[batch.question]) & (batch.choice >= 0)
-        total = scores.new_zeros(batch.num_questions).index_add_(0, batch.question, probability * right)
         asked = gold.choice >= 0
         if not asked.any():
             return scores.sum() * 0.0, 0
-        return -total[asked].clamp(min=1e-9).log().sum(), int(asked.sum())
+        each = of_choices(scores, batch)
+        return F.cross_entropy(each[asked], gold.choice[asked], reduction="sum"), int(asked.sum())
 
     def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:
         """Choices, best first; a choice read in several windows counts with its best one."""
@@ -68,3 +66,12 @@ class ChoiceHead(Head):
                 [Candidate(example.question.choices[c], Source.CHOICE, weights[c]) for c in ranked]
             )
         return answers
+
+
+def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
+    """Score of each choice, (Q, C): its best window's; -1e4 where a question has fewer choices."""
+    most = int(batch.choice.max()) + 1
+    place = batch.question * (most + 1) + batch.choice  # rows without a choice fall into a column of their own
+    place = torch.where(batch.choice < 0, batch.question * (most + 1) + most, place)
+    best = scores.new_full((batch.num_questions * (most + 1),), -1e4).scatter_reduce(0, place, scores, "amax")
+    return best.view(batch.num_questions, most + 1)[:, :most]

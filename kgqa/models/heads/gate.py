@@ -1,4 +1,4 @@
-"""The gate: does the answer stand in the passage, in what is commonly known, or nowhere?"""
+"""The gate: does the answer stand in the passage, in what is commonly known, or nowhere; or is it yes or no?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.collate import SOURCES
+from kgqa.models.collate import SOURCES, VERDICTS
 from kgqa.models.heads.base import row_mean
 from kgqa.types import Source
 
 GATED = SOURCES[:3]
+FIRST_VERDICT = len(GATED)
+"""Class of yes; no is the next one."""
 
 
 class Gate(nn.Module):
@@ -22,20 +24,22 @@ class Gate(nn.Module):
     The heads' scores come in without gradient: the gate learns from them, they do not learn from it.
     """
 
-    def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
+    def __init__(self, hidden_size: int, dropout: float = 0.1, verdicts: bool = False) -> None:
         super().__init__()
+        self.classes = len(GATED) + (len(VERDICTS) if verdicts else 0)
         self.hidden = nn.Linear(2 * hidden_size + 3, hidden_size)
-        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, len(GATED)))
-        self.scale, self.shift = 1.0, (0.0,) * len(GATED)
+        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, self.classes))
+        self.scale, self.shift = 1.0, (0.0,) * self.classes
 
     def forward(self, fused: Fused, batch: QABatch, span_margin: Tensor, best_concept: Tensor) -> Tensor:
-        """Scores (Q, 3) in the order of `GATED`; without a passage the first cannot be chosen."""
+        """Scores (Q, C) of `GATED`, then yes and no; without a passage only knowledge and none can be chosen."""
         text = row_mean(torch.cat([fused.summary, fused.pooled], dim=-1), batch)
         clues = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
         scores = self.out(self.hidden(torch.cat([text, clues.to(text.dtype)], dim=-1))).float()
         has_passage = row_mean(batch.passage_mask.any(1).float(), batch) > 0
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
         forbidden[:, 0] = ~has_passage
+        forbidden[:, FIRST_VERDICT:] = ~has_passage.unsqueeze(-1)
         return scores.masked_fill(forbidden, -1e4)
 
     def calibrate(self, scale: float, shift: Sequence[float]) -> None:
@@ -43,14 +47,16 @@ class Gate(nn.Module):
         self.scale, self.shift = scale, tuple(shift)
 
     def calibrated(self, scores: Tensor) -> Tensor:
-        """Scores (Q, 3) as fitted to questions that the reader was not trained on."""
+        """Scores (Q, C) as fitted to questions that the reader was not trained on."""
         return scores * self.scale + scores.new_tensor(self.shift)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
         """Cross-entropy over the questions without choices."""
         gold = batch.gold
         assert gold is not None
-        rows = gold.source < SOURCES.index(Source.CHOICE)
+        choice = SOURCES.index(Source.CHOICE)
+        target = torch.where(gold.source > choice, gold.source - 1, gold.source)  # choices need no gate
+        rows = (gold.source != choice) & (target < self.classes)
         if not rows.any():
             return scores.sum() * 0.0, 0
-        return F.cross_entropy(scores[rows], gold.source[rows], reduction="sum"), int(rows.sum())
+        return F.cross_entropy(scores[rows], target[rows], reduction="sum"), int(rows.sum())

@@ -34,7 +34,7 @@ class SpanHead(Head):
         """Cross-entropy of start and end; open questions are taught that no span answers them."""
         gold = batch.gold
         assert gold is not None
-        rows = gold.source[batch.question] != SOURCES.index(Source.CHOICE)
+        rows = gold.source[batch.question] < SOURCES.index(Source.CHOICE)
         rows &= batch.passage_mask.any(1)
         if not rows.any():
             return scores.sum() * 0.0, 0
@@ -65,7 +65,7 @@ class SpanHead(Head):
                 continue
             first, last = int(allowed[0]), int(allowed[-1]) + 1
             pair = scores[row, first:last, 0].unsqueeze(1) + scores[row, first:last, 1].unsqueeze(0)
-            band = torch.ones_like(pair, dtype=torch.bool).triu().tril(MAX_SPAN_TOKENS)
+            band = torch.ones_like(pair, dtype=torch.bool).triu().tril(MAX_SPAN_TOKENS - 1)
             pair = pair.masked_fill(~band, 2 * NOT_A_TOKEN)
             top = pair.flatten().topk(min(k, pair.numel()))
             for value, place in zip(top.values.tolist(), top.indices.tolist(), strict=True):

@@ -25,6 +25,8 @@ class ReasonerSettings(BaseModel):
     dropout: float = Field(0.1, ge=0, lt=1)
     word_size: int = Field(0, ge=0)
     """Width of the word vectors (`kgqa words`) that are read beside the encoder's own; 0 reads none."""
+    verdicts: bool = False
+    """Whether the gate may answer yes or no from the passage."""
     entity_size: int = Field(0, ge=0)
     """ERNIE: width of learnt entity vectors (`kgqa graph embed`); 0 reads labels alone."""
 

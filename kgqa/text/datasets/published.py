@@ -89,6 +89,13 @@ def _natural_questions(path: Path) -> Iterator[Example]:
         yield Example(Question(row["question"].strip(), (), passage, str(row["id"])), spans=spans)
 
 
+def _boolq(path: Path) -> Iterator[Example]:
+    """BoolQ (Clark et al., 2019): search questions that a paragraph answers with yes or no."""
+    for number, row in rows_of(path):
+        question = Question(row["question"].strip() + "?", (), Passage(row["passage"]), str(number))
+        yield Example(question, verdict=bool(row["answer"]))
+
+
 _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
@@ -256,6 +263,7 @@ READERS: dict[str, Reader] = {
     "squad2-unanswerable": _at(_squad2_unanswerable, "squad2_unans/unanswerable_train.jsonl"),
     "natural-questions-train": _at(_natural_questions, "qed_nq/train.jsonl"),
     "natural-questions-dev": _at(_natural_questions, "qed_nq/dev.jsonl"),
+    "boolq-dev": _at(_boolq, "boolq/dev_with_passage.jsonl"),
     "fairytale-train": _at(_fairytale, "fairytaleqa/train.csv"),
     "fairytale-dev": _at(_fairytale, "fairytaleqa/valid.csv"),
     "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),

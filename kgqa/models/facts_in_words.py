@@ -1,0 +1,124 @@
+"""Facts as words: the best paths from what a text mentions to a concept, said beside it for the encoder to read.
+
+KEAR (Xu et al., 2021, section 3) appends the relation path between question and choice and a gloss to the text and
+leaves the fusion to attention; K-BERT (Liu et al., 2020) injects facts at their mentions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kgqa.text.synthesis.sentences import say_fact
+from kgqa.types import NodeRole, Subgraph
+
+LONGER = 0.5
+"""What a path of two facts is worth beside one fact of the same weights."""
+_VAGUE = ("DistinctFrom", "differentFrom", "SimilarTo", "LocatedNear", "RelatedTo", "Antonym")
+
+
+class Told(NamedTuple):
+    """A path that is told of a node: rows of the subgraph's edges in walking order, and its worth."""
+
+    steps: tuple[int, ...]
+    worth: float
+
+
+class PathTable:
+    """The best short paths from the linked concepts of a subgraph to each of its nodes.
+
+    Args:
+        subgraph: of one question (or choice).
+        sources: nodes where a path may begin; by default what question and passage mention.
+    """
+
+    def __init__(self, subgraph: Subgraph, sources: Sequence[int] | None = None) -> None:
+        self.subgraph = subgraph
+        count = len(subgraph.nodes)
+        asked = (int(NodeRole.QUESTION), int(NodeRole.PASSAGE))
+        roles = subgraph.roles
+        self.sources = np.flatnonzero(np.isin(roles, asked)) if sources is None else np.asarray(sources)
+        edges = subgraph.edges
+        names = [re.split(r"[/#:]", relation.name)[-1] for relation in subgraph.relations]
+        vague = np.array([name in _VAGUE for name in names], dtype=bool)
+        weight = np.sqrt(np.clip(subgraph.weights.astype(np.float64), 0.05, 4.0))
+        if len(edges):
+            weight = np.where(vague[edges[:, 1]], 0.2 * weight, weight)
+        # the best fact between each two nodes, whichever way it is stated
+        self._worth = np.zeros((count, count))
+        self._edge = np.full((count, count), -1, dtype=np.int64)
+        order = np.argsort(weight, kind="stable")
+        for begin, end in ((0, 2), (2, 0)):
+            rows = order
+            head, tail = edges[rows, begin], edges[rows, end]
+            better = weight[rows] >= self._worth[head, tail]
+            head, tail, rows = head[better], tail[better], rows[better]
+            self._worth[head, tail] = weight[rows]
+            self._edge[head, tail] = rows
+        self._relevance = np.clip(subgraph.scores.astype(np.float64), 0.05, 1.0)
+
+    def paths(self, node: int, count: int) -> list[Told]:
+        """Up to `count` paths to a node, the most worth first; no path runs over another linked concept."""
+        sources = self.sources[self.sources != node]
+        if not len(sources) or not len(self.subgraph.edges):
+            return []
+        direct = self._worth[sources, node] * self._relevance[sources]
+        found = [
+            Told((int(self._edge[source, node]),), float(value))
+            for source, value in zip(sources.tolist(), direct.tolist(), strict=True)
+            if value > 0
+        ]
+        middle = np.ones(len(self._worth), dtype=bool)
+        middle[self.sources] = False
+        middle[node] = False
+        through = np.where(middle, self._worth[:, node] * self._relevance, 0.0)  # (N,)
+        if through.any():
+            value = self._worth[sources] * through[None, :] * self._relevance[sources, None] * LONGER
+            best = np.argsort(-value, axis=None, kind="stable")[: 2 * count]
+            for place in best.tolist():
+                row, via = divmod(place, len(self._worth))
+                if value[row, via] > 0:
+                    steps = (int(self._edge[sources[row], via]), int(self._edge[via, node]))
+                    found.append(Told(steps, float(value[row, via])))
+        found.sort(key=lambda told: (-told.worth, told.steps))
+        return found[:count]
+
+    def gloss(self, node: int) -> int | None:
+        """The fact that says what kind of thing a node is, or else its weightiest fact; None where it has none."""
+        edges = self.subgraph.edges
+        kinds = [
+            row
+            for row in np.flatnonzero(edges[:, 0] == node).tolist()
+            if re.split(r"[/#:]", self.subgraph.relations[int(edges[row, 1])].name)[-1] in ("IsA", "type")
+        ]
+        if kinds:
+            return max(kinds, key=lambda row: float(self.subgraph.weights[row]))
+        return None
+
+
+def say(subgraph: Subgraph, edge: int) -> str:
+    """A fact in words: "to plant flowers, people use a trowel"."""
+    head, number, tail = (int(v) for v in subgraph.edges[edge])
+    relation = subgraph.relations[number]
+    return say_fact(subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail])
+
+
+def facts_of(table: PathTable, nodes: Sequence[int], count: int) -> str:
+    """The best paths to any of `nodes` and what kind of thing the first is, in words; "" where there are none."""
+    found = [told for node in nodes for told in table.paths(node, count)]
+    found.sort(key=lambda told: (-told.worth, told.steps))
+    edges = list(dict.fromkeys(edge for told in found[:count] for edge in told.steps))
+    gloss = table.gloss(nodes[0]) if len(nodes) else None
+    if gloss is not None and gloss not in edges:
+        edges.append(gloss)
+    return "; ".join(say(table.subgraph, edge) for edge in edges)
+
+
+def choice_nodes(subgraph: Subgraph, most: int = 3) -> list[int]:
+    """The first concepts that the choice of a row mentions, longest mention first."""
+    links = [link for link in subgraph.links if link.part is NodeRole.CHOICE]
+    links.sort(key=lambda link: link.start - link.end)
+    return list(dict.fromkeys(link.node for link in links))[:most]

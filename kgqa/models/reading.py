@@ -1,0 +1,39 @@
+"""How a reader reads: the settings that training stores in the checkpoint's card and serving takes from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ReadingSettings(BaseModel):
+    """What training and serving must have in common, so that a question is read as those it was trained on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_nodes: int = Field(100, ge=8)
+    """Concepts retrieved for a question."""
+    max_tokens: int = Field(320, ge=32)
+    """Tokens of a row; longer passages are read in windows."""
+    stride: int = Field(128, ge=0)
+    """Tokens that neighbouring windows share."""
+    facts: int = Field(0, ge=0, le=8)
+    """Paths of facts that are told in words beside each choice (Xu et al., 2021); 0 tells none."""
+    reread: int = Field(0, ge=0, le=20)
+    """Best candidates of an open question that are read again, each with its facts; 0 leaves the first order."""
+    ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
+    """What is taken away from every subgraph, in training and after."""
+
+
+def settings_of(card: Mapping[str, Any]) -> ReadingSettings:
+    """The settings in a reader's card; cards written before there were any have them among the recipe's keys."""
+    if "reading" in card:
+        return ReadingSettings(**card["reading"])
+    recipe = card.get("recipe", {})
+    return ReadingSettings(
+        max_nodes=int(card.get("max_nodes", 100)),
+        max_tokens=int(recipe.get("max_tokens", 320)),
+        ablation=card.get("ablation", "none"),
+    )

@@ -1,0 +1,82 @@
+"""Reading again: candidates of an open question as choices, each with its own facts, for the encoder to compare.
+
+The first ranking looks at a hundred concepts at once; the second reads the best few one by one beside question and
+passage, as cross-encoders re-rank what a cheaper model retrieved (Nogueira and Cho, 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kgqa.models.collate import accepts
+from kgqa.models.facts_in_words import PathTable
+from kgqa.types import Example, Link, NodeRole, Question, Subgraph
+
+
+def as_choices(
+    question: Question, subgraph: Subgraph, nodes: Sequence[int], facts: int
+) -> tuple[Question, list[Subgraph]]:
+    """The question with the labels of `nodes` as choices, and for each the part of the subgraph that leads to it."""
+    table = PathTable(subgraph)
+    labels = tuple(subgraph.labels[node] for node in nodes)
+    return replace(question, choices=labels), [around(table, node, facts) for node in nodes]
+
+
+def around(table: PathTable, node: int, facts: int) -> Subgraph:
+    """The part of a subgraph that the best paths to a node run over; the node plays the choice."""
+    graph = table.subgraph
+    kept = {node, *table.sources.tolist()}
+    edges = {edge for told in table.paths(node, facts) for edge in told.steps}
+    gloss = table.gloss(node)
+    if gloss is not None:
+        edges.add(gloss)
+    for edge in edges:
+        kept |= {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
+    order = np.array(sorted(kept), dtype=np.int64)
+    place = np.full(len(graph.nodes), -1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    rows = np.array(sorted(edges), dtype=np.int64)
+    facts_of_it = graph.edges[rows].copy() if len(rows) else np.zeros((0, 3), dtype=np.int32)
+    facts_of_it[:, 0], facts_of_it[:, 2] = place[facts_of_it[:, 0]], place[facts_of_it[:, 2]]
+    roles = graph.roles[order].copy()
+    roles[place[node]] = int(NodeRole.CHOICE)
+    links = [replace(link, node=int(place[link.node])) for link in graph.links if link.node in kept]
+    links = [link for link in links if link.node != place[node]]
+    links.append(Link(NodeRole.CHOICE, 0, len(graph.labels[node]), int(place[node])))
+    return Subgraph(
+        nodes=tuple(graph.nodes[n] for n in order.tolist()),
+        labels=tuple(graph.labels[n] for n in order.tolist()),
+        roles=roles,
+        scores=graph.scores[order],
+        edges=facts_of_it,
+        weights=graph.weights[rows] if len(rows) else np.zeros(0, dtype=np.float32),
+        relations=graph.relations,
+        links=tuple(links),
+    )
+
+
+def training_choices(
+    example: Example, subgraph: Subgraph, count: int, facts: int, draw: np.random.Generator
+) -> tuple[Example, list[Subgraph]] | None:
+    """An open question as one of `count` candidates of its subgraph: an accepted one and others that rank high.
+
+    None where the subgraph holds no accepted concept, or too few others.
+    """
+    right = np.array([accepts(example.concepts, label) for label in subgraph.labels], dtype=bool)
+    asked = np.isin(subgraph.roles, (int(NodeRole.QUESTION),))
+    gold = np.flatnonzero(right)
+    others = np.flatnonzero(~right & ~asked)
+    if not len(gold) or len(others) < count - 1:
+        return None
+    chance = np.clip(subgraph.scores[others].astype(np.float64), 1e-3, None) ** 1.5
+    linked = np.isin(subgraph.roles[others], (int(NodeRole.PASSAGE),))
+    chance = np.where(linked, 0.1 * chance.mean(), chance)
+    wrong = draw.choice(others, size=count - 1, replace=False, p=chance / chance.sum())
+    nodes = [int(draw.choice(gold)), *wrong.tolist()]
+    draw.shuffle(nodes)
+    question, graphs = as_choices(example.question, subgraph, nodes, facts)
+    chosen = next(i for i, node in enumerate(nodes) if right[node])
+    return Example(question, choice=chosen, kind=example.kind), graphs
