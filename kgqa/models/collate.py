@@ -26,6 +26,9 @@ SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
 VERDICTS = {True: len(SOURCES), False: len(SOURCES) + 1}
 """`Gold.source` of a question that the passage answers with yes or no."""
 
+ROUND = 16
+"""Rows are as long as the next multiple of this: the kernels' caches grow with every new shape."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -213,7 +216,7 @@ class Collator:
         return found
 
     def _pack(self, parts: _Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
-        width = max(len(ids) for ids in parts.ids)
+        width = -(-max(len(ids) for ids in parts.ids) // ROUND) * ROUND
         tokens = TokenBatch(
             _pad(parts.ids, width, self.pad),
             _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),

@@ -33,6 +33,7 @@ from kgqa.trainer.checkpoint import find_checkpoint, load_weights
 from kgqa.trainer.held_out import measure
 from kgqa.trainer.loop import TrainResult, swap_folder, train
 from kgqa.trainer.mixture import (
+    WORLDS,
     DataSettings,
     MixedBatches,
     Part,
@@ -42,6 +43,7 @@ from kgqa.trainer.mixture import (
 )
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.worlds import asked_worlds
 from kgqa.types import Example, InputError, Subgraph
 
 
@@ -89,6 +91,10 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
     from rich.progress import track
 
+    if settings.name == WORLDS:
+        pairs = list(asked_worlds(settings.limit or 8_000, settings.seed, recipe.reading.max_nodes))
+        kept = [pair for pair in pairs if pair[0].concepts or not settings.reread]
+        return Part(settings, [example for example, _ in kept], [graphs for _, graphs in kept])
     if settings.graph == "none":
         examples = load_examples(settings, None)
         return Part(settings, examples, [[Subgraph()]] * len(examples))

@@ -32,6 +32,10 @@ SCHEDULED_STEPS = 1 << 17
 """The mixture's schedule repeats after this many steps."""
 
 
+WORLDS = "worlds"
+"""Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
+
+
 class DataSettings(BaseModel):
     """One data set of the mixture."""
 
@@ -39,8 +43,8 @@ class DataSettings(BaseModel):
 
     name: str
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
-    facts), `plain-reading` (who has what, made up) or `aligned` (sentences of `texts` that hold a fact of the
-    graph, one end hidden)."""
+    facts), `plain-reading` (who has what, made up), `worlds` (small made-up graphs with questions that only they
+    answer) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
     graph: str = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -209,7 +213,7 @@ def check_data(mixture: Iterable[DataSettings]) -> None:
         expanded(settings.graph)
         if settings.name == "aligned":
             next(sentences(settings), None)
-        elif settings.name not in ("synthesis", "plain-reading"):
+        elif settings.name not in ("synthesis", "plain-reading", WORLDS):
             next(iter(load_dataset(settings.name)), None)
 
 

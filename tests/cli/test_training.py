@@ -10,5 +10,5 @@ def test_an_unknown_recipe_key_is_named_with_its_neighbour(tmp_path: Path) -> No
     recipe = tmp_path / "r.toml"
     recipe.write_text('name = "x"\n[[data]]\nname = "synthesis"\n')
     with pytest.raises(InputError, match="max_nodes"):
-        train_recipe(recipe, ["max_nodez=3"], tmp_path / "out")
+        train_recipe(recipe, ["reading.max_nodez=3"], tmp_path / "out")
     assert not (tmp_path / "out").exists()

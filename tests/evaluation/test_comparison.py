@@ -85,7 +85,7 @@ def test_a_stopped_training_leaves_no_outcome(
 
 
 def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Path) -> None:
-    other = recipe.model_copy(update={"max_nodes": 9})
+    other = recipe.model_copy(update={"reading": recipe.reading.model_copy(update={"max_nodes": 9})})
     (tmp_path / "recipe.json").write_text(other.model_dump_json())
     with pytest.raises(InputError, match="another recipe"):
         compare(recipe, lambda _: None, lambda *_: None, tmp_path, rows=[], seeds=[])

@@ -4,6 +4,7 @@ from kgqa.models.collate import Collator
 from kgqa.models.overlap_features import MARKS, marks, read_words
 from kgqa.models.person_masking import Pieces
 from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import Example, Passage, Question, Span, Subgraph
 
@@ -34,9 +35,9 @@ def test_marks_tell_what_recurs_and_where(tokenizer, vectors) -> None:
 
 
 def test_windows_and_choices_keep_words_and_tokens_in_step(tokenizer, vectors) -> None:
-    collate = Collator(tokenizer, max_tokens=24, stride=4, words=vectors)
+    collate = Collator(tokenizer, ReadingSettings(max_tokens=32, stride=4), words=vectors)
     examples = [
-        Example(Question("what is in the garden", passage=Passage(PASSAGE * 3)), spans=(Span(4, 9),)),
+        Example(Question("what is in the garden", passage=Passage(PASSAGE * 6)), spans=(Span(4, 9),)),
         Example(Question("what is it", ("bee", "garden trowel"), Passage(PASSAGE)), choice=1),
     ]
     batch = collate(examples, [[Subgraph()]] * 2, with_gold=True).batch

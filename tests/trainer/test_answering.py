@@ -32,7 +32,7 @@ def test_a_reader_is_trained_from_an_encoder_folder(
             "encoder": {"folder": str(folder)},
             "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
             "data": [{"name": str(questions), "graph": str(tools_file), "batch_questions": 4}],
-            "max_nodes": 16,
+            "reading": {"max_nodes": 16},
             "trainer": {"max_steps": 3, "precision": "fp32", "log_every_steps": 1},
         }
     )

@@ -96,6 +96,18 @@ def _boolq(path: Path) -> Iterator[Example]:
         yield Example(question, verdict=bool(row["answer"]))
 
 
+_PROTO_LEAST = 4
+
+
+def _protoqa(path: Path) -> Iterator[Example]:
+    """ProtoQA (Boratko et al., 2020): any answer that some people of a hundred gave is right."""
+    for number, row in rows_of(path):
+        votes = sorted(row["answers"].items(), key=lambda item: -item[1])
+        answers = tuple(text for text, count in votes if count >= _PROTO_LEAST)
+        if answers:
+            yield Example(Question(row["question"], (), None, str(row.get("id", number))), concepts=answers)
+
+
 _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
@@ -264,6 +276,7 @@ READERS: dict[str, Reader] = {
     "natural-questions-train": _at(_natural_questions, "qed_nq/train.jsonl"),
     "natural-questions-dev": _at(_natural_questions, "qed_nq/dev.jsonl"),
     "boolq-dev": _at(_boolq, "boolq/dev_with_passage.jsonl"),
+    "protoqa-train": _at(_protoqa, "protoqa/train.jsonl"),
     "fairytale-train": _at(_fairytale, "fairytaleqa/train.csv"),
     "fairytale-dev": _at(_fairytale, "fairytaleqa/valid.csv"),
     "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),

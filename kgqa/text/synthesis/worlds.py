@@ -1,0 +1,293 @@
+"""Worlds that are made up: small graphs with invented names, and questions that only their facts can answer.
+
+What a reader learns from a graph it knows is mostly what goes with what. In a world drawn anew each time nothing goes
+with anything until a fact says so, so that following facts is all that helps; entities masked or renamed have been used
+to that end in reading (Hermann et al., 2015, section 2.1).
+"""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kgqa.types import Example, Passage, Question, Triple
+
+LITERALS = frozenset("date year minutes number money weight years length".split())  # noqa: SIM905
+_FILE = Path(__file__).with_suffix(".toml")
+_MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
+_PASSAGES = (
+    "{o} was talking about {h} yesterday.",
+    "On the way home {o} read something about {h} and wanted to know more.",
+    "{o} and a friend met in a cafe. They spoke for an hour, mostly about {h}. Then it began to rain.",
+    "There is a note on the table: remember {h}. {o} put it there this morning.",
+)
+
+
+class RelationKind(NamedTuple):
+    """What two types of things can have to do with each other, in several wordings."""
+
+    head: str
+    tail: str
+    words: tuple[str, ...]
+    ask_tail: tuple[str, ...]
+    ask_head: tuple[str, ...]
+
+
+class World(NamedTuple):
+    """A graph as facts between labels, and questions about it."""
+
+    triples: tuple[Triple, ...]
+    examples: tuple[Example, ...]
+
+
+class _Fact(NamedTuple):
+    kind: RelationKind
+    head: str
+    tail: str
+
+
+def worlds(count: int, seed: int) -> Iterator[World]:
+    """So many made-up worlds; the same ones for one seed."""
+    for number in range(count):
+        yield _Maker(random.Random(f"worlds/{seed}/{number}")).make(f"world{seed}-{number}")
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> tuple[list[RelationKind], dict[str, list[str]], dict[str, list[str]]]:
+    data: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    split = {
+        table: {name: [word.strip() for word in text.split(",")] for name, text in data[table].items()}
+        for table in ("words", "names")
+    }
+    kinds = [RelationKind(head, tail, *map(tuple, lists)) for head, tail, *lists in data["relations"]]
+    return kinds, split["words"], split["names"]
+
+
+class _Maker:
+    """One world in the making."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        kinds, self.words, self.names = _vocabulary()
+        self.kinds = self._choose(kinds)
+        self.taken: set[str] = set()
+        self.things: dict[str, list[str]] = defaultdict(list)
+        # how this graph words each relation, and whether it states it the other way round
+        self.wording = {id(kind): self._worded(rng.choice(kind.words)) for kind in self.kinds}
+        self.facts: list[_Fact] = []
+
+    def make(self, name: str) -> World:
+        self._state_facts()
+        triples = []
+        for fact in self.facts:
+            words, turned = self.wording[id(fact.kind)]
+            ends = (fact.tail, fact.head) if turned else (fact.head, fact.tail)
+            triples.append(Triple(ends[0], words, ends[1]))
+        self.rng.shuffle(triples)
+        examples = list(islice(self._questions(), 24))
+        numbered = [
+            Example(
+                Question(e.question.text, (), e.question.passage, f"{name}-{i}"), concepts=e.concepts, kind=e.kind
+            )
+            for i, e in enumerate(examples)
+        ]
+        return World(tuple(dict.fromkeys(triples)), tuple(numbered))
+
+    def _choose(self, kinds: list[RelationKind]) -> list[RelationKind]:
+        """Relations of a few types of things that have to do with one another."""
+        rng = self.rng
+        heads = {rng.choice([kind.head for kind in kinds])}
+        for _ in range(rng.randint(1, 3)):
+            near = [k for k in kinds if k.head in heads or k.tail in heads]
+            grown = {t for k in rng.sample(near, min(3, len(near))) for t in (k.head, k.tail)}
+            heads |= {t for t in grown if any(k.head == t for k in kinds)}
+        able = [kind for kind in kinds if kind.head in heads]
+        return rng.sample(able, min(len(able), rng.randint(6, 14)))
+
+    def _worded(self, words: str) -> tuple[str, bool]:
+        """Relation words as a graph might write them, and whether they run from tail to head."""
+        turned = words.startswith("<")
+        return words.removeprefix("<"), turned
+
+    def _state_facts(self) -> None:
+        rng = self.rng
+        for kind in self.kinds:
+            self._grow(kind.head, rng.randint(2, 5))
+            if kind.tail not in LITERALS:
+                self._grow(kind.tail, rng.randint(3, 6))
+        for kind in self.kinds:
+            for head in self.things[kind.head]:
+                if rng.random() < 0.2:
+                    continue
+                several = kind.tail not in LITERALS and rng.random() < 0.15
+                for _ in range(rng.randint(2, 3) if several else 1):
+                    tail = self._literal(kind.tail) if kind.tail in LITERALS else rng.choice(self.things[kind.tail])
+                    if tail != head:
+                        self.facts.append(_Fact(kind, head, tail))
+        rng.shuffle(self.facts)
+        self.facts = list(dict.fromkeys(self.facts))[:120]
+
+    def _grow(self, kind: str, count: int) -> None:
+        while len(self.things[kind]) < count:
+            self.things[kind].append(self._new(kind))
+
+    def _new(self, kind: str) -> str:
+        for _ in range(50):
+            name = self._name(kind)
+            if name not in self.taken:
+                break
+        self.taken.add(name)
+        return name
+
+    def _name(self, kind: str) -> str:
+        rng, names = self.rng, self.names
+        if kind in self.words:
+            return rng.choice(self.words[kind])
+        invented = self._invented()
+        if kind in ("person", "patient"):
+            return f"{rng.choice(names['first'])} {invented}" if rng.random() < 0.7 else invented
+        if kind in ("film", "book", "song", "painting"):
+            title = f"{rng.choice(names['adjective'])} {rng.choice(names['noun'])}"
+            both = f"{invented} and the {rng.choice(names['noun'])}"
+            title = rng.choice([f"The {title.title()}", title.title(), both])
+            return title + (f" ({kind})" if rng.random() < 0.1 else "")
+        if kind in ("product", "ship", "software", "creature", "planet", "medicine"):
+            style = rng.random()
+            if style < 0.25 and kind != "creature":
+                return f"{invented} {rng.randint(2, 900)}"
+            if style < 0.45 and kind == "product":
+                return f"{invented} {rng.choice(self.words['thing'])}"
+            return invented.lower() if kind == "creature" and style < 0.6 else invented
+        if kind == "room":
+            return f"room {rng.randint(1, 60)}" if rng.random() < 0.6 else f"{invented} Room"
+        if kind == "line":
+            return rng.choice([f"Line {rng.randint(1, 30)}", f"{invented} Express"])
+        if kind == "river":
+            return rng.choice([f"the {invented}", f"{invented} River"])
+        if kind == "prize":
+            return f"the {invented} Prize"
+        if kind == "language":
+            return f"{invented}ish"
+        if kind == "currency":
+            return invented.lower()
+        if kind == "dish":
+            return rng.choice([f"{invented.lower()} stew", f"{invented.lower()} pie", invented.lower()])
+        if kind == "course":
+            return rng.choice(names["topic"]) + rng.choice(["", " I", " II", " for Beginners"])
+        if kind in names:
+            return f"{invented} {rng.choice(names[kind])}"
+        return invented
+
+    def _invented(self) -> str:
+        rng, names = self.rng, self.names
+        middle = rng.choice(names["middle"]) if rng.random() < 0.5 else ""
+        return (rng.choice(names["start"]) + middle + rng.choice(names["end"])).capitalize()
+
+    def _literal(self, kind: str) -> str:
+        rng = self.rng
+        year = rng.randint(1650, 2025)
+        match kind:
+            case "date":
+                return f"{rng.randint(1, 28)} {rng.choice(_MONTHS)} {year}"
+            case "year":
+                return str(year)
+            case "minutes":
+                return f"{rng.randint(5, 240)} minutes"
+            case "money":
+                unit = rng.choice(["euros", "dollars", "crowns"])
+                return f"{rng.randint(2, 900)}{rng.choice(['', '.50', ',000'])} {unit}"
+            case "weight":
+                return f"{rng.randint(2, 900)} {rng.choice(['kg', 'grams', 'tonnes'])}"
+            case "length":
+                return f"{rng.randint(2, 900)} {rng.choice(['metres', 'km', 'cm'])}"
+            case "years":
+                return f"{rng.randint(2, 90)} years"
+        return f"{rng.randint(2, 99000):,}" if rng.random() < 0.5 else str(rng.randint(2, 9000))
+
+    # questions
+
+    def _questions(self) -> Iterator[Example]:
+        rng = self.rng
+        facts = rng.sample(self.facts, len(self.facts))
+        for number, fact in enumerate(facts):
+            kind = rng.choices(
+                ("tail", "head", "two-hop", "passage", "missing"), weights=(36, 16, 26, 9, 13), k=1
+            )[0]
+            made = getattr(self, f"_ask_{kind.replace('-', '_')}")(fact)
+            if made is not None:
+                yield made
+            if number > 60:
+                return
+
+    def _tails(self, kind: RelationKind, head: str) -> tuple[str, ...]:
+        found = [f.tail for f in self.facts if f.kind is kind and f.head == head]
+        if kind.head == kind.tail and not kind.ask_head:  # friends, neighbours: true both ways
+            found += [f.head for f in self.facts if f.kind is kind and f.tail == head]
+        return tuple(dict.fromkeys(found))
+
+    def _heads(self, kind: RelationKind, tail: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(f.head for f in self.facts if f.kind is kind and f.tail == tail))
+
+    def _ask_tail(self, fact: _Fact) -> Example:
+        text = self._typed(self.rng.choice(fact.kind.ask_tail).format(h=fact.head))
+        kind = "literal" if fact.kind.tail in LITERALS else "one-hop"
+        return Example(Question(text), concepts=self._tails(fact.kind, fact.head), kind=kind)
+
+    def _ask_head(self, fact: _Fact) -> Example | None:
+        if not fact.kind.ask_head:
+            return None
+        text = self._typed(self.rng.choice(fact.kind.ask_head).format(t=fact.tail))
+        return Example(Question(text), concepts=self._heads(fact.kind, fact.tail), kind="reverse")
+
+    def _ask_two_hop(self, fact: _Fact) -> Example | None:
+        """"Where was the director of Solaris born?": the tail of a fact about the tail of a fact."""
+        onward = [f for f in self.facts if f.head == fact.tail and f.kind is not fact.kind]
+        roles = [w for w in fact.kind.words if not w.startswith("<") and " by" not in f" {w}" and len(w.split()) < 3]
+        if not onward or not roles or len(self._tails(fact.kind, fact.head)) > 1:
+            return None
+        second = self.rng.choice(onward)
+        middle = f"the {roles[0] if self.rng.random() < 0.6 else self.rng.choice(roles)} of {fact.head}"
+        text = self._typed(self.rng.choice(second.kind.ask_tail).format(h=middle))
+        return Example(Question(text), concepts=self._tails(second.kind, fact.tail), kind="two-hop")
+
+    def _ask_passage(self, fact: _Fact) -> Example:
+        """A passage names the thing, the question says "it"."""
+        rng = self.rng
+        passage = rng.choice(_PASSAGES).format(h=fact.head, o=rng.choice(self.names["first"]))
+        pronoun = f"this {fact.kind.head}"
+        text = self._typed(rng.choice(fact.kind.ask_tail).format(h=pronoun))
+        return Example(
+            Question(text, (), Passage(passage)), concepts=self._tails(fact.kind, fact.head), kind="with-passage"
+        )
+
+    def _ask_missing(self, fact: _Fact) -> Example | None:
+        """What the graph does not say: of a thing it knows, or of one that it does not know."""
+        rng = self.rng
+        if rng.random() < 0.3:
+            stranger = self._new(fact.kind.head)
+            if fact.kind.head in self.words:
+                return None
+            text = self._typed(rng.choice(fact.kind.ask_tail).format(h=stranger))
+            return Example(Question(text), kind="unanswerable")
+        lacking = [
+            k
+            for k in _vocabulary()[0]
+            if k.head == fact.kind.head and not any(f.kind is k and f.head == fact.head for f in self.facts)
+        ]
+        if not lacking:
+            return None
+        kind = rng.choice(lacking)
+        return Example(Question(self._typed(rng.choice(kind.ask_tail).format(h=fact.head))), kind="unanswerable")
+
+    def _typed(self, text: str) -> str:
+        """A question as people type it: now and then without capitals or question mark."""
+        style = self.rng.random()
+        if style < 0.08:
+            return text.lower().rstrip("?.")
+        return text.rstrip("?") if style < 0.13 else text

@@ -1,0 +1,14 @@
+from kgqa.models.facts_in_words import PathTable, choice_nodes, facts_of
+from kgqa.types import Subgraph
+
+
+def test_the_best_path_to_a_node_is_told_first(digging: Subgraph) -> None:
+    table = PathTable(digging)
+    tool = digging.labels.index("trowel")
+    paths = table.paths(tool, 2)
+    assert paths and paths == sorted(paths, key=lambda told: -told.worth)
+    assert "trowel" in facts_of(table, [tool], 2)
+
+
+def test_nothing_is_told_of_a_graph_without_facts() -> None:
+    assert facts_of(PathTable(Subgraph()), [], 2) == "" and choice_nodes(Subgraph()) == []

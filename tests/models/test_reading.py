@@ -1,0 +1,11 @@
+from kgqa.models.reading import ReadingSettings, settings_of
+
+
+def test_settings_come_from_the_card() -> None:
+    settings = ReadingSettings(max_nodes=50, facts=2)
+    assert settings_of({"reading": settings.model_dump()}) == settings
+
+
+def test_an_older_card_has_them_among_the_recipe() -> None:
+    old = settings_of({"max_nodes": 20, "ablation": "shuffled", "recipe": {"max_tokens": 192}})
+    assert (old.max_nodes, old.ablation, old.max_tokens, old.facts) == (20, "shuffled", 192, 0)
