@@ -140,11 +140,15 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation of a graph: `name` (IRI or string), readable `label`, and `words` such as "is used for"."""
+    """A relation of a graph: `name` (IRI or string), readable `label`, and `words` such as "is used for".
+
+    `inverse` says it from tail to head ("is done with"), where the graph or the table of relations has words for that.
+    """
 
     name: str
     label: str
     words: str = ""
+    inverse: str = ""
 
 
 class Edges(NamedTuple):

@@ -31,15 +31,16 @@ FLOORS = {
 SUB_ROOMS = {
     "text": {"corpus": 0, "datasets": 0, "augment": 0, "synthesis": 1},
     "graph": {
-        "sources": 0,
         "linking": 0,
-        "storage": 1,
-        "retrieval": 1,
-        "authoring": 1,
-        "sparql": 2,
-        "overlay": 2,
-        "serving": 2,
-        "opening": 3,
+        "sources": 1,
+        "storage": 2,
+        "retrieval": 2,
+        "authoring": 2,
+        "samples": 3,
+        "serving": 3,
+        "sparql": 3,
+        "overlay": 3,
+        "opening": 4,
     },
 }
 """Floors within a room: here too an arrow points only to a lower one."""

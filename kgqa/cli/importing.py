@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from kgqa.cli.showing import show_manifest
+from kgqa.types import InputError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Language = Annotated[str, typer.Option(help="Language preferred for labels, such as en or ko.")]
@@ -27,6 +28,12 @@ def import_sources(
         str, typer.Option(help="Languages kept of ConceptNet, with commas; `all` for every one.")
     ] = "en",
     licence: Annotated[str, typer.Option(help="Licence to record; default what the source states.")] = "",
+    login: Annotated[str, typer.Option(help="NAME:PASSWORD of an endpoint.")] = "",
+    header: Annotated[list[str] | None, typer.Option(help="NAME: VALUE sent to an endpoint; repeat.")] = None,
+    named: Annotated[
+        list[str] | None,
+        typer.Option("--named-graph", help="Of an endpoint, only this named graph; repeat. Default all."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import RDF (Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD), TSV, ConceptNet or an endpoint.
@@ -35,20 +42,27 @@ def import_sources(
     has the columns relation, head, tail and perhaps weight.
 
     Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name,
-    else the words of the name. A short text as a value becomes a concept;
-    numbers and dates are left out and counted.
+    else the words of the name. Numbers, dates and short texts become
+    concepts, shown as people write them. Statements about facts (Wikidata,
+    rdf:Statement, RDF 1.2) are read as facts with their qualifiers, and
+    what has no name gives its facts to whoever has it.
 
     A small file needs no import: `kgqa ask --graph FILE` reads it once. An
-    endpoint may be asked as it is by `--graph URL`; there only facts
-    between IRIs are seen.
+    endpoint may be asked as it is by `--graph URL`.
 
     Example: kgqa graph import farm.ttl --out farm
     """
-    from kgqa.graph.storage.importing import import_graph
+    from kgqa.graph.sources.sparql_client import Endpoint, authorisation
+    from kgqa.graph.sources.sparql_client import header as read_header
+    from kgqa.graph.storage.importing import import_graph, is_url
 
+    headers = dict(map(read_header, header or ())) | (authorisation(login) if login else {})
+    if (headers or named) and not any(map(is_url, sources)):
+        raise InputError("--login, --header and --named-graph are for endpoints; no source is a URL")
+    asked = [Endpoint(s, headers=headers, graphs=named or ()) if is_url(s) else s for s in sources]
     kept = () if languages == "all" else tuple(languages.split(","))
     with _progress(as_json) as progress, _stoppable():
-        manifest = import_graph(sources, out, name, language, kept, licence, progress=progress)
+        manifest = import_graph(asked, out, name, language, kept, licence, progress=progress)
     show_manifest(manifest, out, as_json)
 
 

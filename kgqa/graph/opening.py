@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import difflib
+import tempfile
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 from kgqa.assets import cache_folder, graph_folders
 from kgqa.graph.sources.rdf import FORMATS
+from kgqa.graph.sources.sparql_client import Endpoint
+from kgqa.graph.sources.sparql_dump import is_small
 from kgqa.graph.storage.importing import import_graph, is_url
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.graph.storage.writer import FORMAT
 from kgqa.types import InputError, KnowledgeGraph
 
+READING = 2
+"""Counts the ways sources have been read; what was compiled by an earlier one is compiled again."""
 _READ_WHOLE = 64 << 20
 _SUFFIXES = (*FORMATS, ".tsv")
 _SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describe it: nothing to ask of them
 
 
-def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
+def open_graph(
+    source: str | Path, language: str = "en", headers: Mapping[str, str] | None = None, graphs: Sequence[str] = ()
+) -> KnowledgeGraph:
     """Open a graph by shipped name, store folder, RDF or TSV file, or URL of a SPARQL endpoint.
 
     A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), by its content, and mapped into memory
-    from then on. Raises `InputError` where there is no such graph or it cannot be read.
+    from then on. An endpoint that holds little is read whole, anew each time it is opened; any other is asked as
+    questions come. `headers` go with every request to an endpoint, and of it only the named `graphs` are asked, where
+    any are named. Raises `InputError` where there is no such graph or it cannot be read.
     """
     if is_url(source):
-        from kgqa.graph.sparql import SparqlGraph
-
-        return SparqlGraph(str(source), language)
+        return _endpoint(str(source), language, headers, graphs)
     if not str(source).strip():
         raise InputError("no graph is named; give a file, a folder, a URL, or one of the shipped names")
     path = Path(source)
@@ -42,6 +50,24 @@ def open_graph(source: str | Path, language: str = "en") -> KnowledgeGraph:
     if path.is_dir():
         return GraphStore.open(path)
     return _compiled(path, language)
+
+
+def _endpoint(
+    url: str, language: str, headers: Mapping[str, str] | None, graphs: Sequence[str]
+) -> KnowledgeGraph:
+    from kgqa.graph.sparql import SparqlGraph
+
+    asked = SparqlGraph(url, language, headers=headers, graphs=graphs)
+    endpoint = Endpoint(url, retries=0, headers=headers, graphs=graphs)
+    try:
+        if not is_small(endpoint):
+            return asked
+        with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
+            whole = Path(folder) / "graph"
+            import_graph([endpoint], whole, asked.name, language)
+            return GraphStore.open(whole, in_memory=True)
+    except InputError:  # it is empty, busy or down: whoever asks it will hear
+        return asked
 
 
 def _exists(path: Path) -> bool:
@@ -78,7 +104,7 @@ def _unknown(source: str) -> str:
 def _compiled(path: Path, language: str) -> GraphStore:
     if not path.is_file():
         raise InputError(f"{path}: is no regular file; write it to one first")
-    digest = blake2b(f"{FORMAT} {language} {path.suffix}".encode(), digest_size=12)
+    digest = blake2b(f"{FORMAT} {READING} {language} {path.suffix}".encode(), digest_size=12)
     stat = path.stat()
     if stat.st_size > _READ_WHOLE:
         digest.update(f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}".encode())

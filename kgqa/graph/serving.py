@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,11 +32,13 @@ class Server(ThreadingHTTPServer):
         """Address of the endpoint."""
         return f"http://127.0.0.1:{self.server_address[1]}/sparql"
 
-    def select(self, query: str) -> bytes:
-        """Bindings of a query as JSON. Raises SyntaxError where it is none."""
+    def select(self, query: str, graphs: Sequence[str] = ()) -> bytes:
+        """Bindings of a query as JSON, over the named `graphs` where some are named. Raises SyntaxError where it is none."""
         import pyoxigraph
 
-        return bytes(self.store.query(query).serialize(format=pyoxigraph.QueryResultsFormat.JSON))
+        chosen = [pyoxigraph.NamedNode(graph) for graph in graphs] or None
+        found = self.store.query(query, default_graph=chosen)
+        return bytes(found.serialize(format=pyoxigraph.QueryResultsFormat.JSON))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -48,7 +50,8 @@ class Handler(BaseHTTPRequestHandler):
         """Answer one query."""
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         try:
-            content = self.server.select(urllib.parse.parse_qs(body)["query"][0])
+            asked = urllib.parse.parse_qs(body)
+            content = self.server.select(asked["query"][0], asked.get("default-graph-uri", ()))
         except (KeyError, SyntaxError) as error:
             self.send_error(400, "malformed", str(error))
             return

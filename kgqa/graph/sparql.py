@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
 
 from kgqa.graph.linking.label_keys import default_label, plain_key
-from kgqa.graph.sources.sparql_client import Binding, Endpoint, iri, literal
-from kgqa.graph.sources.vocabulary import ALTERNATES, LABELS, RDF, Role, is_schema, role_of
+from kgqa.graph.sources.rdf import MAX_TEXT
+from kgqa.graph.sources.sparql_client import Binding, Endpoint, iri, literal, name_of, term
+from kgqa.graph.sources.vocabulary import (
+    ALTERNATES,
+    LABELS,
+    RDF,
+    WIKIBASE,
+    Role,
+    is_schema,
+    joined,
+    role_of,
+    steps_of,
+)
 from kgqa.graph.storage.relation_names import name_relations
 from kgqa.types import Edges, Ints, Relation
 
@@ -17,10 +28,15 @@ SCAN_LIMIT = 200_000
 """Labels an endpoint may hold for every one of them to be compared in lower case."""
 _ALL_LABELS = " ".join(f"<{name}>" for name in (*LABELS, *ALTERNATES))
 _PREFERRED = frozenset(LABELS)
+_TYPE = f"{RDF}type"
+_FACTS = (Role.FACT, Role.TYPE, Role.WEIGHT)
 
 
 class SparqlGraph:
-    """A `KnowledgeGraph` over HTTP. Entities get ids as they are met; facts between IRIs only, of weight 1.
+    """A `KnowledgeGraph` over HTTP. Entities get ids as they are met; facts have weight 1.
+
+    A blank node is passed through: what it says counts as said of whoever has it. Where the default graph lacks what
+    named graphs hold, those are asked as well; `graphs` asks some of them only. `headers` go with every request.
 
     A surface form is looked up as a label in the usual spellings (digging, Digging, Digging Tools; in
     `language`, in English, without language), which any endpoint answers from its index; where the endpoint
@@ -29,9 +45,16 @@ class SparqlGraph:
     """
 
     def __init__(
-        self, url: str, language: str = "en", timeout_s: float = 30.0, retries: int = 3, batch: int = 100
+        self,
+        url: str,
+        language: str = "en",
+        timeout_s: float = 30.0,
+        retries: int = 3,
+        batch: int = 100,
+        headers: Mapping[str, str] | None = None,
+        graphs: Sequence[str] = (),
     ) -> None:
-        self.endpoint = Endpoint(url, timeout_s, retries)
+        self.endpoint = Endpoint(url, timeout_s, retries, headers=headers, graphs=graphs)
         self.name = url.split("://", 1)[1].rstrip("/")
         self.hash = blake2b(url.encode(), digest_size=16).hexdigest()
         self.language = language
@@ -44,6 +67,7 @@ class SparqlGraph:
         self._relations: list[Relation] = []
         self._relation_ids: dict[str, int] = {}
         self._small: bool | None = None
+        self._scattered: bool | None = None
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -79,7 +103,7 @@ class SparqlGraph:
         # STR in the projection: endpoints differ in whether a language tag comes back
         for row in self.endpoint.select(
             "SELECT ?e ?p (STR(?l) AS ?s) WHERE "
-            f"{{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} ?e ?p ?l }}"
+            f"{{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} {self._in_graphs('?e ?p ?l')} }}"
         ):
             note(row, plain_key(row["s"]["value"]))
         missing = [key for key in keys if not grades[key]]
@@ -97,29 +121,33 @@ class SparqlGraph:
             self._small = not rows
         return self._small
 
+    def _in_graphs(self, pattern: str) -> str:
+        """A pattern to be found in the default graph or in any one named graph, where the former lacks the latter."""
+        if self._scattered is None:
+            self._scattered = not self.endpoint.graphs and bool(self.endpoint.select(_SCATTERED))
+        return f"{{ {pattern} }} UNION {{ GRAPH ?g {{ {pattern} }} }}" if self._scattered else pattern
+
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
         facts: dict[tuple[int, int, int], None] = {}
-        terms = [term for name in self.names(np.unique(entities)) if (term := iri(name))]
+        terms = [said for name in self.names(np.unique(entities)) if (said := term(name))]
         for part in _parts(terms, self.batch if limit is None else max(1, self.batch // 4)):
-            if limit is None:
-                values = " ".join(part)
-                query = (
-                    f"SELECT ?h ?r ?t WHERE {{ {{ VALUES ?h {{ {values} }} ?h ?r ?t }} UNION "
-                    f"{{ VALUES ?t {{ {values} }} ?h ?r ?t }} FILTER(isIRI(?h) && isIRI(?t)) }}"
-                )
-            else:
-                picks = [
-                    f"{{ SELECT ?h ?r ?t WHERE {{ VALUES {end} {{ {term} }} ?h ?r ?t "
-                    f"FILTER(isIRI(?h) && isIRI(?t)) }} LIMIT {int(limit)} }}"
-                    for term in part
-                    for end in ("?h", "?t")
-                ]
-                query = f"SELECT ?h ?r ?t WHERE {{ {' UNION '.join(picks)} }}"
-            rows = self.endpoint.select(query)
-            self._meet({row["r"]["value"] for row in rows})
+            given = [part] if limit is None else [[said] for said in part]
+            cut = "" if limit is None else f" LIMIT {int(limit)}"
+            picks = []
+            for values in given:
+                for shape, ends in _SHAPES:
+                    if ends == "?h" and all(said.startswith('"') for said in values):
+                        continue  # nothing is said of a literal
+                    pattern = self._in_graphs(shape)
+                    chosen = " ".join(said for said in values if ends == "?t" or not said.startswith('"'))
+                    picks.append(
+                        f"{{ SELECT ?h ?r ?q ?t WHERE {{ VALUES {ends} {{ {chosen} }} {pattern} }}{cut} }}"
+                    )
+            rows = self.endpoint.select(f"SELECT ?h ?r ?q ?t WHERE {{ {' UNION '.join(picks)} }}")
+            self._meet({_relation(row) for row in rows})
             for row in rows:
-                fact = self._fact(row["h"]["value"], row["r"]["value"], row["t"]["value"])
+                fact = self._fact(name_of(row["h"]), _relation(row), name_of(row["t"]))
                 if fact:
                     facts[fact] = None
         edges = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
@@ -130,17 +158,28 @@ class SparqlGraph:
         new = sorted(
             relation
             for relation in relations - self._relation_ids.keys()
-            if role_of(relation) in (Role.FACT, Role.TYPE)
+            if all(role_of(step) in _FACTS for step in steps_of(relation))
         )
         if new:
             self._relation_ids |= {name: len(self._relations) + i for i, name in enumerate(new)}
-            self._relations += name_relations(new, labels=self._ask_labels(new))
+            steps = sorted({step for relation in new for step in steps_of(relation)})
+            labels = self._ask_labels(steps)
+            bare = " ".join(
+                said for step in steps if step not in labels and "/prop/" in step and (said := iri(step))
+            )
+            if bare:  # a Wikibase has the labels at the property, which knows the relations that stand for it
+                rows = self.endpoint.select(_PROPERTIES.replace("$VALUES", bare))
+                own = {row["e"]["value"]: row["x"]["value"] for row in rows}
+                said_of = self._ask_labels(sorted(set(own.values())))
+                labels |= {name: said_of[other] for name, other in own.items() if other in said_of}
+            self._relations += name_relations(new, labels={name: [said] for name, said in labels.items()})
 
     def _fact(self, head: str, relation: str, tail: str) -> tuple[int, int, int] | None:
-        role = role_of(relation)
-        if head == tail or role not in (Role.FACT, Role.TYPE):
+        if head == tail or relation not in self._relation_ids:
             return None
-        if tail.startswith(RDF) or (role is Role.TYPE and is_schema(tail)):
+        if tail.startswith('"') and (len(tail) > MAX_TEXT or "\n" in tail):
+            return None
+        if tail.startswith(RDF) or (relation == _TYPE and is_schema(tail)):
             return None
         fact = (self._id(head), self._relation_ids[relation], self._id(tail))
         for entity in (fact[0], fact[2]):
@@ -149,7 +188,7 @@ class SparqlGraph:
 
     def ids(self, names: Sequence[str]) -> Ints:
         """Id of each IRI, known or not; -1 for what is none."""
-        return np.array([self._id(name) if iri(name) else -1 for name in names], dtype=np.int32)
+        return np.array([self._id(name) if term(name) else -1 for name in names], dtype=np.int32)
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity; words of its IRI where it has none."""
@@ -163,14 +202,16 @@ class SparqlGraph:
         return [self._labels[entity] for entity in ids]
 
     def _ask_labels(self, names: list[str]) -> dict[str, str]:
-        values = " ".join(term for name in names if (term := iri(name)))
+        values = " ".join(said for name in names if not name.startswith('"') and (said := iri(name)))
+        if not values:
+            return {}
         wanted = ", ".join(literal(language) for language in dict.fromkeys((self.language, "en", "")))
         preferred = " ".join(f"<{name}>" for name in LABELS)
         order = (self.language, "", "en")
         best: dict[str, tuple[int, int, str]] = {}
         for row in self.endpoint.select(
-            f"SELECT ?e ?p ?l WHERE {{ VALUES ?e {{ {values} }} VALUES ?p {{ {preferred} }} ?e ?p ?l "
-            f"FILTER(LANG(?l) IN ({wanted})) }}"
+            f"SELECT ?e ?p ?l WHERE {{ VALUES ?e {{ {values} }} VALUES ?p {{ {preferred} }} "
+            f"{self._in_graphs('?e ?p ?l')} FILTER(LANG(?l) IN ({wanted})) }}"
         ):
             language = row["l"].get("xml:lang", "").lower()
             place = order.index(language) if language in order else len(order)
@@ -200,6 +241,22 @@ def _parts(items: list, size: int) -> Iterator[list]:  # type: ignore[type-arg]
         yield items[start : start + size]
 
 
+def _relation(row: Binding) -> str:
+    return joined(row["r"]["value"], row["q"]["value"]) if "q" in row else row["r"]["value"]
+
+
+_SAID = (
+    ("?h ?r ?t FILTER(isIRI(?h) && !isBlank(?t))", "?h"),
+    ("?h ?r ?t FILTER(isIRI(?h) && !isBlank(?t))", "?t"),
+    ("?h ?r ?b . ?b ?q ?t FILTER(isIRI(?h) && isBlank(?b) && !isBlank(?t) && ?q != <$TYPE>)", "?h"),
+    ("?h ?r ?b . ?b ?q ?t FILTER(isIRI(?h) && isBlank(?b) && !isBlank(?t) && ?q != <$TYPE>)", "?t"),
+)
+_SHAPES = tuple((shape.replace("$TYPE", _TYPE), end) for shape, end in _SAID)
+"""Facts as they may be stated, and the end that is given."""
+_SCATTERED = """SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000 }
+  FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1"""
+_PROPERTIES = f"""SELECT ?e ?x WHERE {{ VALUES ?e {{ $VALUES }}
+  VALUES ?p {{ <{WIKIBASE}directClaim> <{WIKIBASE}qualifier> }} ?x ?p ?e }}"""
 _SCAN = r"""SELECT ?e ?p ?k WHERE {
   { VALUES ?p { $LABELS } ?e ?p ?l
     BIND(REPLACE(REPLACE(LCASE(STR(?l)), "[^\\p{L}\\p{N}'’]+", " "), "^ | $", "") AS ?k) }

@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 
 from graph_commands import refused, run
+from sparql_server import serve
+
+from kgqa.graph.sources.sparql_client import authorisation
 
 
 def test_several_sources_become_one_graph(tmp_path: Path) -> None:
@@ -50,3 +53,16 @@ def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
         _, said = started.communicate(timeout=5)
     assert started.returncode == 130, said
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_login_and_graph_choice_are_for_endpoints(tmp_path: Path) -> None:
+    out = str(tmp_path / "g")
+    with serve('<http://x/g> { <http://x/a> <http://x/r> "b", "c" . }') as server:
+        server.login = authorisation("ann:secret")["Authorization"]
+        assert "401" in refused("import", server.url, "--out", out)
+        asked = ["import", server.url, "--out", out, "--login", "ann:secret", "--named-graph"]
+        assert json.loads(run(*asked, "http://x/g", "--json"))["edges"] == 2
+        assert "no facts" in refused(*asked, "http://x/none")
+        assert "NAME: VALUE" in refused("import", server.url, "--out", out, "--header", "nothing")
+    (tmp_path / "a.tsv").write_text("used for\ttrowel\tdig\n")
+    assert "endpoints" in refused("import", str(tmp_path / "a.tsv"), "--out", out, "--login", "a:b")

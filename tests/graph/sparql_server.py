@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 import pyoxigraph
@@ -16,11 +17,12 @@ class Server(serving.Server):
         super().__init__(store, Handler)
         self.failures = 0
         self.queries: list[str] = []
+        self.login = ""
 
-    def select(self, query: str) -> bytes:
+    def select(self, query: str, graphs: Sequence[str] = ()) -> bytes:
         """Bindings of a query."""
         self.queries.append(query)
-        return super().select(query)
+        return super().select(query, graphs)
 
 
 class Handler(serving.Handler):
@@ -30,6 +32,10 @@ class Handler(serving.Handler):
 
     def do_POST(self) -> None:
         """Answer one query, or fail."""
+        if self.server.login and self.headers.get("Authorization") != self.server.login:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_error(401)
+            return
         if self.server.failures:
             self.server.failures -= 1
             self.rfile.read(int(self.headers["Content-Length"]))
@@ -39,8 +45,8 @@ class Handler(serving.Handler):
             super().do_POST()
 
 
-def serve(turtle: str) -> AbstractContextManager[Server]:
-    """An endpoint that holds a Turtle text."""
+def serve(text: str) -> AbstractContextManager[Server]:
+    """An endpoint that holds a text in TriG (or Turtle, which is TriG without named graphs)."""
     store = pyoxigraph.Store()
-    store.load(turtle.encode(), format=pyoxigraph.RdfFormat.TURTLE)
+    store.load(text.encode(), format=pyoxigraph.RdfFormat.TRIG)
     return serving.running(Server(store))

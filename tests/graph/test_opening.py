@@ -90,7 +90,10 @@ def test_a_pipe_is_no_graph(tmp_path: Path) -> None:
         open_graph(tmp_path / "slow.ttl")
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "<http://x/a> <http://x/age> 3 .\n"])
+SCHEMA_ALONE = "@prefix kgqa: <https://kgqa.org/ontology#> . kgqa:a kgqa:b 3 .\n"
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", SCHEMA_ALONE])
 def test_a_file_without_facts_leaves_nothing_behind(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.ttl").write_text(text)
     with pytest.raises(InputError, match="no facts between concepts"):

@@ -9,13 +9,17 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.linking.literals import literal_label, split_literal
 from kgqa.graph.linking.normalising import _CAMEL as CAMEL
+from kgqa.graph.linking.normalising import _NUMBERED as NUMBERED
 from kgqa.graph.linking.normalising import _WORD as WORD
-from kgqa.graph.linking.normalising import ARTICLES, lemma, split_local_name, words
+from kgqa.graph.linking.normalising import ARTICLES, lemma, local_name, split_words, words
 
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGIT = re.compile(r"^[^\d\n]+$", re.MULTILINE)
 _MARKED = re.compile('[:/"]')
+_NUMBERED = re.compile(NUMBERED.pattern, re.MULTILINE)
+_WITHOUT_LETTER = re.compile(r"^[^A-Za-z]*$", re.MULTILINE)
 _NO_KEY = re.compile(r"[^a-z0-9 \n]|  |^ | $", re.MULTILINE)
 _TO_LOCAL = re.compile(r"^.*[/#:]", re.MULTILINE)
 _WORD_OR_END = re.compile(WORD.pattern + r"|\n")
@@ -26,21 +30,35 @@ Hashes = NDArray[np.uint64]
 def default_label(name: str) -> str:
     """Label of an entity that has none: literal text, ConceptNet term, words of an IRI, or the name itself.
 
-    A blank node has the empty label, and so is never a surface form nor an answer.
+    A blank node has the empty label, and so is never a surface form nor an answer. A name that begins with a
+    capital keeps its capitals.
 
     >>> default_label("http://example.org/digBed"), default_label("/c/en/ice_cream"), default_label("x-ray")
     ('dig bed', 'ice cream', 'x-ray')
+    >>> default_label("http://example.org/MagnusOlafson"), default_label("http://example.org/offers#1")
+    ('Magnus Olafson', 'offers 1')
     """
     if name.startswith("_:"):
         return ""
     if name.startswith('"'):
-        return name[1 : name.rindex('"')] if name.count('"') > 1 else name[1:]
+        if name.count('"') < 2:
+            return name[1:]
+        value, _, datatype = split_literal(name)
+        return literal_label(value, datatype)
     if name.startswith("/c/"):
         parts = name.split("/")
         return parts[3].replace("_", " ") if len(parts) > 3 else name
     if "://" in name or name.startswith(("urn:", "/r/")):
-        return split_local_name(name)
+        local = local_name(name)
+        if not any(map(str.isalpha, local)):  # offers/1 is no "1"
+            before = name.rstrip("/#").removesuffix(local).rstrip("/#:")
+            local = f"{local_name(before)} {local}" if "/" in before.partition("://")[2] else local
+        return _capitals_or_none(split_words(local))
     return name.replace("_", " ")
+
+
+def _capitals_or_none(text: str) -> str:
+    return text if text[:1].isupper() else text.lower()
 
 
 def default_labels(names: list[str]) -> list[str]:
@@ -49,6 +67,8 @@ def default_labels(names: list[str]) -> list[str]:
     if not _MARKED.search(text):
         labels = text[:-1].replace("_", " ").split("\n")
         return labels if len(labels) == len(names) else [default_label(name) for name in names]
+    if '"' in text:
+        return [default_label(name) for name in names]
     if text.count("\nhttp://") + text.startswith("http://") != len(names) and not all(
         "://" in name for name in names
     ):
@@ -56,10 +76,15 @@ def default_labels(names: list[str]) -> list[str]:
     if "/\n" in text or "#\n" in text:
         text = "\n".join([name.rstrip("/#") for name in names]) + "\n"
     text = _TO_LOCAL.sub("", text[:-1])
-    if not text.islower():
-        text = CAMEL.sub(" ", text).lower()
+    if "%" in text or _NUMBERED.search(text) or _WITHOUT_LETTER.search(text):
+        return [default_label(name) for name in names]
+    mixed = not text.islower()
+    if mixed:
+        text = CAMEL.sub(" ", text)
     text = text.replace("_", " ").replace("-", " ")
     labels = text.split("\n")
+    if mixed:
+        labels = [_capitals_or_none(label) for label in labels]
     if len(labels) != len(names) or "  " in text or not text.isascii():
         return [default_label(name) for name in names]
     if " \n" in text or "\n " in text or text != text.strip():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from urllib.parse import unquote
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NUMBERED = re.compile(r"^[A-Z]{1,2}[0-9]+[a-z]?_(?=[A-Za-z])")  # CIDOC: P108_has_produced, P98i_was_born
 # Things that look like forms of another verb: a label "saw" must not be found by "see".
 _NOUNS = {"saw": "saw", "spoke": "spoke", "stole": "stole", "leaves": "leaf"}
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "its", "our", "their"})
@@ -60,7 +62,17 @@ def normalise(surface: str) -> str:
     return " ".join(lemma(word) for word in kept)
 
 
+def local_name(name: str) -> str:
+    """The last part of an IRI, without the number that some vocabularies put before it (`P108_has_produced`)."""
+    local = re.split(r"[/#:]", name.rstrip("/#"))[-1]
+    return _NUMBERED.sub("", unquote(local) if "%" in local else local)
+
+
+def split_words(local: str) -> str:
+    """Words of camelCase, snake_case and kebab-case, as they are written."""
+    return " ".join(_CAMEL.sub(" ", local.replace("_", " ").replace("-", " ")).split())
+
+
 def split_local_name(name: str) -> str:
     """Words of an IRI's local name: `ex:usedFor_digging` gives `used for digging`."""
-    local = re.split(r"[/#:]", name.rstrip("/#"))[-1]
-    return " ".join(_CAMEL.sub(" ", local.replace("_", " ").replace("-", " ")).lower().split())
+    return split_words(local_name(name)).lower()

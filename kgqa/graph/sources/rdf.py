@@ -1,8 +1,8 @@
 """RDF of every common syntax to facts and labels, in a stream (pyoxigraph).
 
-What is not a plain fact: rdf:List becomes its members; a reified or annotated weight becomes the fact's
-weight; a short text becomes a concept named by the quoted text, other literals are left out; schema is left
-out; a blank node is a concept without label, numbered in the order of appearance.
+What is not a plain fact: rdf:List becomes its members; a number, a date or a short text becomes a concept that is
+named as the literal is written; what several statements say together (`structures`) is read as facts; notes and
+what of the schema says nothing about the world are left out, and counted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kgqa.graph.linking.literals import literal_name
 from kgqa.graph.sources.files import Checked, bare_suffix
-from kgqa.graph.sources.lines import read_lines
-from kgqa.graph.sources.markup import check_markup
 from kgqa.graph.sources.statements import UNSTATED, Batch, Label
+from kgqa.graph.sources.structures import Fact, Structures
+from kgqa.graph.sources.syntax.json_ld import with_context
+from kgqa.graph.sources.syntax.lines import read_lines
+from kgqa.graph.sources.syntax.markup import check_markup
 from kgqa.graph.sources.tally import Tally
-from kgqa.graph.sources.vocabulary import NIL, RDF, Role, is_schema, role_of
+from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, Role, is_schema, role_of
 from kgqa.types import InputError
 
 FORMATS = {
@@ -45,9 +48,10 @@ _SPOKEN = {
 }
 BATCH = 250_000
 _AT_ONCE = 100
-MAX_TEXT = 60
-"""Characters of a text that may still be a concept."""
-_STRING = "http://www.w3.org/2001/XMLSchema#string"
+MAX_TEXT = 120
+"""Characters of a text that may still be an answer."""
+_NOTES, _SCHEMA = "note or comment", "statement of the schema"
+_LONG = f"text of over {MAX_TEXT} characters, of several lines, or empty"
 
 
 def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> Iterator[Batch]:
@@ -62,6 +66,8 @@ def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> It
     reader = RdfReader(tally, prefix)
     if form == "N_TRIPLES":
         yield from reader.lines(path)
+    elif form == "JSON_LD":
+        yield from reader.quads(_parse(path, form, with_context(path)))
     else:
         yield from reader.quads(_parse(path, form))
     yield reader.rest()
@@ -116,11 +122,7 @@ class RdfReader:
         self.roles: dict[str, Role] = {}
         self.facts: dict[str, str] = {}  # relations that are facts, by themselves
         self.blanks: dict[str, str] = {}
-        self.first: dict[str, str] = {}
-        self.following: dict[str, str] = {}
-        self.list_facts: list[tuple[str, str, str, str]] = []
-        self.reified: dict[str, list[str]] = {}
-        self.weights: dict[str, float] = {}
+        self.structures = Structures(tally.skipped)
 
     def lines(self, path: Path) -> Iterator[Batch]:
         """N-Triples: plain lines by regular expression, any other piece by the parser."""
@@ -138,6 +140,8 @@ class RdfReader:
         from pyoxigraph import NamedNode
 
         special = {relation for relation in set(relations) if self.role(relation) is not Role.FACT}
+        if not self.structures.reified.keys().isdisjoint(heads):
+            special = set(relations)
         if special:
             chosen = [i for i, relation in enumerate(relations) if relation in special]
             for i in chosen:
@@ -164,7 +168,7 @@ class RdfReader:
         """Sort statements to where they belong."""
         from pyoxigraph import DefaultGraph, NamedNode
 
-        fact, batch = self.facts.get, self.batch
+        fact, batch, reified = self.facts.get, self.batch, self.structures.reified
         add_head, add_relation, add_tail = batch.heads.append, batch.relations.append, batch.tails.append
         for quad in quads:
             subject, predicate, value, graph = quad
@@ -176,6 +180,7 @@ class RdfReader:
                 and type(value) is NamedNode
                 and type(graph) is DefaultGraph
                 and value.value != NIL
+                and subject.value not in reified
             ):  # nine of ten statements, without the cost of a call
                 add_head(subject.value)
                 add_relation(relation)
@@ -210,7 +215,8 @@ class RdfReader:
         relation = predicate.value
         role = self.role(relation)
         where = "" if type(graph) is ox.DefaultGraph else self.name(graph)
-        if role is Role.FACT and type(subject) is ox.NamedNode and type(value) is ox.NamedNode:
+        named = type(subject) is ox.NamedNode and type(value) is ox.NamedNode
+        if role is Role.FACT and named and subject.value not in self.structures.reified:
             self.fact(subject.value, relation, value.value, UNSTATED, where)
         else:
             self.odd(subject, relation, value, where)
@@ -246,14 +252,11 @@ class RdfReader:
         import pyoxigraph as ox
 
         if type(term) is ox.Literal:
-            if not term.language and term.datatype.value != _STRING:
-                self.tally.skipped["number, date or other typed literal"] += 1
-                return None
             text = term.value.strip()
-            if not text or len(text) > MAX_TEXT or "\n" in text or not any(map(str.isalpha, text)):
-                self.tally.skipped["text that names nothing (long, or without letters)"] += 1
+            if not text or len(text) > MAX_TEXT or "\n" in text:
+                self.tally.skipped[_LONG] += 1
                 return None
-            return f'"{text}"@{term.language}' if term.language else f'"{text}"'
+            return literal_name(text, term.language or "", "" if term.language else term.datatype.value)
         if type(term) is ox.Triple:
             self.tally.skipped["statement about a statement"] += 1
             return None
@@ -269,11 +272,13 @@ class RdfReader:
         role = self.roles[relation]
         head = self.name(subject)
         is_text = type(value) is ox.Literal
+        gathered = self.structures
         if role in (Role.LABEL, Role.ALTERNATE) and is_text:
             text = " ".join(value.value.split())
             if text and len(text) <= 1000:
                 label = Label(head, text, value.language or "", role is Role.LABEL)
                 self.batch.labels.append(label)
+                gathered.label(label)
             else:
                 self.tally.skipped["label that is empty or over 1,000 characters"] += 1
         elif role is Role.WORDS and is_text:
@@ -285,68 +290,47 @@ class RdfReader:
             parts = (value.subject, value.predicate, value.object)
             names = [self.concept(part) for part in parts]
             if None not in names:
-                self.reified[head] = [str(name) for name in names] + [graph]
-        elif role in (Role.SUBJECT, Role.PREDICATE, Role.OBJECT):
-            parts_of = self.reified.setdefault(head, ["", "", "", graph])
-            parts_of[role - Role.SUBJECT] = self.concept(value) or ""
+                gathered.reified[head] = [str(name) for name in names] + [graph]
         elif role is Role.WEIGHT:
-            self.weight(head, value)
-        elif role is Role.FIRST:
-            self.first[head] = self.concept(value) or NIL
-        elif role is Role.REST:
-            self.following[head] = self.name(value) if not is_text else NIL
+            self.weight(head, relation, value, graph)
         elif role is Role.SKIP or (role is Role.TYPE and (is_text or is_schema(str(value.value)))):
             if not (role is Role.TYPE and not is_text and value.value == RDF + "Statement"):
-                self.tally.skipped["schema and notes"] += 1
-        elif head in self.reified and head.startswith("_:"):
-            self.tally.skipped["statement about a statement"] += 1
+                self.tally.skipped[_NOTES if is_text and not relation.startswith(OWL) else _SCHEMA] += 1
+        elif (tail := self.concept(value)) is None:
+            return
+        elif role not in (Role.FACT, Role.TYPE, Role.LABEL, Role.ALTERNATE, Role.WORDS):
+            gathered.note(role, head, relation, tail, graph)
+        elif head in gathered.reified:
+            gathered.annotations.setdefault(head, []).append((relation, tail))
+        elif tail.startswith("_:") or head.startswith("_:"):
+            gathered.loose.append(Fact(head, relation, tail, UNSTATED, graph))
         else:
-            tail = self.concept(value)
-            if tail is None:
-                return
-            if tail.startswith("_:"):
-                self.list_facts.append((head, relation, tail, graph))
-            else:
-                self.fact(head, relation, tail, UNSTATED, graph)
+            self.fact(head, relation, tail, UNSTATED, graph)
 
-    def weight(self, head: str, value: Any) -> None:
-        """Remember the weight of what may turn out to be a reified statement."""
+    def weight(self, head: str, relation: str, value: Any, graph: str) -> None:
+        """Remember the weight of what may turn out to be a statement about a fact; any other is a fact itself."""
+        tail = self.concept(value)
+        if tail is None:
+            return
         try:
             number = float(value.value)
         except ValueError:
             number = UNSTATED
-        if number == number and abs(number) < 1e30:
-            self.weights[head] = number
-        else:
+        if (head.startswith("_:") or head in self.structures.reified) and number == number and abs(number) < 1e30:
+            self.structures.weights[head] = (relation, tail, number, graph)
+        elif head in self.structures.reified:
             self.tally.skipped["weight that is no number"] += 1
+        elif head.startswith("_:"):
+            self.structures.loose.append(Fact(head, relation, tail, UNSTATED, graph))
+        else:
+            self.fact(head, relation, tail, UNSTATED, graph)
 
     def rest(self) -> Batch:
-        """Facts that only the end of the file could complete: lists and reified statements."""
-        for head, relation, tail, graph in self.list_facts:
-            for member in self.members(tail):
-                self.fact(head, relation, member, UNSTATED, graph)
-        for node, (head, relation, tail, graph) in self.reified.items():
-            if not (head and relation and tail):
-                self.tally.skipped["incomplete rdf:Statement"] += 1
-            elif role_of(relation) is Role.FACT:
-                for member in self.members(tail):
-                    self.fact(head, relation, member, self.weights.get(node, UNSTATED), graph)
+        """Facts that only the end of the file could complete."""
+        for fact in self.structures.facts():
+            self.fact(*fact)
+        self.batch.labels.extend(self.structures.labels())
+        for relation, other in self.structures.inverses.items():
+            self.tally.inverses[relation] = other
+            self.tally.inverses.setdefault(other, relation)
         return self.flush()
-
-    def members(self, node: str) -> list[str]:
-        """Members of a list and of the lists in it, each once; a node that is no list is its own member."""
-        if node not in self.first:
-            return [node]
-        found: dict[str, None] = {}
-        seen: set[str] = set()
-        waiting = [node]
-        while waiting:
-            here = waiting.pop()
-            if here in seen or here == NIL:
-                continue
-            if here not in self.first:
-                found[here] = None
-                continue
-            seen.add(here)
-            waiting += [self.following.get(here, NIL), self.first[here]]
-        return list(found)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kgqa.graph.linking.literals import literal_name, split_literal
 from kgqa.types import InputError
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -31,17 +33,66 @@ def literal(text: str, language: str = "") -> str:
     return f'"{quoted}"' + (f"@{language}" if re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language) else "")
 
 
+def term(name: str) -> str | None:
+    """SPARQL term of an entity: its IRI, or the literal that it is; None for a blank node and what is no IRI.
+
+    >>> term('"8"^^<http://x/n>'), term("http://x/a"), term("_:b1")
+    ('"8"^^<http://x/n>', '<http://x/a>', None)
+    """
+    if not name.startswith('"'):
+        return None if name.startswith("_:") else iri(name)
+    value, language, datatype = split_literal(name)
+    kind = iri(datatype) if datatype else ""
+    return None if kind is None else literal(value, language) + (f"^^{kind}" if kind else "")
+
+
+def name_of(binding: Mapping[str, str]) -> str:
+    """Name of an entity as it comes in an answer."""
+    if binding["type"] == "uri":
+        return binding["value"]
+    if binding["type"] == "bnode":
+        return f"_:{binding['value']}"
+    return literal_name(binding["value"].strip(), binding.get("xml:lang", ""), binding.get("datatype", ""))
+
+
+def authorisation(login: str) -> dict[str, str]:
+    """Header for a login given as NAME:PASSWORD (HTTP Basic, RFC 7617). Raises InputError without a colon."""
+    if ":" not in login:
+        raise InputError("the login of an endpoint is written NAME:PASSWORD")
+    return {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
+
+
+def header(text: str) -> tuple[str, str]:
+    """A header given as NAME: VALUE. Raises InputError where it is none."""
+    name, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name.strip()) or "\n" in text or "\r" in text:
+        raise InputError(f"{text[:40]!r}: not a header; write it as NAME: VALUE")
+    return name.strip(), value.strip()
+
+
 def iri(name: str) -> str | None:
     """SPARQL term of an IRI, None for what is none (so that no name can break out of its brackets)."""
     return f"<{name}>" if ":" in name and not _BAD_IRI.search(name) else None
 
 
 class Endpoint:
-    """A SPARQL 1.1 endpoint at `url`. `requests` counts the round trips made."""
+    """A SPARQL 1.1 endpoint at `url`. `requests` counts the round trips made.
+
+    `headers` go with every request, but to no other server it may point to; `graphs` are the named graphs that make up
+    the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4).
+    """
 
     def __init__(
-        self, url: str, timeout_s: float = 30.0, retries: int = 3, sleep: Callable[[float], None] = time.sleep
+        self,
+        url: str,
+        timeout_s: float = 30.0,
+        retries: int = 3,
+        sleep: Callable[[float], None] = time.sleep,
+        headers: Mapping[str, str] | None = None,
+        graphs: Sequence[str] = (),
     ) -> None:
+        if wrong := [graph for graph in graphs if iri(graph) is None]:
+            raise InputError(f"{wrong[0]}: not the IRI of a named graph")
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.netloc:
             raise InputError(f"{url}: not the address of a SPARQL endpoint; expected http(s)://host/path")
@@ -49,6 +100,8 @@ class Endpoint:
         self.timeout_s = timeout_s
         self.retries = retries
         self.requests = 0
+        self.headers = dict(headers or {})
+        self.graphs = tuple(graphs)
         self._sleep = sleep
 
     def select(self, query: str) -> list[Binding]:
@@ -80,13 +133,17 @@ class Endpoint:
 
         request = urllib.request.Request(
             self.url,
-            data=urllib.parse.urlencode({"query": query}).encode(),
+            data=urllib.parse.urlencode(
+                [("query", query), *(("default-graph-uri", graph) for graph in self.graphs)]
+            ).encode(),
             headers={
                 "Accept": "application/sparql-results+json",
                 "Content-Type": "application/x-www-form-urlencoded",
                 "User-Agent": "kgqa/0.1",
             },
         )
+        for name, value in self.headers.items():
+            request.add_unredirected_header(name, value)
         self.requests += 1
         try:
             with urllib.request.urlopen(request, timeout=self.timeout_s) as response:

@@ -10,28 +10,64 @@ from kgqa.graph.sources.rdf import RdfReader
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.statements import Batch
 from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.vocabulary import RDF
+from kgqa.types import InputError
 
 PAGE = 10_000
+SMALL = 10_000
+"""Statements up to which an endpoint is read whole, in one answer."""
+_DEFAULT = "?s ?p ?o"
+_EVERYWHERE = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
 
 
-def harvest(url: str, tally: Tally, prefix: str = "", page: int = PAGE) -> Iterator[Batch]:
-    """Facts and labels of the default graph at `url`. Raises `InputError` where the endpoint fails."""
+def harvest(
+    source: str | Endpoint, tally: Tally, prefix: str = "", page: int = PAGE, whole: bool = False
+) -> Iterator[Batch]:
+    """Facts and labels of an endpoint, of its named graphs as well unless some are chosen.
+
+    With `whole`, all is asked for at once, so that blank nodes keep their names whatever the endpoint. Raises
+    `InputError` where the endpoint fails, or with `whole` gives less than it has.
+    """
+    endpoint = Endpoint(source) if isinstance(source, str) else source
+    pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
     reader = RdfReader(tally, prefix)
-    yield from reader.quads(_quads(Endpoint(url), page))
+    yield from reader.quads(_whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page))
     yield reader.rest()
 
 
-def _quads(endpoint: Endpoint, page: int) -> Iterator[list[Any]]:
-    import pyoxigraph as ox
+def is_small(endpoint: Endpoint) -> bool:
+    """Whether an endpoint holds at most `SMALL` statements; one query, which no endpoint has to count for."""
+    pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
+    return not endpoint.select(f"SELECT ?s WHERE {{ {pattern} }} LIMIT 1 OFFSET {SMALL}")
 
+
+def _whole(endpoint: Endpoint, pattern: str) -> Iterator[list[Any]]:
+    rows = endpoint.select(f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }}")
+    counted = endpoint.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}")
+    if len(rows) != int(counted[0]["n"]["value"]):
+        raise InputError(
+            f"{endpoint.url}: gives {len(rows):,} of {counted[0]['n']['value']} statements at once"
+        )
+    yield _parsed(rows)
+
+
+def _quads(endpoint: Endpoint, pattern: str, page: int) -> Iterator[list[Any]]:
     offset = 0
     while True:
         # an order, or pages could overlap and leave gaps
-        query = f"SELECT ?s ?p ?o WHERE {{ ?s ?p ?o }} ORDER BY ?s ?p ?o LIMIT {page} OFFSET {offset}"
+        query = f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }} ORDER BY ?s ?p ?o LIMIT {page} OFFSET {offset}"
         rows = endpoint.select(query)
-        answer = {"head": {"vars": ["s", "p", "o"]}, "results": {"bindings": rows}}
-        parsed = ox.parse_query_results(json.dumps(answer).encode(), format=ox.QueryResultsFormat.JSON)
-        yield [ox.Quad(s, p, o) for s, p, o in parsed]  # type: ignore[union-attr, misc]
+        yield _parsed(rows)
         if len(rows) < page:
             return
         offset += page
+
+
+def _parsed(rows: list[Any]) -> list[Any]:
+    """Quads of an answer; what makes a node a statement comes before what is said of it."""
+    import pyoxigraph as ox
+
+    rows = sorted(rows, key=lambda row: not row["p"]["value"].startswith(RDF))
+    answer = {"head": {"vars": ["s", "p", "o", "g"]}, "results": {"bindings": rows}}
+    parsed = ox.parse_query_results(json.dumps(answer).encode(), format=ox.QueryResultsFormat.JSON)
+    return [ox.Quad(row["s"], row["p"], row["o"], row["g"]) for row in parsed]  # type: ignore[union-attr, arg-type]

@@ -14,6 +14,7 @@ class Tally:
 
     skipped: Counter[str] = field(default_factory=Counter)
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
+    inverses: dict[str, str] = field(default_factory=dict)  # relation -> the one that says it the other way round
     licences: list[str] = field(default_factory=list)
 
     def relations(self, language: str = "en") -> list[Relation]:

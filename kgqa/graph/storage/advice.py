@@ -28,15 +28,23 @@ def advise(manifest: dict[str, Any], unlabelled: Sequence[str]) -> list[str]:
             f"One concept takes part in {manifest['largest_degree']:,} of {edges:,} facts: it connects "
             "everything with everything; leave it out, or expect it to be capped at retrieval."
         )
-    mute = [row["name"] for row in manifest["relations"] if not row["words"] and row["count"]]
+    mute = [
+        row["name"]
+        for row in manifest["relations"]
+        if row["count"] and not row["words"] and not row.get("labelled") and says_nothing(row["label"])
+    ]
     if mute:
         warnings.append(
-            f"{len(mute)} of {len(manifest['relations'])} relations have no words and are read by their "
-            f"label, as {mute[0]}; say them with <https://kgqa.org/ontology#words> or rdfs:label."
+            f"{len(mute)} of {len(manifest['relations'])} relations have no label and a name that says nothing, as "
+            f"{mute[0]}; say them with rdfs:label or <https://kgqa.org/ontology#words>."
         )
     return warnings
 
 
 def _is_opaque(name: str) -> bool:
-    label = default_label(name)
-    return not any(len(word) > 2 and word.isalpha() for word in label.split())
+    return says_nothing(default_label(name))
+
+
+def says_nothing(label: str) -> bool:
+    """Whether a label has no word in it: an identifier such as Q42 or p108."""
+    return not any(len(word) > 1 and word.isalpha() for word in label.split())

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.graph.sources import Tally, read_source
+from kgqa.graph.sources.sparql_client import Endpoint
+from kgqa.graph.sources.sparql_dump import harvest, is_small
 from kgqa.graph.sources.statements import Batch
 from kgqa.graph.storage.writer import Progress, write_store
 from kgqa.types import InputError, Relation
@@ -18,7 +20,7 @@ def is_url(source: str | Path) -> bool:
 
 
 def import_graph(
-    sources: Sequence[str | Path],
+    sources: Sequence[str | Path | Endpoint],
     folder: str | Path,
     name: str = "",
     language: str = "en",
@@ -27,7 +29,7 @@ def import_graph(
     credit: str = "",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Write one store of all `sources` (files, or URLs of SPARQL endpoints) and return its manifest.
+    """Write one store of all `sources` (files, SPARQL endpoints or their URLs) and return its manifest.
 
     `language` is preferred for labels, `languages` filters ConceptNet. Raises `InputError` with file, line
     and column of what cannot be read, or where there is no fact at all; the folder is then as it was.
@@ -45,20 +47,20 @@ def import_graph(
         about["licence"] = licence or ", ".join(tally.licences)
         about["skipped"] = dict(tally.skipped.most_common())
         if not facts:
+            names = [str(getattr(source, "url", source)) for source in sources]
             left_out = "; left out: " + ", ".join(tally.skipped) if tally.skipped else ""
             raise InputError(
-                f"{', '.join(map(str, sources))}: no facts between concepts{left_out}; "
+                f"{', '.join(names)}: no facts between concepts{left_out}; "
                 "give triples such as ex:trowel ex:usedFor ex:planting"
             )
 
     def read() -> Iterator[Batch]:
         for number, source in enumerate(sources):
             prefix = f"f{number}" if len(sources) > 1 else ""
-            if is_url(source):
-                from kgqa.graph.sources.sparql_dump import harvest
-
-                about["sources"].append({"url": str(source)})
-                yield from harvest(str(source), tally, prefix)
+            if isinstance(source, Endpoint) or is_url(source):
+                endpoint = source if isinstance(source, Endpoint) else Endpoint(str(source))
+                about["sources"].append({"url": endpoint.url})
+                yield from harvest(endpoint, tally, prefix, whole=is_small(endpoint))
             else:
                 path = Path(source)
                 batches = read_source(path, tally, languages, prefix)
@@ -69,4 +71,4 @@ def import_graph(
         # asked for after the statements have been read, when the tally is full
         yield from tally.relations(language)
 
-    return write_store(statements(), folder, relations(), name, language, about, progress)
+    return write_store(statements(), folder, relations(), name, language, about, progress, tally.inverses)

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kgqa.assets import RELATIONS
 from kgqa.graph.linking.normalising import split_local_name
+from kgqa.graph.sources.vocabulary import RDF, SKOS, steps_of
 from kgqa.types import Relation
 
 ALIASES = {
-    "http://www.w3.org/1999/02/22-rdf-syntax-ns#type": "isa",
     "http://www.w3.org/2000/01/rdf-schema#subClassOf": "isa",
     "http://www.w3.org/2000/01/rdf-schema#subPropertyOf": "mannerof",
-    "http://www.w3.org/2004/02/skos/core#broader": "isa",
     "http://www.w3.org/2004/02/skos/core#related": "relatedto",
-    "http://www.wikidata.org/prop/direct/P31": "isa",
     "http://www.wikidata.org/prop/direct/P279": "isa",
     "http://www.wikidata.org/prop/direct/P361": "partof",
     "http://www.wikidata.org/prop/direct/P366": "usedfor",
 }
 """Relations of other vocabularies that are said as one of the table is."""
+_TYPE = Relation("", "is a", "is a", "is what these are")
+OWN = {
+    f"{RDF}type": _TYPE,
+    "http://www.wikidata.org/prop/direct/P31": _TYPE,
+    f"{SKOS}broader": Relation("", "broader term", "is a kind of", "has the kind"),
+    f"{SKOS}narrower": Relation("", "narrower term", "has the kind", "is a kind of"),
+    "http://www.w3.org/2002/07/owl#sameAs": Relation("", "same as", "is the same as", "is the same as"),
+    "http://www.w3.org/2002/07/owl#equivalentClass": Relation(
+        "", "same as", "is the same as", "is the same as"
+    ),
+}
+"""Relations of other vocabularies that the table lacks or that have words of their own."""
+MOST_ALTERNATES = 2
 
 
 def known_relations(path: Path = RELATIONS) -> dict[str, Relation]:
@@ -31,24 +42,68 @@ def known_relations(path: Path = RELATIONS) -> dict[str, Relation]:
     with path.open("rb") as file:
         rows = tomllib.load(file)
     return {
-        name.lower(): Relation(name, row.get("label", split_local_name(name)), row.get("words", ""))
+        name.lower(): Relation(
+            name, row.get("label", split_local_name(name)), row.get("words", ""), row.get("inverse", "")
+        )
         for name, row in rows.items()
         if isinstance(row, dict)
     }
 
 
 def name_relations(
-    names: Sequence[str], given: Sequence[Relation] = (), labels: dict[str, str] | None = None
+    names: Sequence[str],
+    given: Sequence[Relation] = (),
+    labels: Mapping[str, Sequence[str]] | None = None,
+    inverses: Mapping[str, str] | None = None,
 ) -> list[Relation]:
-    """A `Relation` for each name. The source's label goes before the table's; words come from the table."""
+    """A `Relation` for each name.
+
+    `labels` are the source's for a relation, the preferred one first: it goes before the table's, and further ones
+    become words ("start point or launch site"), where neither source nor table has any. `inverses` names the relation
+    that says one the other way round. A joined relation is said as its steps are, one after the other.
+    """
     table = known_relations()
     stated = {relation.name: relation for relation in given}
-    found = []
-    for name in names:
+
+    def one(name: str) -> Relation:
         local = name.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
-        known = table.get(ALIASES.get(name, "")) or table.get(local.replace("_", "").lower())
-        label = (labels or {}).get(name) or (known.label if known else split_local_name(name))
+        known = OWN.get(name) or table.get(ALIASES.get(name, "")) or table.get(local.replace("_", "").lower())
+        said = (labels or {}).get(name, ())
+        label = said[0] if said else (known.label if known else split_local_name(name))
         relation = stated.get(name, Relation(name, label))
         words = relation.words or (known.words if known else "")
-        found.append(Relation(name, relation.label or label, words))
+        if not words and len(said) > 1:
+            words = " or ".join(said[: MOST_ALTERNATES + 1])
+        return Relation(
+            name, relation.label or label, words, relation.inverse or (known.inverse if known else "")
+        )
+
+    found = []
+    for name in names:
+        steps = [one(step) for step in steps_of(name)]
+        relation = steps[0]
+        if len(steps) > 1:
+            relation = Relation(name, chained([step.words or step.label for step in steps]))
+        elif not relation.inverse and (other := (inverses or {}).get(name)):
+            back = one(other)
+            relation = Relation(name, relation.label, relation.words, back.words or back.label)
+        found.append(relation)
     return found
+
+
+def chained(words: Sequence[str]) -> str:
+    """Words of several relations, one after the other; what is said twice is said once.
+
+    >>> chained(["aggregate rating", "rating value"]), chained(["address", "street address"])
+    ('aggregate rating value', 'street address')
+    """
+    said = words[0].split()
+    for text in words[1:]:
+        more = text.split()
+        if {word.lower() for word in said} <= {word.lower() for word in more}:
+            said = more
+        elif said[-1:] == more[:1]:
+            said = said + more[1:]
+        else:
+            said = said + more
+    return " ".join(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -147,8 +148,10 @@ class Scratch:
             used[self.column(name)] = True
         return used
 
-    def write_labels(self, keep: NDArray[np.bool_], folder: Path, language: str) -> dict[str, str]:
-        """Write the label columns of a store; return the best label of each relation that has one.
+    def write_labels(
+        self, keep: NDArray[np.bool_], folder: Path, language: str, relations: Iterable[str]
+    ) -> dict[str, list[str]]:
+        """Write the label columns of a store; return the labels of `relations` in the language of the best, it first.
 
         Best first: in the wanted language, without language, in English, in another; then preferred ones.
         """
@@ -161,13 +164,20 @@ class Scratch:
 
         grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
         order = np.lexsort((grade[code] * 2 + (1 - preferred.astype(np.int64)), entity))
-        relation_labels: dict[str, str] = {}
-        for name in self.relations:
+        owners = entity[order]
+        relation_labels: dict[str, list[str]] = {}
+        for name in relations:
             found = self.names.find(name)
-            at = int(np.searchsorted(entity[order], found)) if found >= 0 and len(order) else -1
-            if at >= 0 and at < len(order) and entity[order[at]] == found:
-                row = order[at]
-                relation_labels[name] = text[start[row] : start[row] + length[row]].tobytes().decode("utf-8")
+            if found < 0:
+                continue
+            rows = order[np.searchsorted(owners, found) : np.searchsorted(owners, found, side="right")]
+            said = [
+                text[start[row] : start[row] + length[row]].tobytes().decode("utf-8")
+                for row in rows
+                if code[row] == code[rows[0]]
+            ]
+            if said:
+                relation_labels[name] = list(dict.fromkeys(said))
 
         order = order[keep[entity[order]]]
         if len(order):

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.label_keys import default_labels, hash_keys, other_base_keys, plain_keys
 from kgqa.graph.sources.statements import Statement, batches
+from kgqa.graph.sources.vocabulary import steps_of
 from kgqa.graph.storage.advice import advise
 from kgqa.graph.storage.csr import sort_by_head, sort_by_tail
 from kgqa.graph.storage.relation_names import name_relations
@@ -65,11 +66,13 @@ def write_store(
     language: str = "en",
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
+    inverses: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
 
     `language` is preferred for labels; `relations` name relations, before the labels of the source do;
-    `about` is added to the manifest (licence, sources). Both may still be filled while statements are read.
+    `about` is added to the manifest (licence, sources); `inverses` names for a relation the one that says it the other
+    way round. All three may still be filled while statements are read.
     `progress` hears (stage, count). A store that stands at `folder` is replaced; any other non-empty folder
     is an `InputError`.
     """
@@ -78,7 +81,8 @@ def write_store(
         raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
     temporary, lock = _scratch_folder(folder)
     try:
-        manifest = _write(statements, temporary, relations, name or folder.name, language, progress)
+        turned = {} if inverses is None else inverses
+        manifest = _write(statements, temporary, relations, name or folder.name, language, progress, turned)
         manifest |= about or {}
         manifest["warnings"] = advise(manifest, _unlabelled(temporary))
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
@@ -102,9 +106,12 @@ def _scratch_folder(folder: Path) -> tuple[Path, int]:
         _clear_abandoned(folder)
         while True:
             made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
-            lock = os.open(made, os.O_RDONLY)
+            try:
+                lock = os.open(made, os.O_RDONLY)
+            except FileNotFoundError:  # another import has swept it away before it was locked
+                continue
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if made.exists():  # another import may have swept it away before it was locked
+            if made.exists():  # or has just before it was
                 return made, lock
             os.close(lock)
     except OSError as error:
@@ -147,6 +154,7 @@ def _write(
     name: str,
     language: str,
     progress: Progress | None,
+    inverses: Mapping[str, str],
 ) -> dict[str, Any]:
     report = progress or (lambda stage, count: None)
     scratch = Scratch(folder / "scratch")
@@ -162,7 +170,8 @@ def _write(
     counts = sort_by_head(scratch, ids, int(keep.sum()), folder)
     sort_by_tail(folder, len(counts))
     report("labels", len(counts))
-    relation_labels = scratch.write_labels(keep, folder, language)
+    steps = {step for relation in scratch.relations for step in steps_of(relation)}
+    relation_labels = scratch.write_labels(keep, folder, language, steps | set(inverses.values()))
     _copy_names(scratch.names, keep, folder)
     _index(folder, counts, report)
     shutil.rmtree(folder / "scratch")
@@ -172,7 +181,7 @@ def _write(
         for key, dtype in ARRAYS.items()
     }
     used = np.bincount(_read(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
-    table = name_relations(list(scratch.relations), tuple(given), relation_labels)
+    table = name_relations(list(scratch.relations), tuple(given), relation_labels, inverses)
     return {
         "format": FORMAT,
         "name": name,
@@ -186,7 +195,14 @@ def _write(
         "languages": list(scratch.languages),
         "graphs": list(scratch.graphs),
         "relations": [
-            {"name": relation.name, "label": relation.label, "words": relation.words, "count": count}
+            {
+                "name": relation.name,
+                "label": relation.label,
+                "words": relation.words,
+                "inverse": relation.inverse,
+                "count": count,
+                "labelled": relation.name in relation_labels,
+            }
             for relation, count in zip(table, used, strict=True)
         ],
         "sizes": sizes,
@@ -290,7 +306,8 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
 
 
 def _content_hash(folder: Path, relations: list[Relation]) -> str:
-    digest = blake2b(repr((FORMAT, relations)).encode(), digest_size=16)
+    said = [f"Relation(name={r.name!r}, label={r.label!r}, words={r.words!r})" for r in relations]
+    digest = blake2b(f"({FORMAT}, [{', '.join(said)}])".encode(), digest_size=16)
     for name in ARRAYS:
         with (folder / f"{name}.bin").open("rb") as file:
             while chunk := file.read(1 << 22):

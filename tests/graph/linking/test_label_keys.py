@@ -15,13 +15,20 @@ from kgqa.graph.linking.label_keys import (
     plain_key,
     plain_keys,
 )
+from kgqa.graph.linking.literals import XSD
 from kgqa.graph.linking.normalising import normalise
 
 
 @pytest.mark.parametrize(
     ("name", "label"),
     [
-        ("http://x.org/a#IceCream", "ice cream"),
+        ("http://x.org/a#IceCream", "Ice Cream"),
+        ("http://x.org/a#iceCream", "ice cream"),
+        ("http://x/P108_has_produced", "has produced"),
+        ("http://x/E22_Human-Made_Object", "Human Made Object"),
+        ("http://x/K%C3%B6ln", "Köln"),
+        (f'"true"^^<{XSD}boolean>', "yes"),
+        (f'"2020-02-29T00:00:00Z"^^<{XSD}dateTime>', "29 February 2020"),
         ("/c/en/ice_cream/n", "ice cream"),
         ("ice_cream", "ice cream"),
         ("and/or", "and/or"),
@@ -42,7 +49,8 @@ def test_base_key_is_normalise(tokens: list[str]) -> None:
 
 
 NAMES = st.sampled_from(
-    ["http://x/IceCream", "http://x/a_b-c#", "http://x/e12/", "x:y", "http://x/é  f", "a\nb"]
+    ["http://x/P1_aB", "http://x/a%20B", "http://x/offers#1"]
+    + ["http://x/IceCream", "http://x/a_b-c#", "http://x/e12/", "x:y", "http://x/é  f", "a\nb"]
 )
 
 

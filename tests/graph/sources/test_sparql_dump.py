@@ -24,7 +24,7 @@ def test_pages() -> None:
 def test_import_of_an_endpoint(tmp_path: Path) -> None:
     with serve(GARDEN) as server:
         manifest = import_graph([server.url], tmp_path / "g")
-    assert manifest["edges"] == 4
+    assert manifest["edges"] == 5
     assert manifest["sources"][0]["url"] == server.url
     graph = GraphStore.open(tmp_path / "g")
     assert graph.labels(graph.find(["모종삽"])[0]) == ["Trowel"]

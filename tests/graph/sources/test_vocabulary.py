@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.sources.vocabulary import KGQA, OWL, RDF, RDFS, SKOS, Role, is_schema, role_of
+from kgqa.graph.sources.vocabulary import (
+    KGQA,
+    OWL,
+    RDF,
+    RDFS,
+    SKOS,
+    Role,
+    is_schema,
+    joined,
+    role_of,
+    steps_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,7 +25,13 @@ from kgqa.graph.sources.vocabulary import KGQA, OWL, RDF, RDFS, SKOS, Role, is_s
         (RDFS + "label", Role.LABEL),
         (SKOS + "altLabel", Role.ALTERNATE),
         (RDFS + "subClassOf", Role.FACT),
-        (RDFS + "domain", Role.SKIP),
+        (RDFS + "domain", Role.DOMAIN),
+        (OWL + "disjointWith", Role.SKIP),
+        ("http://w.org/prop/direct/P36", Role.FACT),
+        ("http://w.org/prop/P36", Role.CLAIM),
+        ("http://w.org/prop/statement/P36", Role.STATED),
+        ("http://w.org/prop/qualifier/P580", Role.QUALIFIER),
+        ("http://w.org/prop/reference/P248", Role.SKIP),
         (OWL + "sameAs", Role.FACT),
         (SKOS + "closeMatch", Role.SKIP),
         (KGQA + "weight", Role.WEIGHT),
@@ -30,3 +47,8 @@ def test_role_of(relation: str, role: Role) -> None:
 def test_schema_types() -> None:
     assert is_schema(OWL + "Class")
     assert not is_schema("http://x/Tool")
+
+
+def test_joined_and_apart() -> None:
+    assert steps_of(joined(joined("http://x/a", "http://x/b!c"), "urn:d")) == ["http://x/a", "http://x/b!c", "urn:d"]
+    assert steps_of("is married to!") == ["is married to!"]

@@ -19,11 +19,11 @@ def test_two_files(tmp_path: Path) -> None:
     )
     (tmp_path / "b.ttl").write_text("<http://x/a> <http://x/r> [ <http://x/r> <http://x/c> ], 3 .")
     manifest = import_graph([tmp_path / "a.ttl", tmp_path / "b.ttl"], tmp_path / "g")
-    assert manifest["entities"] == 5  # the blank nodes of two files are two
+    assert manifest["entities"] == 4  # what has no name gives its facts to whoever has it
     assert manifest["licence"] == "http://x/cc0"
     assert [source["file"] for source in manifest["sources"]] == ["a.ttl", "b.ttl"]
-    assert sum(manifest["skipped"].values()) == 1
-    assert GraphStore.open(tmp_path / "g").relations[0].words == "goes to"
+    assert not manifest["skipped"]
+    assert "goes to" in {relation.words for relation in GraphStore.open(tmp_path / "g").relations}
 
 
 def test_a_broken_second_file_leaves_nothing(tmp_path: Path) -> None:

@@ -11,11 +11,18 @@ from kgqa.types import Relation
 def test_given_before_table_before_name(tmp_path: Path) -> None:
     stated = Relation("http://x/eats", "eats", "likes to eat")
     found = name_relations(
-        ["http://x/eats", "http://x/livesIn", "http://x/p"], [stated], {"http://x/p": "pee"}
+        ["http://x/eats", "http://x/livesIn", "http://x/p"], [stated], {"http://x/p": ["pee", "see"]}
     )
     assert found[0] == stated
     assert found[1].label == "lives in"
-    assert found[2].label == "pee"
+    assert (found[2].label, found[2].words) == ("pee", "pee or see")
+
+
+def test_joined_and_inverse() -> None:
+    names = ["http://x/address!http://x/streetAddress", "http://x/heads", "http://x/eats!http://x/since"]
+    found = name_relations(names, inverses={"http://x/heads": "http://x/headedBy"})
+    assert [relation.label for relation in found] == ["street address", "heads", "eats since"]
+    assert found[1].inverse == "headed by"
 
 
 def test_table(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.sources.markup import check_markup
+from kgqa.graph.sources.syntax.markup import check_markup
 from kgqa.types import InputError
 
 LAUGHS = '<?xml version="1.0"?>\n<!DOCTYPE r [<!ENTITY a "lol"><!ENTITY b "&a;&a;">]>\n<r>&b;</r>'

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgqa.graph.sources import lines
-from kgqa.graph.sources.lines import read_lines
+from kgqa.graph.sources.syntax import lines
+from kgqa.graph.sources.syntax.lines import read_lines
 
 PLAIN = "<http://x/a> <http://x/r> <http://x/é> .\n<urn:b> <http://x/r> <http://x/a> .\n"
 

@@ -1,0 +1,298 @@
+"""What several statements say together, read as facts: statements about facts, restrictions, things without name.
+
+A statement node (Wikibase), a reified statement (rdf:Statement) and an annotated one (RDF 1.2) are one fact; its
+qualifiers become facts of both its ends, whose relation is the fact's and the qualifier's (`joined`): "Kestle, chief
+executive, Oyelaran" since 2009 becomes also "Kestle, chief executive since, 2009" and "Oyelaran, chief executive
+since, 2009", so that two facts lead from the company over the year to the person. An OWL restriction on a class is a
+fact of the class. A blank node that has no label is passed through: an address without name gives its street to
+whoever has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kgqa.graph.sources.statements import UNSTATED, Label
+from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, RDFS, Role, is_schema, joined, role_of
+
+PAST = 0.5
+"""Weight of a fact that has an end, and of one that only the schema states."""
+MOST_PARENTS = 5
+DEEPEST = 3
+SUBCLASS = f"{RDFS}subClassOf"
+_TYPE = f"{RDF}type"
+_ENDED = re.compile(
+    r"(P582|[/#](end|ended|until|to|valid_?until|endDate|end_?time|end_?year))$", re.IGNORECASE
+)
+_VALUE = re.compile(
+    r"[/#](has)?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
+)
+_UNIT = re.compile(
+    r"[/#](has)?(unit|unit_?text|unit_?code|unit_?of_?measure\w*|currency|quantity_?unit)$", re.IGNORECASE
+)
+_PROPERTY = re.compile(r"^(.*)/entity/(P\d+)$")
+_KINDS_OF_PROPERTY = ("direct", "statement", "qualifier")
+
+
+class Fact(NamedTuple):
+    """A fact with the graph it is from."""
+
+    head: str
+    relation: str
+    tail: str
+    weight: float = UNSTATED
+    graph: str = ""
+
+
+class Structures:
+    """Gathers the statements that only mean something together; `facts` and `labels` are what they mean."""
+
+    def __init__(self, skipped: Counter[str]) -> None:
+        self.skipped = skipped
+        self.first: dict[str, str] = {}
+        self.following: dict[str, str] = {}
+        self.reified: dict[str, list[str]] = {}
+        self.weights: dict[str, tuple[str, str, float, str]] = {}
+        self.annotations: dict[str, list[tuple[str, str]]] = {}
+        self.loose: list[Fact] = []  # facts with a blank node at either end
+        self.labelled: set[str] = set()  # blank nodes that have one
+        self.claims: dict[str, tuple[str, str, str]] = {}  # statement node: head, property, graph
+        self.stated: dict[str, str] = {}  # statement node: value
+        self.deprecated: set[str] = set()
+        self.on_property: dict[str, str] = {}
+        self.fillers: dict[str, list[str]] = {}
+        self.parts: dict[str, str] = {}
+        self.either: set[str] = set()  # of `parts`, those of which one is enough
+        self.domains: dict[str, list[str]] = {}
+        self.ranges: dict[str, list[str]] = {}
+        self.inverses: dict[str, str] = {}
+        self.property_labels: dict[str, list[Label]] = {}
+        self.same_property: dict[str, list[str]] = {}
+
+    def note(self, role: Role, head: str, relation: str, tail: str, graph: str) -> None:
+        """One statement of a role other than fact, label or weight."""
+        if role is Role.FIRST:
+            self.first[head] = tail
+        elif role is Role.REST:
+            self.following[head] = tail
+        elif role in (Role.SUBJECT, Role.PREDICATE, Role.OBJECT):
+            parts_of = self.reified.setdefault(head, ["", "", "", graph])
+            parts_of[role - Role.SUBJECT] = tail
+        elif role is Role.ON_PROPERTY:
+            self.on_property[head] = tail
+        elif role is Role.FILLER:
+            self.fillers.setdefault(head, []).append(tail)
+        elif role is Role.PARTS:
+            self.parts[head] = tail
+            if not relation.endswith("intersectionOf"):
+                self.either.add(head)
+        elif role is Role.DOMAIN:
+            self.domains.setdefault(head, []).append(tail)
+        elif role is Role.RANGE:
+            self.ranges.setdefault(head, []).append(tail)
+        elif role is Role.INVERSE:
+            self.inverses[head] = tail
+        elif role is Role.CLAIM:
+            self.claims[tail] = (head, relation, graph)
+        elif role is Role.STATED:
+            self.stated[head] = tail
+        elif role is Role.QUALIFIER:
+            self.annotations.setdefault(head, []).append((relation, tail))
+        elif role is Role.RANK:
+            if tail.endswith("DeprecatedRank"):
+                self.deprecated.add(head)
+        elif role is Role.PROPERTY:
+            self.same_property.setdefault(head, []).append(tail)
+
+    def label(self, label: Label) -> None:
+        """Remember a label that may be of more than its own name."""
+        if label.name.startswith("_:"):
+            self.labelled.add(label.name)
+        elif _PROPERTY.match(label.name):
+            self.property_labels.setdefault(label.name, []).append(label)
+
+    def labels(self) -> Iterator[Label]:
+        """Labels of a Wikibase's properties, for each of the relations that stand for one."""
+        for name, labels in self.property_labels.items():
+            match = _PROPERTY.match(name)
+            assert match
+            usual = [f"{match[1]}/prop/{kind}/{match[2]}" for kind in _KINDS_OF_PROPERTY]
+            for other in dict.fromkeys([*self.same_property.get(name, ()), *usual]):
+                for label in labels:
+                    yield Label(other, label.text, label.language, label.preferred)
+
+    def facts(self) -> Iterator[Fact]:
+        """Every fact that the gathered statements make."""
+        self._annotate()
+        yield from self._claimed()
+        yield from self._reified()
+        yield from self._of_classes()
+        yield from self._schema()
+        yield from self._joined()
+
+    def _annotate(self) -> None:
+        """Set aside what is said of statements."""
+        kept = []
+        for fact in self.loose:
+            if fact.head in self.reified:
+                self.annotations.setdefault(fact.head, []).append((fact.relation, fact.tail))
+            else:
+                kept.append(fact)
+        self.loose = kept
+
+    def _claimed(self) -> Iterator[Fact]:
+        for node, value in self.stated.items():
+            if node not in self.claims or node in self.deprecated:
+                self.skipped["deprecated or incomplete statement"] += 1
+                continue
+            head, relation, graph = self.claims[node]
+            yield from self._qualified(
+                node, Fact(head, relation.replace("/prop/", "/prop/direct/"), value, UNSTATED, graph)
+            )
+
+    def _reified(self) -> Iterator[Fact]:
+        for node, (head, relation, tail, graph) in self.reified.items():
+            if not (head and relation and tail):
+                self.skipped["incomplete rdf:Statement"] += 1
+            elif role_of(relation) in (Role.FACT, Role.TYPE):
+                for member in self.members(tail):
+                    weight = self.weights[node][2] if node in self.weights else UNSTATED
+                    yield from self._qualified(node, Fact(head, relation, member, weight, graph))
+
+    def _qualified(self, node: str, fact: Fact) -> Iterator[Fact]:
+        """A fact and those its qualifiers make."""
+        qualifiers = [(relation, value) for relation, value in self.annotations.get(node, ()) if value != NIL]
+        ended = any(_ENDED.search(relation) for relation, _ in qualifiers)
+        yield fact._replace(weight=PAST) if ended and fact.weight != fact.weight else fact
+        for relation, value in qualifiers:
+            for end in (fact.head, fact.tail):
+                if end != value:
+                    yield Fact(end, joined(fact.relation, relation), value, UNSTATED, fact.graph)
+
+    def _of_classes(self) -> Iterator[Fact]:
+        """Facts of the classes that restrictions are put on."""
+        kept = []
+        for fact in self.loose:
+            if fact.tail not in self.on_property and fact.tail not in self.parts:
+                kept.append(fact)
+                continue
+            yield from self._class(fact, fact.tail, 0)
+        self.loose = kept
+
+    def _class(self, fact: Fact, node: str, depth: int) -> Iterator[Fact]:
+        if depth > DEEPEST or node in self.either:
+            self.skipped["class made of alternatives, or deep within others"] += 1
+        elif node in self.parts:
+            for member in self.members(self.parts[node]):
+                yield from self._class(fact, member, depth + 1)
+        elif node in self.on_property:
+            relation = self.on_property[node]
+            if relation.startswith("_:") or not self.fillers.get(node):
+                self.skipped["restriction to a number or of an inverse"] += 1
+                return
+            for filler in self.fillers[node]:
+                for member in self._named(filler, 0):
+                    yield Fact(fact.head, relation, member, UNSTATED, fact.graph)
+        elif not node.startswith("_:"):
+            relation = SUBCLASS if fact.relation.startswith(OWL) else fact.relation
+            yield fact._replace(relation=relation, tail=node)
+
+    def _named(self, node: str, depth: int) -> Iterator[str]:
+        """The named classes that a union or intersection is made of."""
+        if node in self.parts and depth <= DEEPEST:
+            for member in self.members(self.parts[node]):
+                yield from self._named(member, depth + 1)
+        elif not node.startswith("_:") and not is_schema(node):
+            yield node
+
+    def _schema(self) -> Iterator[Fact]:
+        """What a property leads from and to, as a fact of the two classes; less sure than any other."""
+        for relation, heads in self.domains.items():
+            for domain in heads:
+                for head in self._named(domain, 0):
+                    for wide in self.ranges.get(relation, ()):
+                        for tail in self._named(wide, 0):
+                            if "XMLSchema#" not in tail:
+                                yield Fact(head, relation, tail, PAST)
+
+    def _joined(self) -> Iterator[Fact]:
+        """Facts of blank nodes: of whoever has them where they have no label, else of their own."""
+        of: dict[str, list[Fact]] = {}
+        parents: Counter[str] = Counter()
+        rooted = []
+        for fact in self.loose:
+            if fact.head.startswith("_:"):
+                of.setdefault(fact.head, []).append(fact)
+            else:
+                rooted.append(fact)
+            for member in self.members(fact.tail):
+                if member.startswith("_:"):
+                    parents[member] += 1
+        for node, (relation, number, _, graph) in self.weights.items():
+            if node not in self.reified:  # no weight of a statement after all
+                of.setdefault(node, []).append(Fact(node, relation, number, UNSTATED, graph))
+
+        def stays(node: str) -> bool:
+            return node in self.labelled or not 0 < parents[node] <= MOST_PARENTS
+
+        def through(fact: Fact, depth: int) -> Iterator[Fact]:
+            for member in self.members(fact.tail):
+                here = fact._replace(tail=member)
+                if not member.startswith("_:") or stays(member):
+                    yield here
+                elif depth > DEEPEST:
+                    self.skipped["facts deep within nameless things"] += 1
+                else:
+                    yield from inside(here, depth)
+
+        def inside(fact: Fact, depth: int) -> Iterator[Fact]:
+            own = of.get(fact.tail, [])
+            units = [other.tail for other in own if _UNIT.search(other.relation)]
+            if not own:
+                self.skipped["nameless thing without facts"] += 1
+            for other in own:
+                if _VALUE.search(other.relation) and other.tail.startswith('"'):
+                    yield from through(fact._replace(tail=_with_unit(other.tail, units)), depth + 1)
+                elif other.relation != _TYPE and not (units and _UNIT.search(other.relation)):
+                    relation = joined(fact.relation, other.relation)
+                    yield from through(
+                        Fact(fact.head, relation, other.tail, fact.weight, other.graph), depth + 1
+                    )
+
+        for fact in rooted:
+            yield from through(fact, 0)
+        for node, own in of.items():
+            if stays(node):
+                for fact in own:
+                    yield from through(fact, 0)
+
+    def members(self, node: str) -> list[str]:
+        """Members of a list and of the lists in it, each once; a node that is no list is its own member."""
+        if node not in self.first:
+            return [node]
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        waiting = [node]
+        while waiting:
+            here = waiting.pop()
+            if here in seen or here == NIL:
+                continue
+            if here not in self.first:
+                found[here] = None
+                continue
+            seen.add(here)
+            waiting += [self.following.get(here, NIL), self.first[here]]
+        return list(found)
+
+
+def _with_unit(name: str, units: list[str]) -> str:
+    """A literal's name with the unit beside its value, where there is one: `"900"` and `"g"` is `"900 g"`."""
+    if not units:
+        return name
+    unit = units[0]
+    said = unit[1 : unit.rindex('"')] if unit.startswith('"') else re.split(r"[/#:]", unit)[-1]
+    value = name[1 : name.rindex('"')]
+    return f'"{value} {said}"'

@@ -1,0 +1,51 @@
+"""JSON-LD that names schema.org's context gets one of ours, since the network is never asked."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from kgqa.graph.sources.files import Checked
+
+_ADDRESS = re.compile(r"https?://(www\.)?schema\.org(/docs/jsonldcontext\.(json|jsonld))?/?")
+CONTEXT: dict[str, Any] = {
+    "@vocab": "https://schema.org/",
+    "schema": "https://schema.org/",
+    "type": "@type",
+    "id": "@id",
+    **{
+        name: {"@type": "@id"}
+        for name in ("sameAs", "url", "image", "license", "additionalType", "mainEntityOfPage")
+    },
+}
+"""Terms of schema.org as its vocabulary has them: each is its own name, some are addresses."""
+
+
+def with_context(path: Path) -> bytes | None:
+    """The file with schema.org's context written out, or None where it names none and is read as it stands.
+
+    Raises InputError for a file that is damaged.
+    """
+    with io.BufferedReader(Checked(path), 1 << 20) as stream:
+        content = stream.read()
+    if b"schema.org" not in content:
+        return None
+    try:
+        document = json.loads(content)
+        found = _written_out(document)
+    except (ValueError, RecursionError):
+        return None  # the parser says where
+    return json.dumps(found, ensure_ascii=False).encode() if found != document else None
+
+
+def _written_out(value: Any, is_context: bool = False) -> Any:
+    if isinstance(value, str) and is_context and _ADDRESS.fullmatch(value.strip()):
+        return CONTEXT
+    if isinstance(value, list):
+        return [_written_out(item, is_context) for item in value]
+    if isinstance(value, dict):
+        return {key: _written_out(item, key == "@context") for key, item in value.items()}
+    return value
