@@ -33,7 +33,7 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/sparql"
 
     def select(self, query: str, graphs: Sequence[str] = ()) -> bytes:
-        """Bindings of a query as JSON, over the named `graphs` where some are named. Raises SyntaxError where it is none."""
+        """Bindings of a query as JSON, over the named `graphs` where there are any. Raises SyntaxError for no query."""
         import pyoxigraph
 
         chosen = [pyoxigraph.NamedNode(graph) for graph in graphs] or None
