@@ -1,9 +1,10 @@
 # make demo : install what is needed and open the app      make test : lint, types and tests
+# make wheel : build the wheel, install it into an environment of its own and ask it a question
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 export OMP_WAIT_POLICY = passive
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint wheel bench clean
 
 demo: $(VENV)/.app
 	$(BIN)/kgqa app
@@ -14,6 +15,16 @@ test: $(VENV)/.dev lint
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
+
+# Nothing is downloaded: the new environment sees the packages of the old one, but not the checkout.
+wheel: $(VENV)/.dev
+	rm -rf build
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
+	$(BIN)/python -m venv build/venv
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+	  > "$$(build/venv/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
+	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/*.whl
+	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py
 
 bench: $(VENV)/.dev
 	for file in training/bench/*.py; do $(BIN)/python $$file || exit 1; done

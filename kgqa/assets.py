@@ -7,7 +7,9 @@ from pathlib import Path
 
 from kgqa.types import InputError
 
-ROOT = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parent
+ROOT = _PACKAGE / "_shipped" if (_PACKAGE / "_shipped").is_dir() else _PACKAGE.parent
+"""The checkout, or the part of it that an installed wheel carries."""
 GRAPHS = ROOT / "graph_data"
 """Shipped graphs, and examples of one's own in `examples/`."""
 RELATIONS = GRAPHS / "relations.toml"
@@ -20,6 +22,8 @@ RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
 """Curves of the shipped encoders' pretraining."""
 APP = ROOT / "apps" / "main.py"
+RECIPES = ROOT / "training" / "recipes"
+"""Recipes of the shipped readers and encoders, and of the comparison."""
 GRAPH_SUITE = ROOT / "tests" / "graphs"
 """Graphs in the forms people have them, with questions, for development."""
 

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from kgqa.assets import APP
+from kgqa import __version__
+from kgqa.assets import APP, RECIPES, ROOT
 from kgqa.types import InputError
 
 ENVIRONMENT = {
@@ -27,13 +28,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMPARED = Path("training/recipes/compare/commonsenseqa.toml")
+COMPARED = RECIPES / "compare" / "commonsenseqa.toml"
 
 Graph = Annotated[
     str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
 ]
 Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kgqa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Reading comprehension that knows what the passage leaves unsaid."""
 
 
 @app.command()
@@ -198,9 +214,9 @@ def open_app(
     import runpy
 
     if not APP.exists():
-        raise InputError("the app is not here; run it from a checkout of the repository")
+        raise InputError(f"{APP}: the app is not here; install kgqa again")
     if importlib.util.find_spec("streamlit") is None:
-        raise InputError("streamlit is not installed; install the app's extra: pip install -e '.[app]'")
+        raise InputError("streamlit is not installed; install the app's extra: pip install 'kgqa[app]'")
     os.environ.update(
         KGQA_GRAPH=graph,
         KGQA_MODEL=model,
@@ -208,6 +224,7 @@ def open_app(
         KGQA_ALLOW_SPARQL="1" if allow_sparql else "",
     )
     sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
+    sys.path.insert(0, str(ROOT))  # where the package `apps` lies
     runpy.run_module("apps.serve", run_name="__main__")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from kgqa import __version__
 from kgqa.cli.main import app
 
 
@@ -12,6 +13,11 @@ from kgqa.cli.main import app
 def test_every_command_has_help(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.output
+
+
+def test_the_version_is_told() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0 and result.output == f"kgqa {__version__}\n"
 
 
 def test_help_does_not_import_torch() -> None:
