@@ -162,7 +162,7 @@ class Edges(NamedTuple):
 
 @runtime_checkable
 class KnowledgeGraph(Protocol):
-    """Any graph: three bulk questions (`find`, `neighbours`, `labels`) and what is known without asking.
+    """Any graph: bulk questions (`find`, `neighbours`, `labels`) and what is known without asking.
 
     Entities are int32 ids that the graph hands out; they mean nothing to another graph. Each question
     takes many at once, so that two hops over a remote graph cost four round trips however long the text.
@@ -172,6 +172,16 @@ class KnowledgeGraph(Protocol):
     """Short name for people, e.g. `everyday`."""
     hash: str
     """Content hash (hex), names caches. A remote graph hashes its URL."""
+    is_remote: bool
+    """Whether each question costs a round trip; then only what is needed is asked."""
+
+    @property
+    def entity_count(self) -> int | None:
+        """Concepts of the graph, with ids 0 to this, excluded; None for a remote graph, which cannot tell.
+
+        Concepts that an edit adds have higher ids and do not count: an edit makes no other graph of it.
+        """
+        ...
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -189,12 +199,20 @@ class KnowledgeGraph(Protocol):
         """
         ...
 
+    def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
+        ...
+
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity."""
         ...
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity (local, never a round trip)."""
+        ...
+
+    def ids(self, names: Sequence[str]) -> Ints:
+        """Id of each IRI or name, -1 where the graph has no such entity."""
         ...
 
     def degrees(self, entities: Ints) -> Ints:

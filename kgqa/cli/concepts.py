@@ -25,10 +25,7 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
 
 
 def _ids_of(graph: KnowledgeGraph, names: list[str]) -> Ints:
-    import numpy as np
-
-    ask = getattr(graph, "ids", None)
-    return ask(names) if ask else np.zeros(0, dtype=np.int32)
+    return graph.ids(names)
 
 
 def labels_of(graph: KnowledgeGraph, names: list[str]) -> list[str]:
@@ -46,7 +43,9 @@ def concept_called(graph: KnowledgeGraph, text: str) -> Ints:
 
 def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
     """Facts in words, a dictionary each."""
-    provenance = getattr(graph, "provenance", lambda edges: [""] * len(edges.head))(facts)
+    from kgqa.graph.storage.store import GraphStore
+
+    provenance = graph.provenance(facts) if isinstance(graph, GraphStore) else [""] * len(facts.head)
     sides = [list(zip(graph.names(ids), graph.labels(ids), strict=True)) for ids in (facts.head, facts.tail)]
     return [
         {

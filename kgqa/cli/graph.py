@@ -38,13 +38,16 @@ def info(
 
     Example: kgqa graph info farm.ttl
     """
+    from kgqa.graph.sparql import SparqlGraph
+    from kgqa.graph.storage.store import GraphStore
+
     opened = _open(graph)
-    manifest = getattr(opened, "manifest", None)
-    if manifest is None:
-        asked = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1"
-        holds = bool(opened.endpoint.select(asked))  # type: ignore[attr-defined]
-        manifest = {"name": opened.name, "hash": opened.hash, "endpoint": graph, "holds_facts": holds}
-    show_manifest(manifest, None, as_json)
+    if isinstance(opened, SparqlGraph):
+        holds = bool(opened.endpoint.select("SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1"))
+        about = {"name": opened.name, "hash": opened.hash, "endpoint": graph, "holds_facts": holds}
+        show_manifest(about, None, as_json)
+    elif isinstance(opened, GraphStore):
+        show_manifest(opened.manifest, None, as_json)
 
 
 @graph_app.command()

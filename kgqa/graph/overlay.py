@@ -35,7 +35,8 @@ class OverlayGraph:
 
     def __init__(self, base: KnowledgeGraph, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> None:
         self.base, self.name, self.hash = base, base.name, base.hash
-        self._first = int(getattr(base, "entity_count", _BEYOND))
+        self.is_remote = base.is_remote
+        self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept
         table = {relation.name: number for number, relation in enumerate(base.relations)}
         if unknown := [fact.triple.relation for fact in added if fact.triple.relation not in table]:
@@ -51,13 +52,16 @@ class OverlayGraph:
             fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
         }
         self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
-        if hasattr(base, "facts_among"):
-            self.facts_among = self._facts_among
 
     @property
     def relations(self) -> Sequence[Relation]:
         """Those of the graph beneath."""
         return self.base.relations
+
+    @property
+    def entity_count(self) -> int | None:
+        """That of the graph beneath, so that an edited graph is ranked as it was."""
+        return self.base.entity_count
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form, those of the graph beneath first."""
@@ -74,8 +78,9 @@ class OverlayGraph:
         below = self.base.neighbours(self._below(entities), limit)
         return self._edited(below, np.isin(self._added.head, entities) | np.isin(self._added.tail, entities))
 
-    def _facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        below = self.base.facts_among(self._below(entities), self._below(others), limit)  # type: ignore[attr-defined]
+    def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
+        below = self.base.facts_among(self._below(entities), self._below(others), limit)
         head, tail = (np.isin(ends, entities) for ends in (self._added.head, self._added.tail))
         inside = np.isin(self._added.head, others) & np.isin(self._added.tail, others)
         return self._edited(below, (head | tail) & inside)
@@ -93,6 +98,12 @@ class OverlayGraph:
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity."""
         return self._said(entities, self.base.names(self._below(entities)), 0)
+
+    def ids(self, names: Sequence[str]) -> Ints:
+        """Id of each name, -1 where neither the graph beneath nor an added fact has it."""
+        found = self.base.ids(names)
+        new = {name: self._first + i for i, (name, _) in enumerate(self._new)}
+        return np.array([new.get(name, i) for name, i in zip(names, found.tolist(), strict=True)], dtype=np.int32)
 
     def _said(self, entities: Ints, below: list[str], column: int) -> list[str]:
         rest = iter(below)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kgqa.graph.linking.label_keys import default_label, plain_key
 from kgqa.graph.sources.rdf import MAX_TEXT
+from kgqa.graph.retrieval.expansion import take
 from kgqa.graph.sources.sparql_client import Binding, Endpoint, iri, literal, name_of, term
 from kgqa.graph.sources.vocabulary import (
     ALTERNATES,
@@ -68,6 +69,9 @@ class SparqlGraph:
         self._relation_ids: dict[str, int] = {}
         self._small: bool | None = None
         self._scattered: bool | None = None
+
+    is_remote = True
+    entity_count = None
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -152,6 +156,12 @@ class SparqlGraph:
                     facts[fact] = None
         edges = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
         return Edges(edges[:, 0], edges[:, 1], edges[:, 2], np.ones(len(edges), dtype=np.float32))
+
+    def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
+        edges = self.neighbours(entities, limit)
+        inside = np.isin(edges.head, others) & np.isin(edges.tail, others)
+        return take(edges, inside)
 
     def _meet(self, relations: set[str]) -> None:
         """Enter relations into the table, with their labels by one round trip for all."""

@@ -39,6 +39,14 @@ class ToyGraph:
                 self._keys.setdefault(key, []).append(i)
         self.asked: list[str] = []
 
+    is_remote = True
+    entity_count = None
+
+    def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
+        edges = self.neighbours(entities, limit)
+        inside = np.isin(edges.head, others) & np.isin(edges.tail, others)
+        return Edges(*(column[inside] for column in edges))
+
     def _order(self, column: Ints) -> tuple[np.ndarray, np.ndarray]:
         order = np.lexsort((-self._edges.weight, column))
         counts = np.bincount(column, minlength=len(self._names))
@@ -68,6 +76,9 @@ class ToyGraph:
     def labels(self, entities: Ints) -> list[str]:
         self.asked.append("labels")
         return [self._names[int(i)] for i in entities]
+
+    def ids(self, names: Sequence[str]) -> Ints:
+        return np.array([self._names.index(n) if n in self._names else -1 for n in names], dtype=np.int32)
 
     def names(self, entities: Ints) -> list[str]:
         return [f"toy:{self._names[int(i)].replace(' ', '_')}" for i in entities]

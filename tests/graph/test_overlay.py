@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.retrieval import ranking
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Edges, InputError, KnowledgeGraph, Triple
@@ -52,6 +53,15 @@ def test_a_relation_that_the_graph_lacks_is_one_sentence(tools: GraphStore) -> N
         OverlayGraph(tools, [fact("trowel", "flowers", "x:eats")])
 
 
+def test_an_edit_does_not_change_how_the_graph_is_ranked(
+    tools: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = OverlayGraph(tools, [fact("purple spoon", "plant flowers"), fact("stick", "plant flowers")])
+    for least in range(tools.entity_count + 3):
+        monkeypatch.setattr(ranking, "_GATHERED_FROM", least)
+        assert ranking.weights_for(graph) is ranking.weights_for(tools)
+
+
 def test_over_an_endpoint() -> None:
     from garden import GARDEN
     from sparql_server import serve
@@ -68,4 +78,7 @@ def test_over_an_endpoint() -> None:
         graph = OverlayGraph(base, [more], [known])
         after = graph.neighbours(np.array([trowel], dtype=np.int32))
         assert len(after.head) == len(edges.head) and "spoon" in graph.labels(after.head)
-        assert not hasattr(graph, "facts_among")
+        assert graph.is_remote and graph.entity_count is None
+        spoon, ids = graph.ids(["x:spoon"]), np.append(base.ids([base.names(head)[0]]), -1)
+        ends = np.append(ids[:1], spoon).astype(np.int32)
+        assert len(graph.facts_among(ends, ends).head) == 1

@@ -48,7 +48,7 @@ class NearLabels:
     The index is made when it is first needed.
 
     Args:
-        graph: one that counts its entities (`entity_count`); others have no near labels.
+        graph: any; one that cannot count its entities has no near labels.
         k: most entities for a word.
         least: cosine below which a label is not near.
         most: entities beyond which a graph is not indexed (a kilobyte of memory each).
@@ -66,7 +66,7 @@ class NearLabels:
         """For each surface (entity, cosine), nearest first."""
         found: list[list[tuple[int, float]]] = [[] for _ in surfaces]
         unknown = [i for i, text in enumerate(surfaces) if text.isalpha() and not is_known(text)]
-        count = getattr(self.graph, "entity_count", 0)
+        count = self.graph.entity_count or 0
         if not unknown or not 0 < count <= self.most:
             return found
         with self._making:

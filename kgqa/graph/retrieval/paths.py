@@ -160,9 +160,9 @@ def _meet(graph: KnowledgeGraph, start: int, end: int, max_hops: int) -> Edges:
         side = 0 if len(border[0]) <= len(border[1]) else 1
         if not len(border[side]):
             break
-        among = getattr(graph, "facts_among", None) if left == 1 else None
-        if among:  # the last facts must reach the other side; a store need not fetch the rest of a hub's
-            gathered.append(among(border[side], np.concatenate([border[side], known[1 - side]])))
+        if left == 1:  # the last facts must reach the other side; a store need not fetch the rest of a hub's
+            ends = np.concatenate([border[side], known[1 - side]])
+            gathered.append(graph.facts_among(border[side], ends))
             break
         gathered.append(graph.neighbours(border[side]))
         border[side] = _beyond(gathered[-1], border[side], known[side])

@@ -51,7 +51,7 @@ _GATHERED_FROM = 100_000
 
 def weights_for(graph: KnowledgeGraph) -> Mapping[str, float]:
     """The weights for a graph, by its size; an endpoint, whose size is not known, counts as edited."""
-    return GATHERED if getattr(graph, "entity_count", 0) >= _GATHERED_FROM else EDITED
+    return GATHERED if (graph.entity_count or 0) >= _GATHERED_FROM else EDITED
 
 
 def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]) -> dict[str, Scores]:

@@ -75,7 +75,7 @@ def retrieve(
     wanted, vague = asked(question.text, relations), vague_relations(relations)
     weights = weights_for(graph)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
-    if question.choices or not hasattr(graph, "facts_among"):
+    if question.choices or graph.is_remote:
         context = score_context(reached, columns[:, 0], wanted, vague, weights=weights)
     else:
         context = score_context(
@@ -225,8 +225,7 @@ def _facts_among(graph: KnowledgeGraph, reached: Walk, ids: Ints) -> Edges:
     parts = [_renamed(reached.edges, place.take)]
     unsure = ids[~reached.complete[at]]
     if len(unsure):
-        among = getattr(graph, "facts_among", None)  # a store need not fetch what is thrown away here
-        more = among(unsure, ids, _FACT_CAP) if among else graph.neighbours(unsure, _FACT_CAP)
+        more = graph.facts_among(unsure, ids, _FACT_CAP)
         parts.append(_renamed(more, lambda ends: locate(ends, ids)))
     edges = join(parts)
     key = (edges.head.astype(np.int64) * len(ids) + edges.tail) * len(graph.relations) + edges.relation

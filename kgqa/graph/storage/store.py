@@ -135,6 +135,8 @@ class GraphStore:
             write_store(statements, target, relations=relations, name=name, language=language)
             return cls.open(target, in_memory=True)
 
+    is_remote = False
+
     @property
     def relations(self) -> Sequence[Relation]:
         """Relation table."""

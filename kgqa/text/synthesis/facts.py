@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from kgqa.text.synthesis.inflection import is_mass, third
-from kgqa.types import Ints, KnowledgeGraph
+from kgqa.types import InputError, Ints, KnowledgeGraph
 
 _VERB_TAILS = ("UsedFor", "CapableOf", "CausesDesire", "ReceivesAction", "MotivatedByGoal", "HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
@@ -38,9 +38,15 @@ class Facts:
     """Facts of a graph by the local name of their relation (the last word of an IRI: `HasInstrument`)."""
 
     def __init__(self, graph: KnowledgeGraph, entities: Ints | None = None) -> None:
-        """Read the facts of `entities`, by default of the whole graph (which must have `entity_count`)."""
+        """Read the facts of `entities`, by default of the whole graph.
+
+        Raises:
+            InputError: the whole graph is wanted of an endpoint, which cannot be walked.
+        """
         if entities is None:
-            entities = np.arange(graph.entity_count, dtype=np.int32)  # type: ignore[attr-defined]
+            if graph.entity_count is None:
+                raise InputError(f"{graph.name}: an endpoint cannot be read whole; import it first")
+            entities = np.arange(graph.entity_count, dtype=np.int32)
         edges = graph.neighbours(entities)
         ids, rows = np.unique(np.concatenate([edges.head, edges.tail]), return_inverse=True)
         self.labels = graph.labels(ids.astype(np.int32))

@@ -104,7 +104,7 @@ def test_nothing_reached_scores_nothing(toy):
 def test_weights_go_by_the_size_of_a_graph(toy):
     assert weights_for(toy) is EDITED
     assert weights_for(SimpleNamespace(entity_count=300_000)) is GATHERED
-    assert weights_for(SimpleNamespace()) is EDITED  # an endpoint does not tell its size
+    assert weights_for(SimpleNamespace(entity_count=None)) is EDITED  # an endpoint does not tell its size
     assert GATHERED.keys() == EDITED.keys()
 
 
