@@ -45,6 +45,11 @@ def data_folder() -> Path:
     return Path(os.environ.get("KGQA_DATA", "data"))
 
 
+def trusted_modules() -> set[str]:
+    """Modules from which a checkpoint's card may name a reasoner: what KGQA_REASONERS lists, commas between."""
+    return {name.strip() for name in os.environ.get("KGQA_REASONERS", "").split(",")} - {""}
+
+
 def find_model(model: str | Path) -> Path:
     """The folder of a reader given by path or shipped name.
 

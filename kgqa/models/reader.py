@@ -15,7 +15,7 @@ from kgqa.batch import Fused, Loss, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
-from kgqa.models.reasoners import REASONERS, ReasonerSettings
+from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.types import InputError, NodeRole
 
 FORMAT = 1
@@ -41,16 +41,18 @@ class Reader(nn.Module):
     Args:
         encoder: a Hugging Face base model.
         settings: which reasoner, and its sizes.
+
+    Raises:
+        InputError: there is no such reasoner.
     """
 
     def __init__(self, encoder: nn.Module, settings: ReasonerSettings) -> None:
         super().__init__()
-        if settings.name not in REASONERS:
-            raise InputError(f"unknown reasoner {settings.name!r}; known: {', '.join(sorted(REASONERS))}")
+        reasoner = find_reasoner(settings.name)
         self.settings = settings
         self.stepper = Stepper(encoder, settings.word_size)
         size = self.stepper.hidden_size
-        self.reasoner = REASONERS[settings.name](self.stepper, settings)
+        self.reasoner = reasoner(self.stepper, settings)
         self.span = SpanHead(size)
         self.choice = ChoiceHead(size, settings.dropout)
         self.concept = ConceptHead(size, settings.dropout, prior=self.reasoner.reads_graph)
@@ -138,7 +140,8 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     `dropout`, where given, stands in for the one it was trained with.
 
     Raises:
-        InputError: a file is missing, or the folder was written by another version.
+        InputError: a file is missing, the folder was written by another version, or its reasoner is code from
+            elsewhere that nobody here has asked for (`find_reasoner`).
     """
     from safetensors.torch import load_file
     from transformers import AutoConfig, AutoModel
@@ -147,6 +150,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
     encoder = AutoModel.from_config(config)
     settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
+    find_reasoner(settings["name"], from_card=True)
     reader = Reader(encoder, ReasonerSettings(**settings))
     try:
         encoder_state = load_file(folder / "model.safetensors")

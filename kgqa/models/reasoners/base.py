@@ -17,6 +17,7 @@ class ReasonerSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "fused"
+    """A row of `REASONERS`, or `package.module:Class` of another package."""
     graph_size: int = Field(128, ge=8)
     """Width of node states inside the graph network."""
     num_layers: int = Field(3, ge=1)
