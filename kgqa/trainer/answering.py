@@ -42,7 +42,7 @@ from kgqa.trainer.mixture import (
     split_off,
 )
 from kgqa.trainer.recipe import TrainerSettings
-from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
 from kgqa.trainer.worlds import asked_worlds
 from kgqa.types import Example, InputError, Subgraph
 
@@ -80,6 +80,8 @@ class AnsweringRecipe(BaseModel):
     exported reader is then the best one."""
     sift: float = Field(0.0, ge=0)
     """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
+    store_subgraphs: bool = True
+    """Retrieve all subgraphs before the first step and keep them on disk; else when a step first needs them."""
     words: str = ""
     """Folder of word vectors that `kgqa words` wrote, or a shipped encoder that has some; the reader keeps them."""
     entities: str = ""
@@ -105,16 +107,15 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     def shown(items: Iterable[Example]) -> Iterator[Example]:
         yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
 
-    subgraphs = cached_subgraphs(
-        examples,
-        cache,
-        cache_key(examples, graph.hash, retrieval_settings(graph, recipe.reading.max_nodes)),
-        lambda example: retrieve(
-            example.question, graph, linker, max_nodes=node_budget(example.question, recipe.reading.max_nodes)
-        ),
-        shown,
-        None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation],
-    )
+    def find(example: Example) -> list[Subgraph]:
+        most = node_budget(example.question, recipe.reading.max_nodes)
+        return retrieve(example.question, graph, linker, max_nodes=most)
+
+    change = None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation]
+    if not recipe.store_subgraphs:
+        return Part(settings, examples, RetrievedSubgraphs(examples, find, change))
+    key = cache_key(examples, graph.hash, retrieval_settings(graph, recipe.reading.max_nodes))
+    subgraphs = cached_subgraphs(examples, cache, key, find, shown, change)
     return Part(settings, examples, subgraphs)
 
 

@@ -82,6 +82,39 @@ class StoredSubgraphs(Sequence[list[Subgraph]]):
         return self._change(graph) if self._change else graph
 
 
+class RetrievedSubgraphs(Sequence[list[Subgraph]]):
+    """The subgraphs of a data set, retrieved when they are first asked for and then kept in memory.
+
+    A training begins at once, and what it never reads is never retrieved.
+
+    Args:
+        examples: the data set.
+        find: retrieves an example's subgraphs.
+        change: done to each subgraph, such as an ablation.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        find: Callable[[Example], Sequence[Subgraph]],
+        change: Callable[[Subgraph], Subgraph] | None = None,
+    ) -> None:
+        self._examples, self._find, self._change = examples, find, change
+        self._kept: dict[int, list[Subgraph]] = {}
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        number = range(len(self))[place]
+        if number not in self._kept:
+            found = self._find(self._examples[number])
+            self._kept[number] = [self._change(graph) for graph in found] if self._change else list(found)
+        return self._kept[number]
+
+
 def cached_subgraphs(
     examples: Sequence[Example],
     folder: Path,
