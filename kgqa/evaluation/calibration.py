@@ -16,8 +16,8 @@ from torch import Tensor
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
-from kgqa.models.collate import SOURCES, Collator
-from kgqa.models.heads import GATED
+from kgqa.models.collate import Collator, gold_source
+from kgqa.models.heads.gate import gate_class
 from kgqa.models.reader import Reader, read_card
 from kgqa.types import Answer, Example, InputError, Question, Source, Subgraph
 
@@ -46,7 +46,7 @@ def calibrate(answerer: Asked, examples: Sequence[Example]) -> dict[str, Any]:
         InputError: there are fewer than 30 questions without choices.
     """
     answerer.calibration = {}
-    answerer.reader.gate.calibrate(1.0, (0.0,) * len(GATED))
+    answerer.reader.gate.calibrate()
     scale, shift = fit_gate(*_gate_scores(answerer, examples))
     answerer.reader.gate.calibrate(scale, shift)
     answerer.calibration = fit_calibration(examples, answer_all(answerer.answer_many, examples))
@@ -54,7 +54,7 @@ def calibrate(answerer: Asked, examples: Sequence[Example]) -> dict[str, Any]:
 
 
 def _gate_scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tuple[Tensor, Tensor]:
-    """The gate's scores (Q, 3) and the right sources (Q,) of the questions without choices."""
+    """The gate's scores (Q, C) and the right sources (Q,) of the questions without choices."""
     asked = [example for example in examples if example.source is not Source.CHOICE]
     if len(asked) < 30:
         raise InputError(f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more")
@@ -64,7 +64,7 @@ def _gate_scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) 
         graphs = [answerer.retrieve(example.question) for example in chunk]
         with torch.inference_mode():
             found.append(answerer.reader(answerer.collator(chunk, graphs).batch).gate)
-    return torch.cat(found).clone(), torch.tensor([SOURCES.index(example.source) for example in asked])
+    return torch.cat(found).clone(), gate_class(torch.tensor([gold_source(example) for example in asked]))
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:

@@ -240,7 +240,7 @@ class Collator:
         if with_gold:
             spans = torch.tensor(parts.spans, dtype=torch.long)
             gold = Gold(
-                source=torch.tensor([_source(e) for e in examples]),
+                source=torch.tensor([gold_source(e) for e in examples]),
                 choice=torch.tensor([-1 if e.choice is None else e.choice for e in examples]),
                 start=spans[:, 0],
                 end=spans[:, 1],
@@ -330,7 +330,7 @@ class Collator:
         return torch.cat([part for g in graphs for part in (context, entities.look_up(g.nodes))])
 
 
-def _source(example: Example) -> int:
+def gold_source(example: Example) -> int:
     """The class of a gold answer in `Gold.source`."""
     return SOURCES.index(example.source) if example.verdict is None else VERDICTS[example.verdict]
 

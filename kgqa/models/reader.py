@@ -21,6 +21,7 @@ from kgqa.types import InputError, NodeRole
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
 ENCODER = "stepper.encoder."
+CARD = "reader.json"
 LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
@@ -128,10 +129,10 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         if source.exists() and source.resolve() != (folder / name).resolve():
             (folder / name).write_bytes(source.read_bytes())
     about = {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card}
-    (folder / ".reader.json").write_text(
+    (folder / f".{CARD}").write_text(
         json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    os.replace(folder / ".reader.json", folder / "reader.json")
+    os.replace(folder / f".{CARD}", folder / CARD)
 
 
 def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, dict[str, Any]]:
@@ -178,7 +179,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
 
 def read_card(folder: Path) -> dict[str, Any]:
     """`reader.json` of a checkpoint folder, checked."""
-    path = folder / "reader.json"
+    path = folder / CARD
     if not path.exists():
         raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")
     try:

@@ -20,7 +20,7 @@ from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import load_entities
-from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reader import CARD, Reader, load_reader, save_reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.word_vectors import FILE as WORDS
@@ -148,25 +148,24 @@ def words_folder(name: str) -> Path:
 def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
     """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
     find_reasoner(recipe.reasoner.name)  # what the recipe names may then be named by the card it goes on from
-    encoder_folder = find_encoder(recipe.encoder.folder)
-    if (encoder_folder / "reader.json").exists() and not recipe.encoder.from_scratch:
-        earlier, _card = load_reader(encoder_folder, dropout=recipe.reasoner.dropout)
-        earlier.gate.calibrate(1.0, (0.0, 0.0, 0.0))  # what was fitted to it does not fit what it becomes
-        if earlier.settings == recipe.reasoner:
-            return earlier.train(), load_tokenizer(encoder_folder), encoder_folder
     torch.manual_seed(recipe.trainer.seed)
     encoder, folder = load_encoder(recipe.encoder)
     reader = Reader(encoder, recipe.reasoner)
-    if (encoder_folder / "reader.json").exists() and not recipe.encoder.from_scratch:
-        begin_with(reader, earlier)
+    if (folder / CARD).exists() and not recipe.encoder.from_scratch:
+        begin_with(reader, load_reader(folder)[0])
     return reader, load_tokenizer(folder), folder
 
 
 def begin_with(reader: Reader, earlier: Reader) -> None:
-    """Give a new reader the weights of an earlier one's heads wherever name and shape agree."""
+    """Give a new reader an earlier one's weights wherever name and shape agree; its reasoner's, where it is the same.
+
+    The gate's calibration is not taken over: what was fitted to the earlier reader does not fit what this one becomes.
+    """
+    parts: tuple[str, ...] = ("span.", "choice.", "concept.", "gate.", "association.", "stepper.clues.")
+    if reader.settings.name == earlier.settings.name:
+        parts = (*parts, "reasoner.")
     own, found = reader.state_dict(), earlier.state_dict()
-    heads = ("span.", "choice.", "concept.", "gate.")
-    kept = {n: v for n, v in found.items() if n.startswith(heads) and n in own and own[n].shape == v.shape}
+    kept = {n: v for n, v in found.items() if n.startswith(parts) and n in own and own[n].shape == v.shape}
     reader.load_state_dict(kept, strict=False)
 
 

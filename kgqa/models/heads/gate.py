@@ -42,9 +42,9 @@ class Gate(nn.Module):
         forbidden[:, FIRST_VERDICT:] = ~has_passage.unsqueeze(-1)
         return scores.masked_fill(forbidden, -1e4)
 
-    def calibrate(self, scale: float, shift: Sequence[float]) -> None:
-        """What `calibrated` does from now on: a temperature and a threshold for each source."""
-        self.scale, self.shift = scale, tuple(shift)
+    def calibrate(self, scale: float = 1.0, shift: Sequence[float] = ()) -> None:
+        """What `calibrated` does from now on: a temperature and a threshold for each class; by default nothing."""
+        self.scale, self.shift = scale, tuple(shift) or (0.0,) * self.classes
 
     def calibrated(self, scores: Tensor) -> Tensor:
         """Scores (Q, C) as fitted to questions that the reader was not trained on."""
@@ -54,9 +54,15 @@ class Gate(nn.Module):
         """Cross-entropy over the questions without choices."""
         gold = batch.gold
         assert gold is not None
-        choice = SOURCES.index(Source.CHOICE)
-        target = torch.where(gold.source > choice, gold.source - 1, gold.source)  # choices need no gate
-        rows = (gold.source != choice) & (target < self.classes)
+        target = gate_class(gold.source)
+        rows = (target >= 0) & (target < self.classes)
         if not rows.any():
             return scores.sum() * 0.0, 0
         return F.cross_entropy(scores[rows], target[rows], reduction="sum"), int(rows.sum())
+
+
+def gate_class(source: Tensor) -> Tensor:
+    """The gate's class of each `Gold.source`, (Q,); -1 where choices were given, which need no gate."""
+    choice = SOURCES.index(Source.CHOICE)
+    shifted = torch.where(source > choice, source - 1, source)
+    return torch.where(source == choice, -1, shifted)
