@@ -229,7 +229,7 @@ def parameters(export: Path) -> int:
     from safetensors import safe_open
 
     total = 0
-    for name in ("model.safetensors", "reader.safetensors"):
-        with safe_open(export / name, framework="np") as weights:
+    for path in [*export.glob("model*.safetensors"), export / "reader.safetensors"]:
+        with safe_open(path, framework="np") as weights:
             total += sum(math.prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
     return total

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -18,10 +18,14 @@ from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.types import InputError, NodeRole
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
 ENCODER = "stepper.encoder."
 CARD = "reader.json"
+WEIGHTS = "model.safetensors"
 LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
@@ -104,8 +108,9 @@ class Reader(nn.Module):
 def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict[str, Any]) -> None:
     """Write a reader for `load_reader(folder)` and, for its encoder, `AutoModel.from_pretrained(folder)`.
 
-    Files: config.json and model.safetensors (the Hugging Face encoder), reader.safetensors (reasoner and
-    heads), reader.json (settings, versions, what `card` adds), tokenizer.json, tokenizer_config.json.
+    Files: config.json and model.safetensors (the Hugging Face encoder; frozen words in a part of their own),
+    reader.safetensors (reasoner and heads), reader.json (settings, versions, what `card` adds), tokenizer.json,
+    tokenizer_config.json.
     Weights are written in half precision. Each file is replaced atomically.
     """
     from safetensors.torch import save_file
@@ -121,7 +126,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         if not n.startswith(ENCODER)
     }
     encoder.config.save_pretrained(folder)
-    for name, tensors in (("model.safetensors", state), ("reader.safetensors", own)):
+    for name, tensors in {**_shards(encoder, state, folder), "reader.safetensors": own}.items():
         save_file(_unshared(tensors), folder / f".{name}", metadata={"format": "pt"})
         os.replace(folder / f".{name}", folder / name)
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -133,6 +138,38 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
     os.replace(folder / f".{CARD}", folder / CARD)
+
+
+def _shards(encoder: PreTrainedModel, state: dict[str, Tensor], folder: Path) -> dict[str, dict[str, Tensor]]:
+    """The encoder's weights by file: frozen word embeddings apart, so that they are stored and shipped once.
+
+    Both files and their index are Hugging Face's own form of a checkpoint in parts.
+    """
+    words = encoder.get_input_embeddings().weight
+    frozen = [name for name, value in encoder.named_parameters() if value is words and not words.requires_grad]
+    if not frozen:
+        return {WEIGHTS: state}
+    first, second = (f"model-0000{number}-of-00002.safetensors" for number in (1, 2))
+    index = {
+        "metadata": {"total_size": sum(value.numel() * value.element_size() for value in state.values())},
+        "weight_map": {name: first if name in frozen else second for name in state},
+    }
+    (folder / f"{WEIGHTS}.index.json").write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
+    return {
+        first: {name: state[name] for name in frozen},
+        second: {name: value for name, value in state.items() if name not in frozen},
+    }
+
+
+def _encoder_state(folder: Path) -> dict[str, Tensor]:
+    """The encoder's weights, in one file or in parts."""
+    from safetensors.torch import load_file
+
+    index = folder / f"{WEIGHTS}.index.json"
+    if not index.exists():
+        return load_file(folder / WEIGHTS)
+    files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    return {name: value for file in files for name, value in load_file(folder / Path(file).name).items()}
 
 
 def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, dict[str, Any]]:
@@ -154,7 +191,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     find_reasoner(settings["name"], from_card=True)
     reader = Reader(encoder, ReasonerSettings(**settings))
     try:
-        encoder_state = load_file(folder / "model.safetensors")
+        encoder_state = _encoder_state(folder)
         own_state = load_file(folder / "reader.safetensors")
         encoder.load_state_dict(
             {n: p.float() if p.is_floating_point() else p for n, p in encoder_state.items()}
@@ -162,7 +199,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         missing, unexpected = reader.load_state_dict(
             {n: p.float() for n, p in own_state.items()}, strict=False
         )
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
         line = str(error).splitlines()[0]
         raise InputError(
             f"{folder}: the checkpoint does not fit this version ({line}); train it again"
