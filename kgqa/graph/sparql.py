@@ -8,8 +8,8 @@ from hashlib import blake2b
 import numpy as np
 
 from kgqa.graph.linking.label_keys import default_label, plain_key
-from kgqa.graph.sources.rdf import MAX_TEXT
 from kgqa.graph.retrieval.expansion import take
+from kgqa.graph.sources.rdf import MAX_TEXT
 from kgqa.graph.sources.sparql_client import Binding, Endpoint, iri, literal, name_of, term
 from kgqa.graph.sources.vocabulary import (
     ALTERNATES,
