@@ -23,6 +23,7 @@ from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator, Row
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
+from kgqa.models.facts_in_words import told_paths
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.heads.gate import FIRST_VERDICT
@@ -189,6 +190,18 @@ class Answerer:
         )
         return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
 
+    def as_read_again(
+        self, question: Question, subgraph: Subgraph, concepts: Sequence[str]
+    ) -> tuple[Question, list[Subgraph]] | None:
+        """Concepts of a subgraph as choices, each with its facts, as the second reading compares them.
+
+        None where the reader reads once only, or a concept is not in the subgraph.
+        """
+        at = {name: node for node, name in enumerate(subgraph.nodes)}
+        if not self.reading.reread or any(name not in at for name in concepts):
+            return None
+        return as_choices(question, subgraph, [at[name] for name in concepts], self.reading.facts)
+
     def _read_again(
         self,
         questions: Sequence[Question],
@@ -206,10 +219,10 @@ class Answerer:
             return concepts
         examples, graphs = [], []
         for n in asked:
-            graph = subgraphs[n][0]
-            at = {name: node for node, name in enumerate(graph.nodes)}
-            nodes = [at[c.concept] for c in concepts[n][: self.reading.reread] if c.concept is not None]
-            question, small = as_choices(questions[n], graph, nodes, self.reading.facts)
+            best = [c.concept for c in concepts[n][: self.reading.reread] if c.concept is not None]
+            again = self.as_read_again(questions[n], subgraphs[n][0], best)
+            assert again is not None
+            question, small = again
             examples.append(Example(question))
             graphs.append(small)
         collated = self.collator(examples, graphs)
@@ -236,7 +249,7 @@ class Answerer:
                 ranked = _with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], spans[number])
             best = ranked[0]
             rows = [row for row in collated.rows if row.question == number]
-            evidence = _evidence(best, example.question, rows, scores.fused)
+            evidence = _evidence(best, example.question, rows, scores.fused, self.reading.facts)
             text = None if best.source is Source.NONE else best.text
             answers.append(
                 Answer(
@@ -339,9 +352,9 @@ def _merge(
 
 
 def _evidence(
-    best: Candidate, question: Question, rows: Sequence[Row], fused: Fused | None = None
+    best: Candidate, question: Question, rows: Sequence[Row], fused: Fused | None = None, facts: int = 0
 ) -> Evidence:
-    """The span, or paths to the answer's node: the reasoner's own, then those of the most attention."""
+    """The span, or paths to the answer's node: those told in words or the reasoner's own, then by attention."""
     if best.source is Source.PASSAGE:
         return Evidence(span=best.span, subgraph=rows[0].subgraph, score=best.score)
     row = rows[0]
@@ -356,6 +369,8 @@ def _evidence(
         cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
     own = [path for node in targets(best, graph) for path in _own_path(fused, row, node)]
     own.sort(key=lambda path: -path.score)
+    if facts:
+        own = told_paths(graph, targets(best, graph), facts)
     by_steps = {path.steps: path for path in [*own, *answer_paths(best, graph, cost)]}
     return Evidence(paths=tuple(by_steps.values())[:3], subgraph=graph, score=best.score)
 

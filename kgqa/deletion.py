@@ -36,6 +36,12 @@ class ReadsSubgraphs(Protocol):
         self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]
     ) -> list[Answer]: ...
 
+    def as_read_again(
+        self, question: Question, subgraph: Subgraph, concepts: Sequence[str]
+    ) -> tuple[Question, list[Subgraph]] | None:
+        """Concepts as choices with their facts, as a second reading compares them; None where there is none."""
+        ...
+
 
 def probability(answer: Answer, candidate: Candidate) -> float:
     """The uncalibrated probability that an answer gives to a candidate; 0 where it is not among its own."""
@@ -60,6 +66,10 @@ def falls(
         return []
     best, question = answer.candidates[0], answer.question
     shown = answer.evidence.subgraph
+    again = _read_again(reader, answer, [shown, *(without_edges(shown, edges) for edges in struck)])
+    if again:
+        before, *after = again
+        return [before - odds for odds in after]
     others: list[Subgraph] = []
     if best.source is Source.CHOICE:
         # Each choice is scored by itself, so that one other tells as much of the log-odds' change as all of them.
@@ -69,6 +79,23 @@ def falls(
     variants = [[graph, *others] for graph in (shown, *(without_edges(shown, edges) for edges in struck))]
     before, *after = [_log_odds(probability(a, best)) for a in reader.read([question] * len(variants), variants)]
     return [before - odds for odds in after]
+
+
+def _read_again(reader: ReadsSubgraphs, answer: Answer, variants: Sequence[Subgraph]) -> list[float]:
+    """Log-odds of the answer against its first rival in the second reading, over each variant of the subgraph."""
+    best = answer.candidates[0]
+    if best.source is not Source.KNOWLEDGE or best.concept is None or answer.question.choices:
+        return []
+    known = [c.concept for c in answer.candidates if c.concept is not None and c.text != best.text]
+    if not known:
+        return []
+    pairs = [reader.as_read_again(answer.question, graph, [best.concept, known[0]]) for graph in variants]
+    asked = [pair for pair in pairs if pair is not None]
+    if len(asked) < len(variants):
+        return []
+    answers = reader.read([question for question, _ in asked], [graphs for _, graphs in asked])
+    chosen = Candidate(best.text, Source.CHOICE, 0.0)
+    return [_log_odds(probability(a, chosen)) for a in answers]
 
 
 def _log_odds(probability: float) -> float:
@@ -136,7 +163,7 @@ def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:
 
 
 def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subgraph]) -> Answer:
-    """The answer with its paths ordered by how much its log-odds change without each, for each fact struck.
+    """The answer with its paths ordered by how much its log-odds fall without each, for each fact struck.
 
     Tried are the paths that it shows and the shortest others, in one batch of at most `MAX_CHARACTERS`; a
     question too long for two paths keeps its order.
@@ -150,9 +177,9 @@ def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subg
     paths = list({path.steps: path for path in [*evidence.paths, *others]}.values())
     paths = paths[: min(TRIED, affordable)]
     changes = falls(reader, answer, subgraphs, [path.steps for path in paths])
-    order = sorted(range(len(paths)), key=lambda i: -abs(changes[i]) / len(paths[i].steps))
+    order = sorted(range(len(paths)), key=lambda i: -changes[i] / len(paths[i].steps))
     kept = tuple(paths[i] for i in order[: len(evidence.paths)])
-    return replace(answer, evidence=replace(evidence, paths=kept))
+    return replace(answer, evidence=replace(evidence, paths=kept, influence=changes[order[0]]))
 
 
 def rivals(answer: Answer, path: EvidencePath, seed: int = 0) -> list[tuple[int, ...]]:

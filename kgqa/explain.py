@@ -228,6 +228,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         ],
         "evidence": {
             "span": list(evidence.span) if evidence.span else None,
+            "influence": None if evidence.influence is None else round(evidence.influence, 3),
             "paths": [
                 {
                     "score": round(path.score, 4),

@@ -281,6 +281,8 @@ class Evidence:
     paths: tuple[EvidencePath, ...] = ()
     subgraph: Subgraph = field(default_factory=Subgraph)
     score: float = 0.0
+    influence: float | None = None
+    """How far the answer's log-odds fall without the first path; None where that was not measured."""
 
     def triples(self, path: EvidencePath) -> tuple[Triple, ...]:
         """The facts of a path, by names."""

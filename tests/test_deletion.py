@@ -37,6 +37,9 @@ class Weighing:
     def __init__(self, graph: Subgraph, matters: dict[tuple[int, int, int], float], shown: int) -> None:
         self.graph, self.matters, self.shown = graph, matters, shown
 
+    def as_read_again(self, *_: object) -> None:
+        return None
+
     def retrieve(self, question: Question) -> list[Subgraph]:
         return [self.graph]
 

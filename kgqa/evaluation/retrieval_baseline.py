@@ -41,6 +41,10 @@ class RetrievalAlone:
         """Answer several questions."""
         return self.read(questions, [self.retrieve(question) for question in questions])
 
+    def as_read_again(self, _question: Question, _subgraph: Subgraph, _concepts: Sequence[str]) -> None:
+        """None: there is no second reading."""
+        return None
+
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs at hand: the ten best concepts, or the choices by `closeness`."""
         answers = []

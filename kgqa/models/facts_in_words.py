@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgqa.text.synthesis.sentences import say_fact
-from kgqa.types import NodeRole, Subgraph
+from kgqa.types import EvidencePath, NodeRole, Subgraph
 
 LONGER = 0.5
 """What a path of two facts is worth beside one fact of the same weights."""
@@ -122,3 +122,18 @@ def choice_nodes(subgraph: Subgraph, most: int = 3) -> list[int]:
     links = [link for link in subgraph.links if link.part is NodeRole.CHOICE]
     links.sort(key=lambda link: link.start - link.end)
     return list(dict.fromkeys(link.node for link in links))[:most]
+
+
+def told_paths(subgraph: Subgraph, nodes: Sequence[int], count: int) -> list[EvidencePath]:
+    """The paths to any of `nodes` that are told in words, as evidence, the most worth first."""
+    table = PathTable(subgraph)
+    found = []
+    for node in nodes:
+        for told in table.paths(node, count):
+            here, forward = node, []
+            for edge in reversed(told.steps):  # walked back from the node, which is the end of the path
+                ahead = int(subgraph.edges[edge, 2]) == here
+                forward.append(ahead)
+                here = int(subgraph.edges[edge, 0 if ahead else 2])
+            found.append(EvidencePath(told.steps, tuple(reversed(forward)), told.worth))
+    return sorted(found, key=lambda path: -path.score)
