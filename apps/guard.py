@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import ipaddress
 import os
 import socket
 import urllib.error
 import urllib.request
-from http.client import HTTPMessage
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -48,6 +48,44 @@ def checked_url(url: str) -> str:
     return url
 
 
+def is_trusted(address: str) -> bool:
+    """Whether whoever runs the app named this server (host and port): it may be inside this network."""
+    return address == urlsplit(os.environ.get("KGQA_GRAPH", "")).netloc
+
+
+class _Connection(http.client.HTTPConnection):
+    def connect(self) -> None:
+        super().connect()
+        if _is_inside(self.sock.getpeername()[0]):
+            self.close()
+            raise OSError("an address inside this network")
+
+
+class _SecureConnection(http.client.HTTPSConnection, _Connection):
+    """Checked before the handshake: `HTTPSConnection.connect` calls the one above."""
+
+
+class CheckedHTTP(urllib.request.HTTPHandler):
+    """Checks the address that was connected to: between `checked_url` and the question a name may have changed
+    its address (DNS rebinding). Through a proxy it is the proxy that connects, and that has to check."""
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """The answer; an error where the address is inside this network and not allowed."""
+        return super().http_open(req) if _is_free(req) else self.do_open(_Connection, req)
+
+
+class CheckedHTTPS(urllib.request.HTTPSHandler):
+    """The same over TLS."""
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """The answer; an error where the address is inside this network and not allowed."""
+        return super().https_open(req) if _is_free(req) else self.do_open(_SecureConnection, req)
+
+
+def _is_free(req: urllib.request.Request) -> bool:
+    return os.environ.get("KGQA_ALLOW_PRIVATE") == "1" or req.has_proxy() or is_trusted(req.host)
+
+
 class CheckedRedirects(urllib.request.HTTPRedirectHandler):
     """Lets an endpoint send the question on only to an address that a visitor may name."""
 
@@ -57,7 +95,7 @@ class CheckedRedirects(urllib.request.HTTPRedirectHandler):
         fp: IO[bytes],
         code: int,
         msg: str,
-        headers: HTTPMessage,
+        headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
         """The request to the new address; an error where it may not be asked."""
@@ -68,9 +106,10 @@ class CheckedRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def check_redirects() -> None:
-    """From now on every redirect that this process follows is checked."""
-    urllib.request.install_opener(urllib.request.build_opener(CheckedRedirects))
+def check_connections() -> None:
+    """From now on every redirect that this process follows, and every address it connects to, is checked."""
+    handlers = (CheckedRedirects, CheckedHTTP, CheckedHTTPS)
+    urllib.request.install_opener(urllib.request.build_opener(*handlers))
 
 
 def _is_inside(address: str) -> bool:

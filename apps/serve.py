@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads slow every other process down
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a second one brings a visitor nothing, the next one misses it
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no page is open yet
-    from apps.guard import check_redirects, sparql_allowed
+    from apps.guard import check_connections, sparql_allowed
     from apps.resources import shared_answerer
     from kgqa.types import InputError
 
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
     if sparql_allowed():
-        check_redirects()
+        check_connections()
     url = url_of(given.address, given.port)
     opens = not given.headless and has_display()
     threading.Thread(target=announce, args=(url, opens), daemon=True).start()

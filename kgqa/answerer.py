@@ -102,15 +102,20 @@ class Answerer:
         folder = find_model(model)
         reader, card = load_reader(folder)
         opened = open_graph(graph) if isinstance(graph, str) else graph
-        calibration = {k: (float(v[0]), float(v[1])) for k, v in card.get("calibration", {}).items()}
+        reading = settings_of(card)
+        try:
+            calibration = {k: (float(v[0]), float(v[1])) for k, v in card.get("calibration", {}).items()}
+            first, second = (float(weight) for weight in card.get("second_opinion", (0.5, 1.0)))
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            raise InputError(f"{folder}: not a reader's card ({error}); copy the checkpoint again") from None
         return cls(
             reader,
             load_tokenizer(folder),
             opened,
             name=card.get("name") or folder.name,
-            reading=settings_of(card),
+            reading=reading,
             calibration=calibration,
-            second_opinion=tuple(card.get("second_opinion", (0.5, 1.0))),
+            second_opinion=(first, second),
             entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
             words=load_words(folder) if reader.settings.word_size else None,
         )
@@ -248,7 +253,7 @@ class Answerer:
                 ranked = _merge(gate, spans[number], concepts[number])
                 ranked = _with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], spans[number])
             best = ranked[0]
-            rows = [row for row in collated.rows if row.question == number]
+            rows = _deciding(best, example.question, number, collated.rows, scores)
             evidence = _evidence(best, example.question, rows, scores.fused, self.reading.facts)
             text = None if best.source is Source.NONE else best.text
             answers.append(
@@ -349,6 +354,25 @@ def _merge(
     weighed = [replace(c, score=c.score * gate[s]) for s in open_to for c in pool[s]]
     weighed.sort(key=lambda c: (c.source is not source, -c.score, c.text))
     return [none, *weighed] if source is Source.NONE else [*weighed, none]
+
+
+def _deciding(
+    best: Candidate, question: Question, number: int, rows: Sequence[Row], scores: Scores
+) -> list[Row]:
+    """A question's rows, first the one that the answer was read in: of several windows, that which rates it highest."""
+
+    def worth(place: int) -> float:
+        row = rows[place]
+        if best.source is Source.CHOICE and question.choices[row.choice] == best.text:
+            return float(scores.choice[place])
+        if best.source is Source.KNOWLEDGE and best.concept in row.subgraph.nodes:
+            first = row.first_node + 1
+            nodes = scores.concept[first : first + len(row.subgraph.nodes)]
+            return float(nodes.log_softmax(0)[row.subgraph.nodes.index(best.concept)])
+        return float("-inf")
+
+    own = [place for place, row in enumerate(rows) if row.question == number]
+    return [rows[place] for place in sorted(own, key=worth, reverse=True)]
 
 
 def _evidence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from kgqa.types import InputError
@@ -90,8 +91,8 @@ def expanded(name: str) -> str:
         InputError: a variable is not set.
     """
     found = os.path.expandvars(name)
-    if found.startswith("$"):
-        raise InputError(f"{name}: {name.split('/')[0]} is not set in the environment; see training/DATA.md")
+    if unset := re.search(r"\$(\w+|\{\w+\})", found):
+        raise InputError(f"{name}: the environment variable {unset[0]} is not set; see training/DATA.md")
     return found
 
 
@@ -101,7 +102,4 @@ def data_path(text: str) -> Path:
     Raises:
         InputError: it names an environment variable that is not set.
     """
-    path = os.path.expandvars(text)
-    if "$" in path:
-        raise InputError(f"{text}: set the environment variable in it first")
-    return Path(path).expanduser()
+    return Path(expanded(text)).expanduser()

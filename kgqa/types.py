@@ -189,7 +189,7 @@ class KnowledgeGraph(Protocol):
         ...
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities that bear each surface form (already normalised by `linking.normalise`), best first."""
+        """Entities that bear each surface form, as it stands or as `normalise` gives it, best first."""
         ...
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:

@@ -70,6 +70,26 @@ def test_a_word_with_a_slip_is_linked_to_the_nearest_label(answerer: Answerer) -
     assert "excavator" in answerer.with_graph(answerer.graph).retrieve(Question("excavater"))[0].labels
 
 
+def test_evidence_comes_from_the_window_that_won(answerer: Answerer) -> None:
+    import torch
+
+    from kgqa.answerer import _deciding
+    from kgqa.models.collate import Row
+    from kgqa.models.reader import Scores
+    from kgqa.types import Candidate, Subgraph
+
+    graph = Subgraph(nodes=("a", "b"), labels=("a", "b"))
+    rows = [Row(0, -1, (), graph, 0, 0), Row(0, -1, (), graph, 3, 4), Row(1, -1, (), graph, 6, 8)]
+    concept = torch.tensor([0.0, 2.0, 2.0, 0.0, 1.0, 5.0, 0.0, 9.0, 9.0])
+    scores = Scores(None, torch.zeros(0), torch.zeros(3), concept, torch.zeros(0))  # type: ignore[arg-type]
+    best = Candidate("b", Source.KNOWLEDGE, 0.9, concept="b")
+    assert [row.first_node for row in _deciding(best, Question("which"), 0, rows, scores)] == [3, 0]
+    rows = [Row(0, choice, (), graph, 0, 0) for choice in (0, 0, 1, 1)]
+    scores = Scores(None, torch.zeros(0), torch.tensor([0.0, 1.0, 2.0, 3.0]), concept, torch.zeros(0))  # type: ignore[arg-type]
+    chosen = Candidate("x", Source.CHOICE, 0.9)
+    assert _deciding(chosen, Question("which", ("x", "y")), 0, rows, scores)[0] is rows[1]
+
+
 def test_a_reasoners_own_path_comes_first(digging) -> None:
     import torch
 

@@ -43,6 +43,8 @@ def test_readers_and_encoders_are_found_by_path_or_name(tmp_path: Path, monkeypa
 def test_an_unset_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"\$NOT_SET_HERE is not set"):
         assets.expanded("$NOT_SET_HERE/kg/conceptnet_en.tsv.zst")
+    with pytest.raises(InputError, match=r"\$\{NOT_SET_HERE\} is not set"):
+        assets.expanded("texts/${NOT_SET_HERE}/a.txt")
     monkeypatch.delenv("KGQA_DATA", raising=False)
     with pytest.raises(InputError, match="environment variable"):
         assets.data_path("$KGQA_DATA/text")

@@ -44,7 +44,7 @@ def open_graph(
         if found is None:
             raise InputError(_unknown(str(source)))
         path = found
-    compiled = path.with_name(f"{path.name}.ttl")
+    compiled = path.parent / f"{path.name}.ttl"
     if path.is_dir() and not is_store(path) and compiled.is_file():
         path = compiled  # a folder of source files beside what `kgqa graph build` makes of it
     if path.is_dir():

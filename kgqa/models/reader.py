@@ -178,18 +178,25 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     `dropout`, where given, stands in for the one it was trained with.
 
     Raises:
-        InputError: a file is missing, the folder was written by another version, or its reasoner is code from
-            elsewhere that nobody here has asked for (`find_reasoner`).
+        InputError: a file is missing or damaged, the folder was written by another version, or its reasoner is
+            code from elsewhere that nobody here has asked for (`find_reasoner`).
     """
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
     from transformers import AutoConfig, AutoModel
 
     card = read_card(folder)
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    encoder = AutoModel.from_config(config)
-    settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
-    find_reasoner(settings["name"], from_card=True)
-    reader = Reader(encoder, ReasonerSettings(**settings))
+    try:
+        encoder = AutoModel.from_config(AutoConfig.from_pretrained(folder, local_files_only=True))
+        settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
+        find_reasoner(settings["name"], from_card=True)
+        reader = Reader(encoder, ReasonerSettings(**settings))
+        gate = card.get("gate")
+        shift = (float(gate["scale"]), [float(b) for b in gate["shift"]]) if gate else None
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again") from error
     try:
         encoder_state = _encoder_state(folder)
         own_state = load_file(folder / "reader.safetensors")
@@ -199,23 +206,30 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         missing, unexpected = reader.load_state_dict(
             {n: p.float() for n, p in own_state.items()}, strict=False
         )
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        line = str(error).splitlines()[0]
+    except (OSError, RuntimeError, ValueError, KeyError, SafetensorError) as error:
         raise InputError(
-            f"{folder}: the checkpoint does not fit this version ({line}); train it again"
+            f"{folder}: the checkpoint does not fit this version ({_line(error)}); train it again"
         ) from error
     lost = [name for name in missing if not name.startswith(ENCODER)]
     if lost or unexpected:
         raise InputError(
             f"{folder}: the checkpoint was written by another version ({[*lost, *unexpected][0]})"
         )
-    if "gate" in card:
-        reader.gate.calibrate(float(card["gate"]["scale"]), [float(b) for b in card["gate"]["shift"]])
+    if shift:
+        reader.gate.calibrate(*shift)
     return reader.eval(), card
 
 
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
 def read_card(folder: Path) -> dict[str, Any]:
-    """`reader.json` of a checkpoint folder, checked."""
+    """`reader.json` of a checkpoint folder, checked.
+
+    Raises:
+        InputError: there is none, it is damaged, or it was written by another version.
+    """
     path = folder / CARD
     if not path.exists():
         raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")

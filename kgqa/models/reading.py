@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgqa.types import InputError
 
 
 class ReadingSettings(BaseModel):
@@ -28,12 +30,20 @@ class ReadingSettings(BaseModel):
 
 
 def settings_of(card: Mapping[str, Any]) -> ReadingSettings:
-    """The settings in a reader's card; cards written before there were any have them among the recipe's keys."""
-    if "reading" in card:
-        return ReadingSettings(**card["reading"])
+    """The settings in a reader's card; cards written before there were any have them among the recipe's keys.
+
+    Raises:
+        InputError: the card holds settings that this version does not know, or values out of range.
+    """
     recipe = card.get("recipe", {})
-    return ReadingSettings(
-        max_nodes=int(card.get("max_nodes", 100)),
-        max_tokens=int(recipe.get("max_tokens", 320)),
-        ablation=card.get("ablation", "none"),
-    )
+    older = {
+        "max_nodes": card.get("max_nodes", 100),
+        "max_tokens": recipe.get("max_tokens", 320),
+        "ablation": card.get("ablation", "none"),
+    }
+    try:
+        return ReadingSettings.model_validate(card.get("reading", older))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"the reader's card: reading.{place}: {first['msg']}; copy the checkpoint again") from None

@@ -175,7 +175,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         assert graph is not None
         found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
     else:
-        found = load_dataset(settings.name)
+        found = load_dataset(expanded(settings.name))
     examples = list(islice(found, settings.limit))
     if not examples:
         raise InputError(f"{settings.name}: no examples found over the graph {settings.graph!r}")
@@ -214,7 +214,7 @@ def check_data(mixture: Iterable[DataSettings]) -> None:
         if settings.name == "aligned":
             next(sentences(settings), None)
         elif settings.name not in ("synthesis", "plain-reading", WORLDS):
-            next(iter(load_dataset(settings.name)), None)
+            next(iter(load_dataset(expanded(settings.name))), None)
 
 
 def split_off(part: Part, share: float) -> tuple[Part, Part]:

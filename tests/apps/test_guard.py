@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from apps.guard import CheckedRedirects, checked_url, sparql_allowed
+from apps.guard import CheckedHTTP, CheckedHTTPS, CheckedRedirects, checked_url, sparql_allowed
 from kgqa.types import InputError
 
 
@@ -82,3 +82,33 @@ def test_an_endpoint_cannot_send_a_question_on_to_an_inner_address(monkeypatch: 
     server.shutdown()
     server.server_close()
     assert asked[-1] == "/secret"
+
+
+def test_a_name_that_changes_its_address_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Inner(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Inner)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    direct = urllib.request.ProxyHandler({})
+    opener = urllib.request.build_opener(CheckedHTTP, CheckedHTTPS, CheckedRedirects, direct)
+    address = f"127.0.0.1:{server.server_port}"
+    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+    monkeypatch.delenv("KGQA_GRAPH", raising=False)
+    for scheme in ("http", "https"):
+        with pytest.raises(urllib.error.URLError, match="inside this network"):
+            opener.open(f"{scheme}://{address}/sparql", timeout=5)
+    assert not asked
+    monkeypatch.setenv("KGQA_GRAPH", f"http://{address}/sparql")  # named by whoever runs the app
+    opener.open(f"http://{address}/sparql", timeout=5).close()
+    server.shutdown()
+    server.server_close()
+    assert asked == ["/sparql"]

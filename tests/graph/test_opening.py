@@ -35,6 +35,13 @@ def test_file_is_compiled_once(tmp_path: Path) -> None:
     assert open_graph(tmp_path / "a.nt").hash != first.hash
 
 
+def test_a_folder_without_a_graph_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", "..", "/"):
+        with pytest.raises(InputError):
+            open_graph(folder)
+
+
 def test_damaged_cache_is_compiled_again(tmp_path: Path) -> None:
     (tmp_path / "a.nt").write_text(FACT)
     open_graph(tmp_path / "a.nt")

@@ -101,3 +101,25 @@ def test_yes_and_no_are_learnt_where_the_gate_has_classes_for_them(tokenizer, en
     questions = Collator(tokenizer)(asked, [[digging]] * 2, with_gold=True).batch
     assert reader(questions).gate.shape == (2, 5)
     assert set(reader.loss(questions).parts) == {"gate"}
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("reader.json", '{"format": 1}'),
+        ("reader.json", '{"format": 1, "reasoner": {"name": "text-only", "graph_size": -1}}'),
+        ("reader.json", '{"format": 1, "reasoner": {"name": "text-only", "wings": 2}}'),
+        ("reader.json", '{"format": 1, "reasoner": {"name": "text-only"}, "gate": {"scale": 1}}'),
+        ("config.json", "{"),
+        ("config.json", '{"model_type": "none-such"}'),
+        ("reader.safetensors", "cut"),
+    ],
+)
+def test_a_damaged_checkpoint_is_one_sentence(
+    file: str, content: str, tokenizer_folder: Path, encoder, tmp_path: Path
+) -> None:
+    save_reader(Reader(encoder, settings("text-only")), tokenizer_folder, tmp_path, {})
+    (tmp_path / file).write_text(content)
+    with pytest.raises(InputError) as caught:
+        load_reader(tmp_path)
+    assert "\n" not in str(caught.value) and str(tmp_path) in str(caught.value)

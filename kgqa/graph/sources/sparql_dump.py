@@ -53,14 +53,30 @@ def _whole(endpoint: Endpoint, pattern: str) -> Iterator[list[Any]]:
 
 def _quads(endpoint: Endpoint, pattern: str, page: int) -> Iterator[list[Any]]:
     offset = 0
+    keeps: bool | None = None
     while True:
         # an order, or pages could overlap and leave gaps
         query = f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }} ORDER BY ?s ?p ?o LIMIT {page} OFFSET {offset}"
         rows = endpoint.select(query)
+        blanks = [term for row in rows for term in row.values() if term["type"] == "bnode"]
+        if blanks and keeps is None:
+            keeps = _keeps_names(endpoint, pattern)
+        if not keeps:
+            for term in blanks:
+                term["value"] = f"page{offset}-{term['value']}"
         yield _parsed(rows)
         if len(rows) < page:
             return
         offset += page
+
+
+def _keeps_names(endpoint: Endpoint, pattern: str) -> bool:
+    """Whether a blank node is called the same in every answer. Many endpoints number those of each answer anew
+    (SPARQL 1.1 Query Results JSON Format, section 3.2.2); then `b0` of two pages are two nodes.
+    """
+    query = f"SELECT DISTINCT ?s WHERE {{ {pattern} FILTER(isBlank(?s)) }} ORDER BY ?s"
+    both = endpoint.select(f"{query} LIMIT 2")
+    return len(both) < 2 or both[1:] == endpoint.select(f"{query} LIMIT 1 OFFSET 1")
 
 
 def _parsed(rows: list[Any]) -> list[Any]:

@@ -54,7 +54,7 @@ class SpanHead(Head):
         return low.scatter_reduce(0, batch.question, best, "amax")
 
     def decode(self, scores: Tensor, collated: Collated, k: int = 5) -> list[list[Candidate]]:
-        """Best spans, start <= end <= start + 30 tokens, over all windows; probability against no span."""
+        """Best spans, start <= end < start + `MAX_SPAN_TOKENS`, over all windows; probability against no span."""
         scores = scores.detach()
         found: list[dict[Span, float]] = [{} for _ in collated.examples]
         null = [float("inf")] * len(collated.examples)
