@@ -11,16 +11,22 @@ if TYPE_CHECKING:
 
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
-    """Concepts that bear a name or label, also in base form, likeliest first. Raises InputError for no text."""
+    """Concepts that bear a name or label, also in base form, likeliest first; else those of whose name it is a part.
+
+    Raises InputError for no text.
+    """
     import numpy as np
 
-    from kgqa.graph.linking.normalising import normalise
+    from kgqa.graph.linking.normalising import normalise, words
 
     if not text.strip():
         raise InputError("the text is empty; write a word or a phrase")
     named = _ids_of(graph, [text])
     plain, base = graph.find([text, normalise(text)])
     ids = [*(named[named >= 0].tolist()), *plain.tolist(), *base.tolist()]
+    if not ids and hasattr(graph, "find_parts"):
+        parts = graph.find_parts([word for word, _, _ in words(text)])
+        ids = [entity for found in parts for entity in found.tolist() if all(entity in other for other in parts)]
     return np.array(list(dict.fromkeys(ids)), dtype=np.int32)
 
 

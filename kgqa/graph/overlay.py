@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,8 @@ class OverlayGraph:
         added: facts that are there, whether or not `base` has them.
         struck: facts that are not there; those that `base` lacks do no harm.
 
-    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label.
+    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label. `added_ends`
+    are the concepts of added facts: retrieval keeps those within its reach.
     Raises InputError for an added fact whose relation `base` does not have.
     """
 
@@ -52,6 +53,11 @@ class OverlayGraph:
             fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
         }
         self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
+        self.added_ends = np.unique(np.concatenate([self._added.head, self._added.tail]))
+        if hasattr(base, "find_parts"):
+            self.find_parts = base.find_parts
+        if hasattr(base, "all_labels"):
+            self.all_labels = self._all_labels
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -94,6 +100,9 @@ class OverlayGraph:
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity."""
         return self._said(entities, self.base.labels(self._below(entities)), 1)
+
+    def _all_labels(self, entity: int) -> list[Any]:
+        return self.base.all_labels(entity) if entity < self._first else []  # type: ignore[attr-defined, no-any-return]
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity."""

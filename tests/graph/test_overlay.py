@@ -2,11 +2,13 @@
 import numpy as np
 import pytest
 
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval import ranking
+from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import Edges, InputError, KnowledgeGraph, Triple
+from kgqa.types import Edges, InputError, KnowledgeGraph, Question, Triple
 
 USED = "x:usedFor"
 
@@ -82,3 +84,12 @@ def test_over_an_endpoint() -> None:
         spoon, ids = graph.ids(["x:spoon"]), np.append(base.ids([base.names(head)[0]]), -1)
         ends = np.append(ids[:1], spoon).astype(np.int32)
         assert len(graph.facts_among(ends, ends).head) == 1
+
+
+def test_an_added_fact_is_retrieved() -> None:
+    facts = [Triple("dig", "http://x/done", f"tool {i}") for i in range(6000)]
+    base = GraphStore.from_triples(facts)
+    added = Fact(Triple("dig", "http://x/done", "urn:spoon"), ("dig", "silver spoon"))
+    overlay = OverlayGraph(base, [added])
+    (subgraph,) = retrieve(Question("What do people dig with?"), overlay, Linker(overlay), max_nodes=30)
+    assert "silver spoon" in subgraph.labels

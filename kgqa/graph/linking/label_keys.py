@@ -9,7 +9,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.literals import literal_label, split_literal
+from kgqa.graph.linking.function_words import STOP_WORDS
+from kgqa.graph.linking.literals import MONTHS, literal_label, split_literal
 from kgqa.graph.linking.normalising import _CAMEL as CAMEL
 from kgqa.graph.linking.normalising import _NUMBERED as NUMBERED
 from kgqa.graph.linking.normalising import _WORD as WORD
@@ -19,6 +20,14 @@ _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGIT = re.compile(r"^[^\d\n]+$", re.MULTILINE)
 _MARKED = re.compile('[:/"]')
 _NUMBERED = re.compile(NUMBERED.pattern, re.MULTILINE)
+PART = "\1"
+"""Before a word that is part of a name."""
+MOST_OF_PART = 3
+"""Entities that a word may be part of the name of; beyond, it says too little."""
+_BRACKETS = re.compile(r"(.*\S)\s*\([^()]*\)$")
+_DATE = re.compile(rf"\d{{1,2}} (?:{'|'.join(MONTHS)}) (\d{{3,4}})(?:, \d\d:\d\d)?")
+_LONGEST_NAME = 4
+_PARTICLES = frozenset(["of", "the", "de", "da", "di", "la", "le", "van", "von", "der", "den", "and", "du", "y", "e"])
 _WITHOUT_LETTER = re.compile(r"^[^A-Za-z]*$", re.MULTILINE)
 _NO_KEY = re.compile(r"[^a-z0-9 \n]|  |^ | $", re.MULTILINE)
 _TO_LOCAL = re.compile(r"^.*[/#:]", re.MULTILINE)
@@ -126,6 +135,35 @@ def other_base_keys(plain: list[str]) -> tuple[list[int], list[str]]:
     places = [i for i, key in enumerate(plain) if not changing.isdisjoint(key.split())]
     found = [(i, base) for i in places if (base := base_key(plain[i])) != plain[i]]
     return [i for i, _ in found], [base for _, base in found]
+
+
+def without_brackets(texts: list[str]) -> tuple[list[int], list[str]]:
+    """Places and plain keys of labels less what stands in brackets at their end: "Solaris (film)" is Solaris too."""
+    bare = [(i, plain_key(match[1])) for i, text in enumerate(texts) if (match := _BRACKETS.fullmatch(text))]
+    found = [(i, key) for i, plain in bare for key in dict.fromkeys((plain, base_key(plain)))]
+    return [i for i, key in found if key], [key for _, key in found if key]
+
+
+def part_keys(texts: list[str]) -> tuple[list[int], list[str]]:
+    """Places and keys of what stands for a whole name: words of names of two to four words, years of dates.
+
+    >>> part_keys(["Marie Curie", "hand shovel", "7 November 1867"])
+    ([0, 0, 2], ['\\x01marie', '\\x01curie', '\\x011867'])
+    """
+    places, keys = [], []
+    for i, text in enumerate(texts):
+        if date := _DATE.fullmatch(text):
+            places.append(i)
+            keys.append(PART + date[1])
+            continue
+        said = _BRACKETS.sub(r"\1", text).split()
+        if not 2 <= len(said) <= _LONGEST_NAME or not all(w[:1].isupper() or w in _PARTICLES for w in said):
+            continue
+        for word in dict.fromkeys(w.lower() for text in said if text[:1].isupper() for w, _, _ in words(text)):
+            if len(word) > 2 and word not in STOP_WORDS:
+                places.append(i)
+                keys.append(PART + word)
+    return places, keys
 
 
 def hash_keys(keys: Iterable[str]) -> Hashes:

@@ -28,6 +28,7 @@ Nearest = Callable[[Sequence[str]], Sequence[Sequence[tuple[int, float]]]]
 
 _DOUBT = 0.5  # a near label is worth half of one that matches, even at certainty 1
 
+_POSSESSIVES = ("'s", "’s")
 _MAX_GAP = 3
 _MAX_BACK = 10
 _CLAUSE_MARKS = frozenset(',.;:!?()"\n')
@@ -41,7 +42,7 @@ class _Form(NamedTuple):
     text: str
     lemma: str
     bases: tuple[str, ...]  # verbs that an -ing form may be of, beside the lemma
-    stems: tuple[str, ...]  # what a Korean word is without its particles
+    stems: tuple[str, ...]  # what a Korean word is without its particles, an English one without its 's
     stop: bool
     particle: bool
     before_object: bool  # may stand between a verb and its object
@@ -72,7 +73,7 @@ def _form(word: str) -> _Form:
         text=word,
         lemma=base,
         bases=verb_bases(word),
-        stems=stems(word),
+        stems=stems(word) + ((word[:-2],) if word.endswith(_POSSESSIVES) else ()),
         stop=stop,
         particle=word in PARTICLES,
         before_object=not stop or word in DETERMINERS,
@@ -136,6 +137,7 @@ class Linker:
         if wanted:
             self._look_up(wanted, found)
         chosen = [_choose(text, list_, found) for text, list_ in zip(read, grams, strict=True)]
+        self._by_part(texts, read, chosen)
         if self.nearest is not None:
             self._fill(texts, read, chosen)
         return [
@@ -210,6 +212,26 @@ class Linker:
                 found[name] = tuple(dict.fromkeys(i for ids in own for i in ids))[: self.max_candidates]
             else:  # with fewer particles off, a Korean word is likelier
                 found[name] = own[0] if own else ()
+
+    def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
+        """Names of which a text says a part: Curie for Marie Curie, 1867 for a day of that year."""
+        ask = getattr(self.graph, "find_parts", None)
+        if ask is None:
+            return
+        missing = [
+            (row, form.text, start, end)
+            for row, words_ in enumerate(read)
+            for form, start, end, _ in zip(*words_, strict=True)
+            if not form.stop
+            and not texts[row][start].islower()
+            and not any(m.start <= start < m.end for m in chosen[row])
+        ]
+        if not missing:
+            return
+        surfaces = [text.removesuffix("'s").removesuffix("’s") for _, text, _, _ in missing]
+        for (row, _, start, end), ids in zip(missing, ask(surfaces), strict=True):
+            if len(ids):
+                chosen[row].append(Mention(start, end, tuple(ids.tolist()), _DOUBT))
 
     def _fill(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         assert self.nearest is not None

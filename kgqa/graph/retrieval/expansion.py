@@ -93,16 +93,27 @@ def best(score: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return places[np.argsort(-score[places], kind="stable")][:count]
 
 
-def walk(graph: KnowledgeGraph, seeds: Ints, mass: Mass, hops: int, settings: WalkSettings) -> Walk:
+def walk(
+    graph: KnowledgeGraph,
+    seeds: Ints,
+    mass: Mass,
+    hops: int,
+    settings: WalkSettings,
+    named: NDArray[np.bool_] | None = None,
+) -> Walk:
     """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over one or two hops, hubs capped.
 
-    Asks the graph for `neighbours` once a hop, and once for `degrees`.
+    The second hop starts from the neighbours of `named` (S,) before all others, where any are named. Asks the graph
+    for `neighbours` once a hop, and once for `degrees`.
     """
     parts = [graph.neighbours(seeds, settings.seed_facts)]
     first = len(parts[0].head)
     border = np.zeros(0, dtype=np.int32)
     if hops > 1 and first:
         border = _frontier(parts[0], seeds, mass, settings)
+        if named is not None and named.any():
+            own = _frontier(parts[0], seeds, mass * named[:, None], settings)
+            border = np.union1d(border, own).astype(np.int32)
         parts.append(_fresh(graph.neighbours(border, settings.hub_facts), seeds))
     edges = join(parts)
     count = len(edges.head)

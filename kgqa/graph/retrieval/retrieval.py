@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
+from kgqa.graph.retrieval.languages import with_other_names
+from kgqa.graph.retrieval.names import about_names, named_seeds
 from kgqa.graph.retrieval.question_types import asked, vague_relations
 from kgqa.graph.retrieval.ranking import score_bridges, score_context, weights_for
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Link, Mention, NodeRole, Question, Subgraph
@@ -70,7 +72,8 @@ def retrieve(
     columns = np.zeros((len(everyone), 1 + len(question.choices)))
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
-    reached = walk(graph, everyone, columns, hops, settings)
+    named = None if question.choices else named_seeds(graph, everyone)
+    reached = walk(graph, everyone, columns, hops, settings, named)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
     weights = weights_for(graph)
@@ -87,6 +90,11 @@ def retrieve(
             _JUDGED * max_nodes,
             weights,
         )
+    if named is not None and named.any():
+        context = about_names(context, reached, named, question.text, relations, max_nodes)
+    if (added := getattr(graph, "added_ends", None)) is not None:
+        place = locate(added, reached.ids)
+        context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
     if relevance is not None:
         context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
     picks = []
@@ -96,7 +104,10 @@ def retrieve(
             score = 0.5 * context + 0.5 * score_bridges(reached, choice)
         own = [*seeds[:2], *seeds[2 + choice : 3 + choice]]
         picks.append((own, *_cut(reached, score, own, max_nodes)))
-    return _assemble(graph, reached, picks)
+    subgraphs = _assemble(graph, reached, picks)
+    if question.choices:
+        return subgraphs
+    return [with_other_names(subgraphs[0], graph, question.text, picks[0][1].tolist())]
 
 
 def _weigh(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.label_keys import default_labels, hash_keys, plain_key
+from kgqa.graph.linking.label_keys import PART, default_labels, hash_keys, plain_key
 from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.mmap_budget import Residence
@@ -158,6 +158,10 @@ class GraphStore:
         Those whose preferred label it is, letter for letter, come first; then those of high degree.
         """
         return self._look_up([plain_key(surface) for surface in surfaces])
+
+    def find_parts(self, words: Sequence[str]) -> list[Ints]:
+        """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are."""
+        return self._look_up([PART + word for word in words])
 
     def ids(self, names: Sequence[str]) -> Ints:
         """Id of each name, -1 where the graph has no such entity."""

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
@@ -23,7 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.label_keys import default_labels, hash_keys, other_base_keys, plain_keys
+from kgqa.graph.linking.label_keys import (
+    MOST_OF_PART,
+    default_labels,
+    hash_keys,
+    other_base_keys,
+    part_keys,
+    plain_keys,
+    without_brackets,
+)
+from kgqa.graph.linking.literals import BOOLEAN, is_value, split_literal
 from kgqa.graph.sources.statements import Statement, batches
 from kgqa.graph.sources.vocabulary import steps_of
 from kgqa.graph.storage.advice import advise
@@ -257,8 +266,12 @@ def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDAr
         ids = np.arange(start, start + len(names))
         yield ["\0" + name for name in names], ids, np.ones(len(names), dtype=bool), True
         bare = np.diff(pointer[start : start + len(names) + 1]) == 0
-        texts = default_labels([name for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare])
-        yield texts, ids[bare], np.ones(len(texts), dtype=bool), False
+        unsaid = [name for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare]
+        texts = default_labels(unsaid)
+        said = np.array([not name.endswith(f"<{BOOLEAN}>") for name in unsaid], dtype=bool)  # "no" names nothing
+        yield [text for text, is_said in zip(texts, said, strict=True) if is_said], ids[bare][said], said[said], False
+        values = [(i, value) for i, name in zip(ids[bare], unsaid, strict=True) if (value := _value(name))]
+        yield [value for _, value in values], np.array([i for i, _ in values], dtype=np.int64), _none(values), False
     offsets, text = _read(folder, "label_offsets"), _read(folder, "label_text")
     owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
     preferred = _read(folder, "label_preferred").astype(bool)
@@ -268,10 +281,29 @@ def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDAr
         yield texts, owner[start:stop], preferred[start:stop], False
 
 
+def _value(name: str) -> str:
+    """What a literal is written as, where that is not how it is shown."""
+    return split_literal(name)[0] if is_value(name) else ""
+
+
+def _none(rows: Sequence[object]) -> NDArray[np.bool_]:
+    return np.zeros(len(rows), dtype=bool)
+
+
 def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
-    """Sorted hashes of every key: of a name, of a label's plain words, of a label's words in base form."""
-    hashes, entities, ranks = [], [], []
+    """Sorted hashes of every key: of a name, of a label's plain words, of a label's words in base form, of a part."""
+    hashes: list[NDArray[Any]] = []
+    entities: list[NDArray[Any]] = []
+    ranks: list[NDArray[Any]] = []
+    part_hashes, part_entities = [np.zeros(0, dtype="<u8")], [np.zeros(0, dtype=np.int32)]
     for texts, ids, preferred, is_name in _surfaces(folder):
+        if not is_name and texts:
+            for found, keep in ((without_brackets, hashes), (part_keys, part_hashes)):
+                places, keys = found(texts)
+                keep.append(hash_keys(keys))
+                (entities if keep is hashes else part_entities).append(ids[places].astype(np.int32))
+                if keep is hashes:
+                    ranks.append(np.ones(len(places), dtype=np.uint8))
         keys = texts if is_name else plain_keys(texts)
         if "" in keys:
             filled = np.array([bool(key) for key in keys])
@@ -286,6 +318,12 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
         entities.append(ids[other].astype(np.int32))
         ranks.append(np.ones(len(other), dtype=np.uint8))
         report("indexing", len(texts))
+    parts = np.unique(np.stack([np.concatenate(part_hashes), np.concatenate(part_entities).astype("<u8")]), axis=1)
+    _, place, count = np.unique(parts[0], return_inverse=True, return_counts=True)
+    parts = parts[:, count[place] <= MOST_OF_PART]
+    hashes.append(parts[0])
+    entities.append(parts[1].astype(np.int32))
+    ranks.append(np.ones(parts.shape[1], dtype=np.uint8))
     key, entity, rank = (
         np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
         for parts, dtype in ((hashes, "<u8"), (entities, "<i4"), (ranks, "u1"))

@@ -7,13 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa.graph.linking.label_keys import (
+    PART,
     base_key,
     default_label,
     default_labels,
     hash_keys,
     other_base_keys,
+    part_keys,
     plain_key,
     plain_keys,
+    without_brackets,
 )
 from kgqa.graph.linking.literals import XSD
 from kgqa.graph.linking.normalising import normalise
@@ -69,3 +72,14 @@ def test_hash_keys_are_the_same_everywhere() -> None:
     assert hash_keys(["dig"]).tolist() == hash_keys(["x", "dig"]).tolist()[1:]
     assert hash_keys(["dig"])[0] != hash_keys(["digs"])[0]
     assert len(hash_keys([])) == 0
+
+
+def test_brackets_and_parts() -> None:
+    texts = ["The Glass Orchard (film)", "salt glaze", "Marie Skłodowska Curie", "(film)", "Duke of York"]
+    assert without_brackets(texts) == ([0, 0], ["the glass orchard", "glass orchard"])
+    assert [key.removeprefix(PART) for i, key in zip(*part_keys(texts), strict=True) if i == 2] == [
+        "marie",
+        "skłodowska",
+        "curie",
+    ]
+    assert set(part_keys(texts)[0]) == {0, 2, 4}

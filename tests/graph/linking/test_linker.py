@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.literals import BOOLEAN, XSD
+from kgqa.graph.sources.statements import Label
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import Triple
 
 
 def linked(toy, text: str, **options) -> list[tuple[str, list[str]]]:
@@ -126,3 +130,23 @@ def test_nearest_is_asked_about_unknown_content_words_alone(toy):
 def test_max_words_bounds_a_concept(toy):
     text = "foundation of a house"
     assert all(" " not in surface for surface, _ in linked(toy, text, max_words=1))
+
+
+def test_parts_of_names_brackets_and_values() -> None:
+    said = [("m", "Marie Curie"), ("s", "Solaris (film)"), ("k", "Otto Krumme")]
+    said += [(f"b{i}", f"Baker {i} Street") for i in range(9)]
+    facts = [Triple(f"x:{name}", "x:knows", "x:m") for name, _ in said[1:]]
+    facts += [Triple("x:m", "x:born", f'"1867-11-07"^^<{XSD}date>'), Triple("x:m", "x:dead", f'"true"^^<{BOOLEAN}>')]
+    graph = GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in said])
+    linker = Linker(graph)
+
+    def linked(text: str) -> list[tuple[str, float]]:
+        return [(label, m.certainty) for m in linker.link(text) for label in graph.labels(np.array(m.entities))]
+
+    assert linked("Where was Curie born?") == [("Marie Curie", 0.5)]
+    assert linked("Is Solaris good?") == [("Solaris (film)", 1.0)]
+    assert linked("What is Otto Krumme's job?") == [("Otto Krumme", 1.0)]
+    assert linked("Who was born in 1867?") == [("7 November 1867", 0.5)]
+    assert linked("Who was born on 7 November 1867?") == [("7 November 1867", 1.0)]
+    assert linked("Who was born on 1867-11-07?") == [("7 November 1867", 1.0)]
+    assert linked("Who is in Baker Street, yes or no?") == []

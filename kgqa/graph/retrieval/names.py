@@ -1,0 +1,94 @@
+"""What is asked about a thing by its name is answered by its facts: those come before what is near by mass.
+
+A common word ("house", "work") touches thousands of facts, of which the ranking chooses; a name touches few, and the
+question is about one of them, or about one of a neighbour's. So the neighbours of what is named are kept as a matter
+of course, and of their neighbours those that the words of the question lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.linking.function_words import STOP_WORDS
+from kgqa.graph.linking.normalising import lemma, words
+from kgqa.graph.retrieval.expansion import Walk, best
+from kgqa.types import Ints, KnowledgeGraph, Relation
+
+SMALL = 5_000
+"""Concepts below which whatever is linked counts as named: a small graph says little about anything."""
+NEAR_SHARE, FAR_SHARE = 0.4, 0.4
+"""Of the concepts kept, how many may be neighbours of what is named, and neighbours of these."""
+_STEM = 5
+_NEAR, _FAR, _OTHERS = 0.7, 0.4, 0.6
+_KINDS = frozenset({"a", "is", "kind"})
+
+
+def named_seeds(graph: KnowledgeGraph, seeds: Ints) -> NDArray[np.bool_]:
+    """(S,) which linked concepts are called by a name (a capital, a number, a script without capitals)."""
+    if graph.entity_count is not None and graph.entity_count < SMALL:
+        return np.ones(len(seeds), dtype=bool)
+    if not len(seeds):
+        return np.zeros(0, dtype=bool)
+    return np.array([bool(label) and not label[0].islower() for label in graph.labels(seeds)], dtype=bool)
+
+
+def about_names(
+    context: NDArray[np.float64],
+    reached: Walk,
+    named: NDArray[np.bool_],
+    question: str,
+    relations: Sequence[Relation],
+    max_nodes: int,
+) -> NDArray[np.float64]:
+    """`context` (V,), worth from 0 to 1, with what the named seeds' facts lead to before all else."""
+    size = len(reached.ids)
+    is_seed, source = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+    is_seed[reached.seeds] = True
+    source[reached.seeds[named]] = True
+    told = said_by(question, relations)[reached.edges.relation]
+    head, tail = reached.edges.head, reached.edges.tail
+    near, near_told = _beyond(source, head, tail, told)
+    near &= ~is_seed
+    far, far_told = _beyond(near, head, tail, told, near_told)
+    far &= ~is_seed & ~near
+    score = _OTHERS * context
+    chosen = best(np.where(near, 1e-6 + near_told + context, 0.0), max(1, int(NEAR_SHARE * max_nodes)))
+    score[chosen] = _NEAR + (1 - _NEAR) * (near_told + context)[chosen] / 2
+    chosen = best(np.where(far, 1e-6 + far_told + 0.1 * context, 0.0), max(1, int(FAR_SHARE * max_nodes)))
+    score[chosen] = _FAR + (1 - _FAR) * far_told[chosen]
+    return score
+
+
+def _beyond(
+    source: NDArray[np.bool_],
+    head: NDArray,
+    tail: NDArray,
+    told: NDArray[np.float64],
+    before: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """(V,) what one fact joins to `source`, and how well the words of the best way there are those of the question."""
+    found, words_of = np.zeros(len(source), dtype=bool), np.zeros(len(source))
+    for here, there in ((head, tail), (tail, head)):
+        rows = np.flatnonzero(source[here])
+        found[there[rows]] = True
+        worth = told[rows] if before is None else (told[rows] + before[here[rows]]) / 2
+        np.maximum.at(words_of, there[rows], worth)
+    return found, words_of
+
+
+def said_by(question: str, relations: Sequence[Relation]) -> NDArray[np.float64]:
+    """(R,) the share of each relation's words that the question says, by their beginnings; 0 where it says none."""
+    asked = _stems(question)
+    found = np.zeros(len(relations))
+    for row, relation in enumerate(relations):
+        own = _stems(f"{relation.label} {relation.words} {relation.inverse}") - _KINDS
+        if own:
+            found[row] = len(own & asked) / len(own)
+    return found
+
+
+def _stems(text: str) -> set[str]:
+    return {lemma(word)[:_STEM] for word, _, _ in words(text) if word not in STOP_WORDS}

@@ -1,0 +1,49 @@
+"""What is asked about by its name is answered by its facts, however much else the words of the question touch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.retrieval.names import SMALL, named_seeds, said_by
+from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.sources.statements import Label
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import Question, Relation, Triple
+
+
+def crowd() -> GraphStore:
+    """A house that thousands of facts touch, and a lady of whom two are told."""
+    facts = [Triple("house", "http://x/has", f"room {i}") for i in range(SMALL)]
+    facts += [Triple("live", "http://x/at", f"room {i}") for i in range(0, SMALL, 2)]
+    facts += [
+        Triple("x:senna", "http://x/memberOf", "x:brine"),
+        Triple("x:brine", "http://x/hasSigil", "x:fish"),
+    ]
+    facts += [Triple("x:brine", "http://x/feared", f"room {i}") for i in range(200)]
+    labels = [("senna", "Lady Senna"), ("brine", "House Brine"), ("fish", "silver herring")]
+    return GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in labels])
+
+
+def test_two_facts_from_a_name() -> None:
+    graph = crowd()
+    question = Question("What is the sigil of the house where Lady Senna may live?")
+    (subgraph,) = retrieve(question, graph, Linker(graph), max_nodes=40)
+    assert {"Lady Senna", "House Brine", "silver herring"} <= set(subgraph.labels)
+    assert len(subgraph.nodes) <= 40
+
+
+def test_what_counts_as_named() -> None:
+    graph = crowd()
+    seeds = np.sort(graph.ids(["house", "x:senna"]))
+    assert sorted(zip(graph.labels(seeds), named_seeds(graph, seeds).tolist(), strict=True)) == [
+        ("Lady Senna", True),
+        ("house", False),
+    ]
+    small = GraphStore.from_triples([Triple("house", "has", "room")])
+    assert named_seeds(small, small.ids(["house"])).tolist() == [True]
+
+
+def test_words_of_relations_in_the_question() -> None:
+    relations = [Relation("a", "designed by"), Relation("b", "has sigil"), Relation("c", "located at")]
+    assert said_by("Who designed the sigil?", relations).tolist() == [1.0, 1.0, 0.0]
