@@ -1,10 +1,11 @@
 # make demo : install what is needed and open the app      make test : lint, types and tests
+# make docs : the API reference from the docstrings, in build/docs
 # make wheel : build the wheel, install it into an environment of its own and ask it a question
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 export OMP_WAIT_POLICY = passive
-.PHONY: demo test lint wheel bench clean
+.PHONY: demo test lint docs wheel bench clean
 
 demo: $(VENV)/.app
 	$(BIN)/kgqa app
@@ -15,6 +16,12 @@ test: $(VENV)/.dev lint
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
+
+# Every module is named: pdoc leaves out those that a package's __all__ does not list.
+docs: $(VENV)/.docs
+	rm -rf build/docs
+	$(BIN)/python -W ignore -m pdoc --docformat google --output-directory build/docs \
+	  $$(find kgqa -name '*.py' ! -name __main__.py | sed 's,/__init__\.py,,; s,\.py$$,,; s,/,.,g' | sort)
 
 # Nothing is downloaded: the new environment sees the packages of the old one, but not the checkout.
 wheel: $(VENV)/.dev
@@ -40,6 +47,10 @@ $(VENV)/.torch: constraints.txt
 
 $(VENV)/.app: $(VENV)/.torch pyproject.toml
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[app]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.torch pyproject.toml
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.torch pyproject.toml
