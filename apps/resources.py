@@ -21,7 +21,9 @@ WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 def shared_answerer() -> Answerer:
     """The reader over the graph that the app was started with; loaded once, for all visitors."""
     answerer = Answerer.load(
-        os.environ.get("KGQA_MODEL") or "kgqa-everyday", os.environ.get("KGQA_GRAPH") or "everyday"
+        os.environ.get("KGQA_MODEL") or "kgqa-everyday",
+        os.environ.get("KGQA_GRAPH") or "everyday",
+        device=_device(),
     )
     answerer.answer(WARM_UP)  # what is built on first use is built now
     return answerer
@@ -30,7 +32,11 @@ def shared_answerer() -> Answerer:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def reader(folder: str) -> Answerer:
     """Another reader over the same graph, for comparisons."""
-    return Answerer.load(folder, shared_answerer().graph)
+    return Answerer.load(folder, shared_answerer().graph, device=_device())
+
+
+def _device() -> str:
+    return os.environ.get("KGQA_DEVICE") or "auto"
 
 
 def readers() -> dict[str, str]:

@@ -19,12 +19,14 @@ __version__ = "0.1.0"
 __all__ = ["Answer", "InputError", "Passage", "Question", "load"]
 
 
-def load(model: str = "kgqa-everyday", graph: str = "everyday") -> Answerer:
+def load(model: str = "kgqa-everyday", graph: str = "everyday", *, device: str = "auto") -> Answerer:
     """Open a reader (folder or shipped name) over a graph (file, folder, shipped name or SPARQL URL).
 
+    It runs on `device`: "auto" takes cuda, else mps, else cpu.
+
     Raises:
-        InputError: the model or the graph cannot be found or used.
+        InputError: the model, the graph or the device cannot be found or used.
     """
     from kgqa.answerer import Answerer
 
-    return Answerer.load(model, graph)
+    return Answerer.load(model, graph, device=device)

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from kgqa.assets import find_model
-from kgqa.batch import Fused
+from kgqa.batch import Fused, QABatch
 from kgqa.deletion import answer_paths, by_deletion, targets
 from kgqa.graph.linking.fuzzy import NearLabels
 from kgqa.graph.linking.linker import Linker
@@ -21,6 +21,7 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator, Row
+from kgqa.models.devices import find_device
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.facts_in_words import told_paths
@@ -93,13 +94,17 @@ class Answerer:
         self._reading = threading.Lock()
 
     @classmethod
-    def load(cls, model: str = "kgqa-everyday", graph: str | KnowledgeGraph = "everyday") -> Answerer:
+    def load(
+        cls, model: str = "kgqa-everyday", graph: str | KnowledgeGraph = "everyday", *, device: str = "auto"
+    ) -> Answerer:
         """Open a checkpoint folder or shipped reader, over a graph given by path, name, URL or as an object.
 
+        It runs on `device`: "auto" takes cuda, else mps, else cpu.
+
         Raises:
-            InputError: the model or the graph cannot be found or used.
+            InputError: the model, the graph or the device cannot be found or used.
         """
-        folder = find_model(model)
+        folder, place = find_model(model), find_device(device)
         reader, card = load_reader(folder)
         opened = open_graph(graph) if isinstance(graph, str) else graph
         reading = settings_of(card)
@@ -109,7 +114,7 @@ class Answerer:
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             raise InputError(f"{folder}: not a reader's card ({error}); copy the checkpoint again") from None
         return cls(
-            reader,
+            reader.to(place),
             load_tokenizer(folder),
             opened,
             name=card.get("name") or folder.name,
@@ -177,8 +182,7 @@ class Answerer:
         begin = time.perf_counter()
         collated = self.collator([Example(q) for q in questions], subgraphs)
         encoded = time.perf_counter()
-        with self._reading, torch.inference_mode():
-            scores = self.reader(collated.batch)
+        scores = self.score(collated.batch)
         concepts = self.reader.concept.decode(scores.concept, collated)
         reasoned = time.perf_counter()
         if self.reading.reread:
@@ -207,6 +211,12 @@ class Answerer:
             return None
         return as_choices(question, subgraph, [at[name] for name in concepts], self.reading.facts)
 
+    def score(self, batch: QABatch) -> Scores:
+        """What the heads say about a batch: computed on the reader's device, given on the CPU."""
+        with self._reading, torch.inference_mode():
+            scores: Scores = self.reader(batch.to(self.reader.device))
+            return scores.to("cpu")
+
     def _read_again(
         self,
         questions: Sequence[Question],
@@ -231,8 +241,7 @@ class Answerer:
             examples.append(Example(question))
             graphs.append(small)
         collated = self.collator(examples, graphs)
-        with self._reading, torch.inference_mode():
-            second = of_choices(self.reader(collated.batch).choice, collated.batch).log_softmax(-1)
+        second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
         found = list(concepts)
         for n, row in zip(asked, second, strict=True):
             found[n] = _reordered(concepts[n], row, self.second_opinion)

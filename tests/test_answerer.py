@@ -1,8 +1,13 @@
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from kgqa.answerer import Answerer
+from kgqa.batch import Movable
+from kgqa.models.reader import Reader
 from kgqa.types import InputError, Passage, Question, Source
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -71,7 +76,6 @@ def test_a_word_with_a_slip_is_linked_to_the_nearest_label(answerer: Answerer) -
 
 
 def test_evidence_comes_from_the_window_that_won(answerer: Answerer) -> None:
-    import torch
 
     from kgqa.answerer import _deciding
     from kgqa.models.collate import Row
@@ -91,7 +95,6 @@ def test_evidence_comes_from_the_window_that_won(answerer: Answerer) -> None:
 
 
 def test_a_reasoners_own_path_comes_first(digging) -> None:
-    import torch
 
     from kgqa.answerer import _evidence
     from kgqa.batch import Fused
@@ -106,3 +109,43 @@ def test_a_reasoners_own_path_comes_first(digging) -> None:
     evidence = _evidence(best, Question("what"), [Row(0, -1, (), digging, 0, 1)], fused)
     first = evidence.paths[0]
     assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor of another device, as far as that can be played on the CPU: numpy cannot read it."""
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        raise TypeError("a tensor of another device cannot be read by numpy")
+
+
+def test_a_reader_on_another_device_answers_the_same(
+    answerer: Answerer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = [
+        Question("What did I dig with?", passage=PASSAGE),
+        Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),
+    ]
+    answerer.reading = answerer.reading.model_copy(update={"reread": 4})
+    expected = [answerer.answer(question) for question in questions]
+    went: list[str] = []
+
+    def to(batch: Movable, device: str, non_blocking: bool = False) -> Movable:
+        went.append(str(device))
+        kind = torch.Tensor if device == "cpu" else Elsewhere
+        values = {item.name: getattr(batch, item.name) for item in fields(batch)}  # type: ignore[arg-type]
+        moved = {n: v.as_subclass(kind) for n, v in values.items() if isinstance(v, torch.Tensor)}
+        moved |= {n: v.to(device) for n, v in values.items() if isinstance(v, Movable)}
+        return replace(batch, **moved)  # type: ignore[type-var]
+
+    monkeypatch.setattr(Movable, "to", to)
+    monkeypatch.setattr(Reader, "device", "elsewhere")
+    for question, before in zip(questions, expected, strict=True):
+        after = answerer.answer(question)
+        assert after.text == before.text and abs(after.confidence - before.confidence) < 1e-5
+        assert after.evidence.paths == before.evidence.paths
+    assert {"elsewhere", "cpu"} <= set(went)
+
+
+def test_a_device_that_is_not_here_is_one_sentence(model_folder: Path, tools_file: Path) -> None:
+    with pytest.raises(InputError, match="here are auto"):
+        Answerer.load(str(model_folder), str(tools_file), device="typewriter")

@@ -21,7 +21,13 @@ SOURCE_WORDS = {
 
 
 def ask_one(
-    question: str, passage: str, choices: tuple[str, ...], graph: str, model: str, as_json: bool
+    question: str,
+    passage: str,
+    choices: tuple[str, ...],
+    graph: str,
+    model: str,
+    as_json: bool,
+    device: str = "auto",
 ) -> None:
     """Answer one question and print it."""
     from kgqa.answerer import Answerer, check_question
@@ -29,7 +35,7 @@ def ask_one(
 
     asked = Question(question, choices, Passage(_text(passage)) if passage else None)
     check_question(asked)
-    answer = Answerer.load(model, graph).answer(asked)
+    answer = Answerer.load(model, graph, device=device).answer(asked)
     if as_json:
         print(json.dumps(answer_json(answer), ensure_ascii=False))
     else:
@@ -98,7 +104,7 @@ def read_questions(path: Path) -> Iterator[Question]:
             )
 
 
-def predict_file(source: Path, target: Path, graph: str, model: str, batch: int) -> None:
+def predict_file(source: Path, target: Path, graph: str, model: str, batch: int, device: str = "auto") -> None:
     """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -115,7 +121,7 @@ def predict_file(source: Path, target: Path, graph: str, model: str, batch: int)
     if done == len(questions):
         print(f"{target}: all {done} answers are there", file=sys.stderr)
         return
-    answerer = Answerer.load(model, graph)
+    answerer = Answerer.load(model, graph, device=device)
     columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress, target.open("a", encoding="utf-8") as out:
         bar = progress.add_task("", total=len(questions), completed=done)
@@ -167,6 +173,7 @@ def evaluate_task(
     as_json: bool,
     deletion: int = 0,
     calibrate: bool = False,
+    device: str = "auto",
 ) -> None:
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
@@ -186,7 +193,7 @@ def evaluate_task(
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:
         raise InputError(f"{data or task}: no questions found")
-    answerer = Answerer.load(model, graph)
+    answerer = Answerer.load(model, graph, device=device)
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))
     figures = evaluate(answerer.answer_many, examples)

@@ -34,6 +34,7 @@ Graph = Annotated[
     str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
 ]
 Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
+Device = Annotated[str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -59,12 +60,13 @@ def ask(
     choice: Annotated[list[str] | None, typer.Option(help="A possible answer; repeat for each.")] = None,
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
+    device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Answer one question, with the evidence."""
     from kgqa.cli.answering import ask_one
 
-    ask_one(question, passage, tuple(choice or ()), graph, model, as_json)
+    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device)
 
 
 @app.command()
@@ -74,11 +76,12 @@ def predict(
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
     batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
+    device: Device = "auto",
 ) -> None:
     """Answer a file of questions; a stopped run goes on where it was."""
     from kgqa.cli.answering import predict_file
 
-    predict_file(source, target, graph, model, batch)
+    predict_file(source, target, graph, model, batch, device)
 
 
 @app.command()
@@ -91,6 +94,7 @@ def evaluate(
     ] = None,
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
+    device: Device = "auto",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
     as_json: AsJson = False,
     deletion: Annotated[
@@ -120,16 +124,16 @@ def evaluate(
     if task == "graphs":
         from kgqa.cli.suites import evaluate_graphs
 
-        evaluate_graphs(data, model, as_json, sparql, limit)
+        evaluate_graphs(data, model, as_json, sparql, limit, device)
         return
     if task == "edits":
         from kgqa.cli.suites import evaluate_edits
 
-        evaluate_edits(data, model, as_json)
+        evaluate_edits(data, model, as_json, device)
         return
     from kgqa.cli.answering import evaluate_task
 
-    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate)
+    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device)
 
 
 @app.command()
@@ -204,6 +208,7 @@ def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     graph: Graph = "everyday",
     model: Model = "kgqa-everyday",
+    device: Device = "auto",
     reader: Annotated[list[str] | None, typer.Option(help="Another reader to compare; repeat.")] = None,
     address: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",
     allow_sparql: Annotated[bool, typer.Option(help="Let visitors name SPARQL endpoints.")] = False,
@@ -220,6 +225,7 @@ def open_app(
     os.environ.update(
         KGQA_GRAPH=graph,
         KGQA_MODEL=model,
+        KGQA_DEVICE=device,
         KGQA_READERS=os.pathsep.join(reader or []),
         KGQA_ALLOW_SPARQL="1" if allow_sparql else "",
     )

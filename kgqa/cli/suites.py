@@ -26,7 +26,9 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.types import KnowledgeGraph
 
 
-def evaluate_graphs(data: Path | None, model: str, as_json: bool, sparql: bool, limit: int | None) -> None:
+def evaluate_graphs(
+    data: Path | None, model: str, as_json: bool, sparql: bool, limit: int | None, device: str = "auto"
+) -> None:
     """Ask every question of a folder of graphs and print who got how many of each kind, and of each graph.
 
     `sparql` serves each graph on loopback and asks the endpoint; `limit` takes the first questions of each graph.
@@ -43,7 +45,7 @@ def evaluate_graphs(data: Path | None, model: str, as_json: bool, sparql: bool, 
             if places[asked.graph] <= limit:
                 kept.append(asked)
         suite = kept
-    systems: dict[str, System] = {"reader": _reader(model)}
+    systems: dict[str, System] = {"reader": _reader(model, device)}
     systems |= {name: lambda graph, made=made: made(graph).answer_many for name, made in BASELINES.items()}  # type: ignore[misc]
     with ExitStack() as endpoints:
         opened: dict[Path, KnowledgeGraph] = {}
@@ -63,7 +65,7 @@ def evaluate_graphs(data: Path | None, model: str, as_json: bool, sparql: bool, 
     _show(results, f"{model} over {len(opened)} graphs" + (" by SPARQL" if sparql else ""))
 
 
-def evaluate_edits(data: Path | None, model: str, as_json: bool) -> None:
+def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "auto") -> None:
     """Ask the questions of the edits before and after them and print how often the answer moved as it should."""
     from rich.console import Console
     from rich.table import Table
@@ -75,7 +77,7 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool) -> None:
         beside = folder / name
         return open_graph(beside if beside.is_file() else name)
 
-    changes = ask_edits(edits, _reader(model), open_one)
+    changes = ask_edits(edits, _reader(model, device), open_one)
     if as_json:
         print(json.dumps({"model": model, "results": as_rows(changes)}, ensure_ascii=False))
         return
@@ -92,7 +94,7 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool) -> None:
     console.print(f"as expected after the edit: {right} of {len(changes)}; right before it: {before}")
 
 
-def _reader(model: str) -> System:
+def _reader(model: str, device: str) -> System:
     """The reader over any graph. What if asks the index of labels of the graph beneath, which is made once."""
     from kgqa.answerer import Answerer
 
@@ -101,7 +103,7 @@ def _reader(model: str) -> System:
 
     def system(graph: KnowledgeGraph) -> AnswerMany:
         if not first:
-            first.append(Answerer.load(model, graph))
+            first.append(Answerer.load(model, graph, device=device))
         if id(graph) not in over:
             over[id(graph)] = first[0].with_graph(graph)
             if isinstance(graph, OverlayGraph) and id(graph.base) in over:

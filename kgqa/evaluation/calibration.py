@@ -63,7 +63,8 @@ def _gate_scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) 
         chunk = [Example(example.question) for example in asked[at : at + batch]]
         graphs = [answerer.retrieve(example.question) for example in chunk]
         with torch.inference_mode():
-            found.append(answerer.reader(answerer.collator(chunk, graphs).batch).gate)
+            rows = answerer.collator(chunk, graphs).batch.to(answerer.reader.device)
+            found.append(answerer.reader(rows).gate.cpu())
     return torch.cat(found).clone(), gate_class(torch.tensor([gold_source(example) for example in asked]))
 
 

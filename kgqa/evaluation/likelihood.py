@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from kgqa.models.devices import find_device
 from kgqa.models.encoders.stepping import CAUSAL_TYPES
 from kgqa.models.encoders.variants import ENCODERS
 from kgqa.models.sentences import Marks, marks_of, mask_each, mask_share, pad_rows, sentence_ids
@@ -80,8 +81,7 @@ def load_language_model(folder: Path, from_scratch: bool = False) -> LanguageMod
             return None
         if info["missing_keys"]:
             return None
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return LanguageModel(model.eval().to(device), tokenizer, marks, causal)
+    return LanguageModel(model.eval().to(find_device()), tokenizer, marks, causal)
 
 
 def held_out_loss(

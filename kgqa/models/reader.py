@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kgqa.batch import Fused, Loss, QABatch
+from kgqa.batch import Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
@@ -30,7 +31,7 @@ LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
 @dataclass(frozen=True)
-class Scores:
+class Scores(Movable):
     """What the heads say about a batch."""
 
     fused: Fused
@@ -63,6 +64,11 @@ class Reader(nn.Module):
         self.concept = ConceptHead(size, settings.dropout, prior=self.reasoner.reads_graph)
         self.gate = Gate(size, settings.dropout, settings.verdicts)
         self.association = Association() if settings.word_size else None
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights lie, and where batches must."""
+        return self.stepper.embedding.weight.device
 
     @property
     def encoder(self) -> nn.Module:

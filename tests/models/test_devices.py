@@ -1,0 +1,25 @@
+import pytest
+import torch
+
+from kgqa.models.devices import find_device
+from kgqa.types import InputError
+
+
+def test_the_first_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"cuda": False, "mps": False}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there["cuda"])
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: there["mps"])
+    assert find_device() == torch.device("cpu") == find_device("cpu")
+    there["mps"] = True
+    assert find_device() == torch.device("mps")
+    there["cuda"] = True
+    assert find_device("auto") == torch.device("cuda") and find_device("cuda:0").index == 0
+    with pytest.raises(InputError, match="no such device"):
+        find_device("cuda:1")
+
+
+@pytest.mark.parametrize("name", ["gpu", "", "xpu", "meta"])
+def test_what_is_not_there_is_one_sentence(name: str) -> None:
+    with pytest.raises(InputError, match="here are auto"):
+        find_device(name)
