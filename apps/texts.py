@@ -36,6 +36,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "my_graph": ("Your graph", "내 그래프"),
     "passage_source": ("read in the passage", "지문에서 읽음"),
     "knowledge_source": ("from what is commonly known", "일반적으로 알려진 사실에서"),
+    "graph_source": ("from the graph {graph}", "{graph} 그래프에서"),
     "choice_source": ("chosen", "선택지에서 고름"),
     "none_source": ("not answerable", "답할 수 없음"),
     "passage_short": ("passage", "지문"),

@@ -33,6 +33,13 @@ MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
 ADDED = "urn:kgqa:added:"
 """How the names of concepts begin that only an edit knows."""
+_COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
+_SOURCE_WORDS = {
+    Source.PASSAGE: "read in the passage",
+    Source.KNOWLEDGE: "from what is commonly known",
+    Source.CHOICE: "chosen",
+    Source.NONE: "not answerable",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,18 @@ class Influence:
     edge: int
     sentence: str
     change: float
+
+
+def is_common(graph: str) -> bool:
+    """Whether a graph, by its name, is of what everyone knows rather than someone's own."""
+    return graph in _COMMON
+
+
+def source_words(answer: Answer) -> str:
+    """Where an answer came from, for people: a graph of one's own is named."""
+    if answer.source is Source.KNOWLEDGE and not is_common(answer.graph):
+        return f"from the graph {answer.graph}"
+    return _SOURCE_WORDS[answer.source]
 
 
 def sentence(subgraph: Subgraph, edge: int) -> str:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from kgqa.explain import (
     influences,
     path_sentences,
     sentence,
+    source_words,
     strike,
     strike_answer,
 )
@@ -127,3 +129,10 @@ def test_edits_are_turtle_that_a_parser_reads(digging: Subgraph) -> None:
     read = rdflib.Graph().parse(data=edits_turtle([evil, strike(digging, 0)]), format="turtle")
     assert len(read) == 3 + 4
     assert any(str(o) == 'say "hi"\n\\' for o in read.objects())
+
+
+def test_a_graph_of_ones_own_is_named() -> None:
+    known = Answer(Question("Who?"), "Ann", Source.KNOWLEDGE, 0.9, graph="zoo")
+    assert source_words(known) == "from the graph zoo"
+    assert source_words(replace(known, graph="everyday")) == "from what is commonly known"
+    assert source_words(replace(known, source=Source.PASSAGE)) == "read in the passage"

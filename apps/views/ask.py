@@ -12,8 +12,8 @@ from apps.markup import QUIET, annotated, bars, escaped, mentions, plain
 from apps.resources import answerer, complain, own_graph, say
 from apps.views import what_if, why
 from kgqa.answerer import MAX_QUESTION_CHARACTERS
-from kgqa.explain import answer_json
-from kgqa.types import Answer, InputError, NodeRole, Passage, Question
+from kgqa.explain import answer_json, is_common
+from kgqa.types import Answer, InputError, NodeRole, Passage, Question, Source
 
 MAX_LINK_CHARACTERS = 4_000
 MAX_HISTORY = 20
@@ -118,7 +118,8 @@ def read_link() -> None:
 
 def show(answer: Answer) -> None:
     """The answer, where it came from, how sure it is, the text it was read in, and the runners-up."""
-    source = say(f"{answer.source.value}_source")
+    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
+    source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
     percent = say("confidence", percent=f"{answer.confidence:.0%}")
     st.html(
         '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'

@@ -12,13 +12,6 @@ from typing import Any
 
 from kgqa.types import Answer, Example, InputError, Passage, Question
 
-SOURCE_WORDS = {
-    "passage": "read in the passage",
-    "knowledge": "from what is commonly known",
-    "choice": "chosen",
-    "none": "not answerable",
-}
-
 
 def ask_one(
     question: str,
@@ -56,12 +49,12 @@ def _show(answer: Answer) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from kgqa.explain import path_sentences
+    from kgqa.explain import path_sentences, source_words
 
     console = Console()
     console.print(Text(answer.text or "(no answer)", style="bold"))
     console.print(
-        Text(f"{SOURCE_WORDS[answer.source.value]}, confidence {answer.confidence:.0%}", style="dim")
+        Text(f"{source_words(answer)}, confidence {answer.confidence:.0%}", style="dim")
     )
     if answer.evidence.paths:
         console.print(Text("because " + "; ".join(path_sentences(answer.evidence, answer.evidence.paths[0]))))

@@ -11,7 +11,7 @@ from kgqa.cli.build import build
 from kgqa.cli.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
 from kgqa.cli.embedding import embed
 from kgqa.cli.importing import get, import_sources
-from kgqa.cli.showing import print_json, print_table, show_manifest
+from kgqa.cli.showing import described, print_json, print_table, show_manifest
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def info(
     ] = "everyday",
     as_json: AsJson = False,
 ) -> None:
-    """What a graph holds: counts, languages, relations, licence, warnings.
+    """What a graph holds: counts, types, relations, licence, warnings, and questions to ask it.
 
     Example: kgqa graph info farm.ttl
     """
@@ -47,7 +47,7 @@ def info(
         about = {"name": opened.name, "hash": opened.hash, "endpoint": graph, "holds_facts": holds}
         show_manifest(about, None, as_json)
     elif isinstance(opened, GraphStore):
-        show_manifest(opened.manifest, None, as_json)
+        show_manifest(opened.manifest | described(opened), None, as_json)
 
 
 @graph_app.command()

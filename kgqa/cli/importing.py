@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgqa.cli.showing import show_manifest
+from kgqa.cli.showing import described, show_manifest
 from kgqa.types import InputError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -55,6 +55,7 @@ def import_sources(
     from kgqa.graph.sources.sparql_client import Endpoint, authorisation
     from kgqa.graph.sources.sparql_client import header as read_header
     from kgqa.graph.storage.importing import import_graph, is_url
+    from kgqa.graph.storage.store import GraphStore
 
     headers = dict(map(read_header, header or ())) | (authorisation(login) if login else {})
     if (headers or named) and not any(map(is_url, sources)):
@@ -63,7 +64,7 @@ def import_sources(
     kept = () if languages == "all" else tuple(languages.split(","))
     with _progress(as_json) as progress, _stoppable():
         manifest = import_graph(asked, out, name, language, kept, licence, progress=progress)
-    show_manifest(manifest, out, as_json)
+    show_manifest(manifest | described(GraphStore.open(out)), out, as_json)
 
 
 def get(

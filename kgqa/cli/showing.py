@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from kgqa.types import KnowledgeGraph
 
 
 def print_json(value: Any) -> None:
@@ -29,8 +32,15 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
     Console().print(table)
 
 
+def described(graph: KnowledgeGraph) -> dict[str, Any]:
+    """What a graph's manifest does not say: its commonest types, and three questions that it answers."""
+    from kgqa.graph.samples import common_types, sample_questions
+
+    return {"types": dict(common_types(graph)), "questions": sample_questions(graph)}
+
+
 def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) -> None:
-    """Print what a graph holds, and on standard error what is amiss with it."""
+    """Print what a graph holds and can be asked, and on standard error what is amiss with it."""
     if as_json:
         print_json(manifest)
         return
@@ -48,17 +58,21 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     left_out = dict(manifest.get("skipped") or {})
     if manifest["self_loops_dropped"]:
         left_out["fact from a concept to itself"] = manifest["self_loops_dropped"]
-    about["left out"] = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    about["types"] = ", ".join(f"{label} ({count:,})" for label, count in manifest.get("types", {}).items())
     about["hash"] = manifest["hash"]
     for key, value in about.items():
         if value:
             typer.echo(f"{key}: {value}")
+    for reason, count in left_out.items():
+        typer.echo(f"left out: {count:,} {reason}")
     ranked = sorted(manifest["relations"], key=lambda row: -row["count"])
     print_table(
         ["relation", "words", "facts", "name"],
-        [[row["label"], row["words"], f"{row['count']:,}", row["name"]] for row in ranked[:30]],
+        [[row["label"], row["words"] or row["label"], f"{row['count']:,}", row["name"]] for row in ranked[:30]],
     )
     if len(ranked) > 30:
         typer.echo(f"and {len(ranked) - 30} more relations")
+    for question in manifest.get("questions", ()):
+        typer.echo(f"ask, for instance: {question}")
     for warning in manifest.get("warnings", ()):
         typer.echo(f"warning: {warning}", err=True)

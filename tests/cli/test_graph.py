@@ -66,3 +66,10 @@ def test_export(garden: str, tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size
     assert "what form" in refused("export", garden, "--out", str(tmp_path / "out.pdf"))
     assert "import it first" in refused("export", "http://127.0.0.1:9/", "--out", str(tmp_path / "o.ttl"))
+
+
+def test_info_says_what_to_ask() -> None:
+    harbour = str(Path(__file__).parents[1] / "graphs" / "harbour.ttl")
+    said = json.loads(run("info", harbour, "--json"))
+    assert len(said["questions"]) == 3 and said["types"]["Fishing Trawler"] == 2
+    assert "ask, for instance: " in run("info", harbour)

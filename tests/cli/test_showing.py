@@ -40,7 +40,7 @@ def test_a_manifest_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     show_manifest(MANIFEST, Path("there"), as_json=False)
     said = capsys.readouterr()
     assert "there: 1,200 facts, 3 concepts" in said.out and "languages: en, ko" in said.out
-    assert "1 empty list; 2 fact from a concept to itself" in said.out
+    assert "left out: 1 empty list\nleft out: 2 fact from a concept to itself\n" in said.out
     assert "and 1 more relations" in said.out and said.err == "warning: one hub\n"
 
 

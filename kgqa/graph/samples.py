@@ -1,0 +1,161 @@
+"""What a graph is about, shown by example: its commonest kinds of thing, and questions that it answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgqa.graph.linking.korean import is_hangul
+from kgqa.graph.linking.literals import is_value, split_literal
+from kgqa.graph.linking.normalising import lemma
+from kgqa.graph.sources.vocabulary import RDF
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import KnowledgeGraph, Relation
+
+TYPES = (f"{RDF}type", "http://www.wikidata.org/prop/direct/P31")
+_DATES = frozenset({"date", "dateTime", "gYear", "gYearMonth"})
+_LOOKED_AT = 200
+_LONGEST = 40
+_VAGUE = frozenset(
+    {"related to", "same as", "is a", "synonym", "broader term", "narrower term", "similar to"}
+)
+_PREPOSITIONS = frozenset(
+    [
+        "of",
+        "in",
+        "on",
+        "at",
+        "by",
+        "to",
+        "from",
+        "with",
+        "for",
+        "into",
+        "under",
+        "as",
+        "about",
+        "after",
+        "near",
+        "through",
+    ]
+)
+_PASTS = frozenset(
+    [
+        "took",
+        "went",
+        "wrote",
+        "came",
+        "became",
+        "gave",
+        "began",
+        "grew",
+        "flew",
+        "drew",
+        "knew",
+        "won",
+        "sang",
+        "founded",
+        "invented",
+    ]
+)
+_NO_VERBS = frozenset(
+    {"has", "is", "was", "does", "this", "address", "class", "species", "status", "business"}
+)
+
+
+def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]]:
+    """Labels of the commonest types, each with how many things are of it, most first; none of an endpoint."""
+    if not isinstance(graph, GraphStore):
+        return []
+    wanted = [row for row, relation in enumerate(graph.relations) if relation.name in TYPES]
+    edges = graph.edges()
+    tails, counts = np.unique(edges.tail[np.isin(edges.relation, wanted)], return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:count]
+    return list(zip(graph.labels(tails[order]), counts[order].tolist(), strict=True))
+
+
+def sample_questions(graph: KnowledgeGraph, count: int = 3) -> list[str]:
+    """Questions that facts of the graph answer, one for each of its commonest relations; none of an endpoint.
+
+    They are worded plainly from the relation: "What is the capital of Norland?", "Where does Odin live?".
+    """
+    if not isinstance(graph, GraphStore):
+        return []
+    used = sorted(range(len(graph.relations)), key=lambda row: -graph.manifest["relations"][row]["count"])
+    questions: list[str] = []
+    asked: set[int] = set()
+    for row in used:
+        relation = graph.relations[row]
+        if relation.name in TYPES or relation.label in _VAGUE or not relation.label:
+            continue
+        if found := _asked_about(graph, row, asked):
+            asked.add(found[0])
+            ids = np.array(found, dtype=np.int32)
+            questions.append(worded(relation, graph.labels(ids)[0], is_date(graph.names(ids)[1])))
+        if len(questions) == count:
+            break
+    return questions
+
+
+def is_date(name: str) -> bool:
+    """Whether a name is that of a day, month or year."""
+    return is_value(name) and split_literal(name)[2].rpartition("#")[2] in _DATES
+
+
+def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int, ...]:
+    """A thing of which the relation says one thing only, of many facts and not asked about yet, and what it says."""
+    edges = graph.edges()
+    rows = np.flatnonzero(edges.relation == relation)
+    heads, first, times = np.unique(edges.head[rows], return_index=True, return_counts=True)
+    single = np.flatnonzero(times == 1)[:_LOOKED_AT]
+    heads, rows = heads[single], rows[first[single]]
+    if not len(heads):
+        return ()
+    labels, answers = graph.labels(heads), graph.labels(edges.tail[rows])
+    degrees = graph.degrees(heads).tolist()
+    names = graph.names(heads)
+    usable = [
+        (degree, -place)
+        for place, (label, answer, degree, name) in enumerate(
+            zip(labels, answers, degrees, names, strict=True)
+        )
+        if 1 < len(label) <= _LONGEST and answer and not is_value(name) and int(heads[place]) not in asked
+    ]
+    if not usable:
+        return ()
+    place = -max(usable)[1]
+    return int(heads[place]), int(edges.tail[rows[place]])
+
+
+def worded(relation: Relation, about: str, dated: bool = False) -> str:
+    """A question for the tail of a relation, whose words decide the form; `dated` tells that the tail is a day or year.
+
+    >>> worded(Relation("", "lives in"), "Odin"), worded(Relation("", "has capital"), "Norland")
+    ('Where does Odin live?', 'What is the capital of Norland?')
+    """
+    said = (relation.label if " or " in relation.words else relation.words or relation.label).split()
+    if any(map(is_hangul, relation.label)):
+        return f"{about}의 {relation.label}은 무엇인가요?"
+    first, last = said[0].lower(), said[-1].lower()
+    if dated and last in {"on", "in"} and len(said) > 1:
+        return f"When was {about} {' '.join(said[:-1])}?"
+    if first in {"is", "are", "was", "were"} and len(said) > 1:
+        return _asked(f"{first} {about}", said[1:])
+    if first in {"has", "have"} and len(said) > 1:
+        return f"What is the {' '.join(said[1:])} of {about}?"
+    if first in _PASTS:
+        return _asked(f"did {about} {lemma(first)}", said[1:])
+    if first.endswith("s") and first not in _NO_VERBS and lemma(first) != first:
+        return _asked(f"does {about} {lemma(first)}", said[1:])
+    if last in _PREPOSITIONS and len(said) > 1:
+        return _asked(f"is {about}", said)
+    return f"What is the {' '.join(said)} of {about}?"
+
+
+def _asked(begun: str, rest: list[str]) -> str:
+    """The question that begins so, for what would follow `rest`."""
+    if rest and rest[-1] not in _PREPOSITIONS and begun.startswith("d"):
+        return " ".join(["Which", rest[-1], begun, *rest[:-1]]) + "?"  # belongs to house: which house
+    if rest[-1:] in (["in"], ["at"]):
+        return " ".join(["Where", begun, *rest[:-1]]) + "?"
+    who = rest[-1:] == ["by"] or rest[:1] == ["married"]
+    return " ".join(["Who" if who else "What", begun, *rest]) + "?"
