@@ -11,7 +11,7 @@ Legend of dimensions, used in every shape comment:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -75,6 +75,18 @@ class GraphBatch(Movable):
     mention_node: Tensor  # (M,) int64 node 0..N-1
     label_vector: Tensor | None = None  # (U, d) float32 word vectors of each distinct label
     node_vector: Tensor | None = None  # (N, d) float32 learnt entity vectors, zero where there is none
+
+
+class EdgeBatch(NamedTuple):
+    """The directed edges that messages pass over: E' of them, every stored fact ahead and back among them.
+
+    The first E are the facts from head to tail, the next E the same facts from tail to head.
+    """
+
+    edge_index: Tensor  # (2, E') int64 source node, target node
+    kind: Tensor  # (E',) int64 row of kinds
+    kinds: Tensor  # (K', size) a vector for each kind of edge: a relation and its direction
+    log_weight: Tensor  # (E',) float32
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,11 @@ def read_questions(path: Path) -> Iterator[Question]:
 
 
 def predict_file(source: Path, target: Path, graph: str, model: str, batch: int, device: str = "auto") -> None:
-    """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on."""
+    """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
+
+    Raises:
+        InputError: a question cannot be answered, or `target` holds answers to others.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from kgqa.answerer import Answerer, check_question
@@ -171,6 +175,9 @@ def evaluate_task(
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
     `calibrate` first fits its gate and its confidences to the data set and stores them in its folder.
+
+    Raises:
+        InputError: the data set, the reader or the graph cannot be found or used.
     """
     from rich.console import Console
     from rich.table import Table

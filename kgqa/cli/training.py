@@ -30,7 +30,11 @@ def pretrain_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
 def compare_rows(
     path: Path, overrides: list[str], rows: str, seeds: int, limit: int | None, out: Path
 ) -> None:
-    """Train and measure rows of the table; print the table of all that `out` holds, and keep it there."""
+    """Train and measure rows of the table; print the table of all that `out` holds, and keep it there.
+
+    Raises:
+        InputError: the recipe cannot be used, or no row is called so.
+    """
     from kgqa.answerer import Answerer
     from kgqa.assets import expanded
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare

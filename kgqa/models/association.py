@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from torch_geometric.utils import to_dense_batch
 
 from kgqa.batch import QABatch
-from kgqa.models.overlap_features import CHOICE, PASSAGE, QUESTION
+from kgqa.models.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
 
 
 class Association(nn.Module):
@@ -46,25 +46,26 @@ class Association(nn.Module):
         tokens = batch.tokens
         assert tokens.part is not None and tokens.marks is not None and tokens.word_vector is not None
         chosen = (tokens.part == CHOICE).float()
-        weight = chosen * (tokens.marks[..., 9] + 0.05)
+        weight = chosen * (tokens.marks[..., Mark.WEIGHT] + 0.05)
         share = weight / weight.sum(1, keepdim=True).clamp(min=1e-6)
         related = _related(torch.einsum("bt,btd->bd", share, tokens.word_vector).unsqueeze(1), batch).squeeze(
             1
         )
-        again = torch.einsum("bt,btk->bk", share, tokens.marks[..., :7])
+        again = torch.einsum("bt,btk->bk", share, tokens.marks[..., : Mark.SENTENCE])
         passage = (tokens.part == PASSAGE).float()
-        both = ((tokens.marks[..., 7] + tokens.marks[..., 8]) * passage).amax(1, keepdim=True)
+        shares = tokens.marks[..., Mark.SENTENCE] + tokens.marks[..., Mark.SENTENCE_OF_THIRD]
+        both = (shares * passage).amax(1, keepdim=True)
         return self.choice(torch.cat([related, again, both], dim=-1)).squeeze(-1).float()
 
     def sources(self, batch: QABatch) -> Tensor:
         """Scores (Q, 3) of passage, knowledge and none, from how much of the question recurs in the passage."""
         tokens = batch.tokens
         assert tokens.part is not None and tokens.marks is not None
-        asked = (tokens.part == QUESTION).float() * tokens.marks[..., 9]
-        again = (tokens.part == QUESTION).float() * tokens.marks[..., 0]
+        asked = (tokens.part == QUESTION).float() * tokens.marks[..., Mark.WEIGHT]
+        again = (tokens.part == QUESTION).float() * tokens.marks[..., Mark.RECURS]
         found = again.sum(1) / asked.sum(1).clamp(min=1e-6)
         passage = (tokens.part == PASSAGE).float()
-        sentence = (tokens.marks[..., 7] * passage).amax(1)
+        sentence = (tokens.marks[..., Mark.SENTENCE] * passage).amax(1)
         rows = torch.stack([found, sentence, asked.sum(1) / 5, passage.amax(1)], dim=-1)
         place = batch.question.unsqueeze(1).expand(-1, 4)
         best = rows.new_zeros(batch.num_questions, 4).scatter_reduce(0, place, rows, "amax")
@@ -91,8 +92,8 @@ def _related(targets: Tensor, batch: QABatch) -> Tensor:
     product = targets @ tokens.word_vector.transpose(1, 2)  # (B, X, T)
     found = []
     for part in (QUESTION, PASSAGE):
-        inside = (tokens.part == part) & (tokens.marks[..., 9] > 0)
-        weight = inside.float() * tokens.marks[..., 9]
+        inside = (tokens.part == part) & (tokens.marks[..., Mark.WEIGHT] > 0)
+        weight = inside.float() * tokens.marks[..., Mark.WEIGHT]
         share = weight / weight.sum(1, keepdim=True).clamp(min=1e-6)
         mean = torch.einsum("bxt,bt->bx", product, share.to(product.dtype))
         most = product.masked_fill(~inside.unsqueeze(1), -1e4).amax(-1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,32 @@ if TYPE_CHECKING:
 
 QUESTION, CHOICE, PASSAGE = 1, 2, 3
 """Parts of a row; 0 is no word's first token."""
-MARKS = 10
-"""Marks of a token, see `marks`."""
+
+
+class Mark(IntEnum):
+    """Columns of a word's marks, each 0 to about 1. The order is stored in checkpoints; never reorder."""
+
+    RECURS = 0
+    """Weight of a word whose lemma recurs in the other text."""
+    AS_WRITTEN = 1
+    """Whether it recurs as it is written."""
+    RECURS_IN_THIRD = 2
+    """As `RECURS`, in the third text."""
+    BEFORE_NEARBY = 3
+    """Recurring words before it, fading fast."""
+    AFTER_NEARBY = 4
+    BEFORE = 5
+    """Recurring words before it, fading slowly."""
+    AFTER = 6
+    SENTENCE = 7
+    """Share of the other text's words that its sentence holds, by weight."""
+    SENTENCE_OF_THIRD = 8
+    """The same of the third text's."""
+    WEIGHT = 9
+    """How telling the word is."""
+
+
+MARKS = len(Mark)
 FADING = (0.8, 0.95)
 """How much of a recurring word is left one word further on: nearby, and about in the sentence."""
 _END = re.compile(r"[.!?\n]")
@@ -70,17 +95,15 @@ def read_words(
 
 
 def marks(text: TextWords, other: TextWords | None, third: TextWords | None) -> NDArray[np.float32]:
-    """Marks (W, MARKS) of each word of a text, 0 to about 1.
-
-    0 weight of a word whose lemma recurs in `other`; 1 whether it recurs as it is written; 2 as 0, in `third`;
-    3-6 recurring words before and after it, fading fast and slowly; 7, 8 share of the words of `other` and of
-    `third` that its sentence holds, by weight; 9 its weight.
-    """
+    """Marks (W, MARKS) of each word of a text, columns as in `Mark`."""
     result = np.zeros((len(text.lemmas), MARKS), dtype=np.float32)
     if not len(text.lemmas):
         return result
-    result[:, 9] = text.weights
-    for column, sentence, source in ((0, 7, other), (2, 8, third)):
+    result[:, Mark.WEIGHT] = text.weights
+    for column, sentence, source in (
+        (Mark.RECURS, Mark.SENTENCE, other),
+        (Mark.RECURS_IN_THIRD, Mark.SENTENCE_OF_THIRD, third),
+    ):
         if source is None or not len(source.lemmas):
             continue
         worth = dict(zip(source.lemmas, source.weights.tolist(), strict=True))
@@ -94,12 +117,15 @@ def marks(text: TextWords, other: TextWords | None, third: TextWords | None) -> 
         result[:, sentence] = [share.get(number, 0.0) for number in text.sentences.tolist()]
     if other is not None:
         written = set(other.surfaces)
-        result[:, 1] = [word in written for word in text.surfaces]
-    recurring = result[:, 0].tolist()
-    for column, fading in ((3, FADING[0]), (5, FADING[1])):
-        result[:, column] = _faded(recurring, fading)
-        result[:, column + 1] = _faded(recurring[::-1], fading)[::-1]
-    result[:, 3:7] /= 2
+        result[:, Mark.AS_WRITTEN] = [word in written for word in text.surfaces]
+    recurring = result[:, Mark.RECURS].tolist()
+    nearby, about = FADING
+    for before, after, fading in (
+        (Mark.BEFORE_NEARBY, Mark.AFTER_NEARBY, nearby),
+        (Mark.BEFORE, Mark.AFTER, about),
+    ):
+        result[:, before] = _faded(recurring, fading) / 2
+        result[:, after] = _faded(recurring[::-1], fading)[::-1] / 2
     return result
 
 
@@ -133,10 +159,10 @@ def overlap_features(asked: TextWords | None, chosen: TextWords | None, passage:
     )
 
 
-def _faded(values: list[float], fading: float) -> list[float]:
+def _faded(values: list[float], fading: float) -> NDArray[np.float64]:
     """What is left, at each place, of the values before it."""
     left, result = 0.0, []
     for value in values:
         result.append(left)
         left = (left + value) * fading
-    return result
+    return np.array(result)

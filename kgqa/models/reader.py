@@ -87,7 +87,12 @@ class Reader(nn.Module):
         choice = self.choice(fused, batch, concept)
         if association is not None:
             choice = choice + association.choices(batch)
-        gate = self.gate(fused, batch, self.span.margin(span, batch), self.concept.best(concept, batch))
+        gate = self.gate(
+            fused,
+            batch,
+            span_margin=self.span.margin(span, batch),
+            best_concept=self.concept.best(concept, batch),
+        )
         if association is not None:
             sources = association.sources(batch)
             gate = gate + functional.pad(sources, (0, gate.shape[1] - sources.shape[1]))

@@ -173,6 +173,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """Train a reader as the recipe says; checkpoints and the final reader go to `folder`.
 
     The reader in `folder/export` loads with `kgqa.load` or `--model`.
+
+    Raises:
+        InputError: the recipe names what is not there, or what does not go together.
     """
     from accelerate import PartialState
 

@@ -82,7 +82,11 @@ class PairBatches(Batches):
 
 
 def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> Batches:
-    """The batches that the recipe's objective reads."""
+    """The batches that the recipe's objective reads.
+
+    Raises:
+        InputError: there is too little text for a row.
+    """
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     if recipe.objective.name in KNOWLEDGE:
         from kgqa.trainer.grounding import grounded_batches  # graphs are not needed for text alone

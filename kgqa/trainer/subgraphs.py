@@ -126,6 +126,9 @@ def cached_subgraphs(
     """The subgraphs of `examples`: from `folder/key.npz`, which is written first where it does not exist.
 
     `change` is done to each subgraph when it is read; the file holds them as they were found.
+
+    Raises:
+        InputError: the file is damaged.
     """
     path = folder / f"{key}.npz"
     if not path.exists():

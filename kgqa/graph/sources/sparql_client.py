@@ -80,6 +80,9 @@ class Endpoint:
 
     `headers` go with every request, but to no other server it may point to; `graphs` are the named graphs that make up
     the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4).
+
+    Raises:
+        InputError: the address or the name of a graph is none.
     """
 
     def __init__(

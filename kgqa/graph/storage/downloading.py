@@ -74,7 +74,11 @@ def get_graph(
 
 
 def download(official: Official, folder: Path, progress: Progress | None = None) -> Path:
-    """The file of an official graph in `folder`, fetched where it is not there; its size is checked."""
+    """The file of an official graph in `folder`, fetched where it is not there; its size is checked.
+
+    Raises:
+        InputError: it cannot be fetched, or not whole.
+    """
     target = folder / official.url.rsplit("/", 1)[-1]
     if target.is_file():
         return target

@@ -33,7 +33,11 @@ class Names:
         return len(self._hashes)
 
     def add(self, names: list[str]) -> NDArray[np.int32]:
-        """Id of each name; new names are given the next ids."""
+        """Id of each name; new names are given the next ids.
+
+        Raises:
+            InputError: there are more than an int32 counts.
+        """
         hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
         ordered, first, inverse = _distinct(hashes)
         at = np.searchsorted(self._hashes, ordered)
@@ -91,7 +95,11 @@ class Scratch:
         }
 
     def add(self, batch: Batch) -> None:
-        """Append a batch; facts from an entity to itself are dropped and counted."""
+        """Append a batch; facts from an entity to itself are dropped and counted.
+
+        Raises:
+            InputError: there are more than an int32 counts.
+        """
         if batch.heads:
             count = len(batch.heads)
             both = self.names.add(batch.heads + batch.tails)

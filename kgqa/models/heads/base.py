@@ -18,7 +18,7 @@ class Head(nn.Module):
         raise NotImplementedError
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Sum of the losses of the questions this head learns from, and their number."""
+        """Sum () of the losses of the questions this head learns from, and their number."""
         raise NotImplementedError
 
     def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:

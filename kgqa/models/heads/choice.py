@@ -42,7 +42,7 @@ class ChoiceHead(Head):
         return score + torch.where(best > -1e4, self.known[0] * best + self.known[1], 0.0)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Cross-entropy over the choices of each question that has a gold choice."""
+        """Cross-entropy () of scores (B,) over the choices of each question that has a gold choice; their number."""
         gold = batch.gold
         assert gold is not None
         asked = gold.choice >= 0
@@ -52,7 +52,7 @@ class ChoiceHead(Head):
         return F.cross_entropy(each[asked], gold.choice[asked], reduction="sum"), int(asked.sum())
 
     def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:
-        """Choices, best first; a choice read in several windows counts with its best one."""
+        """Choices by scores (B,), best first; a choice read in several windows counts with its best one."""
         best: list[dict[int, float]] = [{} for _ in collated.examples]
         for row, value in zip(collated.rows, scores.tolist(), strict=True):
             if row.choice >= 0:

@@ -46,7 +46,8 @@ class ConceptHead(Head):
         return scores.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), -1e4)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Over the rows whose subgraph holds an accepted concept and whose question has no choices."""
+        """Loss () of scores (N,), summed over the rows whose subgraph holds an accepted concept and whose question
+        has no choices, and their number."""
         gold = batch.gold
         assert gold is not None
         row = batch.graph.batch
@@ -59,7 +60,7 @@ class ConceptHead(Head):
         return -right[has].clamp(min=1e-9).log().sum(), int(has.sum())
 
     def best(self, scores: Tensor, batch: QABatch) -> Tensor:
-        """Best and mean node score of each row's nodes, (Q, 2), for the gate."""
+        """Best of the scores (N,) of each question's nodes, and how far its rivals come near, (Q, 2), for the gate."""
         low = torch.full((batch.num_questions,), -20.0, device=scores.device)
         question = batch.question[batch.graph.batch]
         top = low.scatter_reduce(0, question, scores, "amax")
@@ -67,7 +68,7 @@ class ConceptHead(Head):
         return torch.stack([top, spread - top], dim=-1)
 
     def decode(self, scores: Tensor, collated: Collated, k: int = 10) -> list[list[Candidate]]:
-        """The k best concepts of each question, a question's windows taken together."""
+        """The k best concepts of each question by scores (N,), a question's windows taken together."""
         found: list[dict[tuple[str, str], float]] = [{} for _ in collated.examples]
         for row in collated.rows:
             count = len(row.subgraph.nodes)

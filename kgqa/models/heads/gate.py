@@ -31,8 +31,11 @@ class Gate(nn.Module):
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, self.classes))
         self.scale, self.shift = 1.0, (0.0,) * self.classes
 
-    def forward(self, fused: Fused, batch: QABatch, span_margin: Tensor, best_concept: Tensor) -> Tensor:
-        """Scores (Q, C) of `GATED`, then yes and no; without a passage only knowledge and none can be chosen."""
+    def forward(self, fused: Fused, batch: QABatch, *, span_margin: Tensor, best_concept: Tensor) -> Tensor:
+        """Scores (Q, C) of `GATED`, then yes and no; without a passage only knowledge and none can be chosen.
+
+        `span_margin` (Q,) is that of `SpanHead`, `best_concept` (Q, 2) that of `ConceptHead`.
+        """
         text = row_mean(torch.cat([fused.summary, fused.pooled], dim=-1), batch)
         clues = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
         scores = self.out(self.hidden(torch.cat([text, clues.to(text.dtype)], dim=-1))).float()
@@ -51,7 +54,7 @@ class Gate(nn.Module):
         return scores * self.scale + scores.new_tensor(self.shift)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Cross-entropy over the questions without choices."""
+        """Cross-entropy () of scores (Q, C), summed over the questions without choices, and their number."""
         gold = batch.gold
         assert gold is not None
         target = gate_class(gold.source)

@@ -31,7 +31,10 @@ class SpanHead(Head):
         return torch.cat([null, scores[:, 1:]], dim=1)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Cross-entropy of start and end; open questions are taught that no span answers them."""
+        """Cross-entropy () of start and end of scores (B, T, 2), and the number of rows.
+
+        Open questions are taught that no span answers them.
+        """
         gold = batch.gold
         assert gold is not None
         rows = gold.source[batch.question] < SOURCES.index(Source.CHOICE)
@@ -54,7 +57,10 @@ class SpanHead(Head):
         return low.scatter_reduce(0, batch.question, best, "amax")
 
     def decode(self, scores: Tensor, collated: Collated, k: int = 5) -> list[list[Candidate]]:
-        """Best spans, start <= end < start + `MAX_SPAN_TOKENS`, over all windows; probability against no span."""
+        """Best spans by scores (B, T, 2), start <= end < start + `MAX_SPAN_TOKENS`, over all windows.
+
+        Their probability is taken against no span.
+        """
         scores = scores.detach()
         found: list[dict[Span, float]] = [{} for _ in collated.examples]
         null = [float("inf")] * len(collated.examples)

@@ -15,6 +15,9 @@ from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean,
 class Aggregator(nn.Module):
     """One K-encoder layer: entities attend to entities, then tokens and entities are mixed (equations 3-5).
 
+        e = LayerNorm(e + MultiHead(e, e, e))      m_t = GELU(W_t t + W_e e_t)
+        t = t + W'_t m_t                           e = LayerNorm(e + W'_e m_t)
+
     The token side keeps the encoder's own feed-forward layer and starts as if there were no entity (its
     output is zero at first), since the encoder was pretrained without the mixing.
     """
@@ -31,7 +34,7 @@ class Aggregator(nn.Module):
         self.entity_norm = nn.LayerNorm(size)
         self.dropout = nn.Dropout(settings.dropout)
 
-    def forward(self, tokens: Tensor, entities: Tensor, named: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens: Tensor, entities: Tensor, *, named: Tensor) -> tuple[Tensor, Tensor]:
         """New tokens (B, T, H) and entities (B, T, size); `named` (B, T) marks tokens that have an entity."""
         hidden_from = ~named
         hidden_from = hidden_from & ~hidden_from.all(1, keepdim=True)  # a row without entities masks nothing
@@ -81,7 +84,7 @@ class Ernie(Reasoner):
             nonlocal entities
             turn = number - (stepper.num_layers - self.num_fused)
             if turn >= 0:
-                hidden, entities = self.layers[turn](hidden, entities, named)
+                hidden, entities = self.layers[turn](hidden, entities, named=named)
             return hidden
 
         hidden = stepper.walk(batch.tokens, visit)

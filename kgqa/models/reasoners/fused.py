@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Fused, GraphBatch, QABatch
+from kgqa.batch import EdgeBatch, Fused, GraphBatch, QABatch
 from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean, zero_linear
@@ -16,6 +16,7 @@ from kgqa.models.reasoners.gnn import (
     NodeInput,
     RelationalAttention,
     context_nodes,
+    fact_attention,
 )
 
 
@@ -26,6 +27,11 @@ class FusionLayer(nn.Module):
        in DRAGON's residual form (Yasunaga et al., 2022, section 2.2).
     2. Mention tokens and their concept nodes are mixed as in ERNIE's aggregator (Zhang et al., 2019,
        equation 4). A mention's tokens all take part; a node reads their mean.
+
+    With t a mention's token and n its node, s the summary token and c the context node of their row:
+
+        z = GELU(W LayerNorm([s ; c]))       s += W_s z        c += W_c z
+        m = GELU(W_t t + W_n n)              t += W_m m        n += mean over its tokens of W_k m
 
     What reaches the text starts at zero, so that training starts at the text-only reader.
     """
@@ -49,12 +55,16 @@ class FusionLayer(nn.Module):
         self,
         hidden: Tensor,
         nodes: Tensor,
-        edges: tuple[Tensor, Tensor, Tensor, Tensor],
+        edges: EdgeBatch,
         graph: GraphBatch,
+        *,
         summary_at: Tensor,
         context: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """New token states (B, T, H), node states (N, size), attention (E',)."""
+        """New token states (B, T, H), node states (N, size), attention (E',).
+
+        `summary_at` (B,) is the place of each row's summary token, `context` (B,) its context node.
+        """
         rows = torch.arange(len(hidden), device=hidden.device)
         instruction = self.instruct(hidden[rows, summary_at]).index_select(0, graph.batch)
         nodes, attention = self.messages(nodes, edges, instruction)
@@ -112,14 +122,12 @@ class FusedReasoner(Reasoner):
                     0, context, self.start_context(hidden[rows, summary_at]).to(nodes.dtype)
                 )
             fusion = self.layers[layer - first]
-            hidden, nodes, attention = fusion(hidden, nodes, edges, graph, summary_at, context)
+            hidden, nodes, attention = fusion(hidden, nodes, edges, graph, summary_at=summary_at, context=context)
             weights.append(attention)
             return hidden
 
         hidden = stepper.walk(batch.tokens, visit)
         summary = stepper.summary(hidden, batch.tokens)
         pooled = self.pool(summary, nodes, graph)
-        count = graph.edge_index.shape[1]
-        mean = torch.stack(weights).mean(0)
-        attention = torch.maximum(mean[:count], mean[count : 2 * count])
+        attention = fact_attention(weights, graph)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import softmax
 
-from kgqa.batch import GraphBatch
+from kgqa.batch import EdgeBatch, GraphBatch
 from kgqa.types import LINKED, NodeRole
 
 NUM_ROLES = len(NodeRole)
@@ -20,8 +21,18 @@ def context_nodes(graph: GraphBatch) -> Tensor:
     return torch.nonzero(graph.role == int(NodeRole.CONTEXT)).squeeze(-1)
 
 
+def fact_attention(layers: Sequence[Tensor], graph: GraphBatch) -> Tensor:
+    """Attention of each stored fact, (E,): the mean over layers of (E',), of its two directions the larger."""
+    count = graph.edge_index.shape[1]
+    mean = torch.stack(list(layers)).mean(0)
+    return torch.maximum(mean[:count], mean[count : 2 * count])
+
+
 class NodeInput(nn.Module):
-    """Initial node states: label vector + role + relevance (QA-GNN, Yasunaga et al., 2021, section 3.2)."""
+    """Initial node states: label vector + role + relevance (QA-GNN, Yasunaga et al., 2021, section 3.2).
+
+    h_i = LayerNorm(label_i + role_i + W [s_i, sqrt(s_i), s_i^2]), s_i the node's relevance.
+    """
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -49,11 +60,8 @@ class Connections(nn.Module):
         self.backward_kind = nn.Linear(size, size)
         self.context_kind = nn.Embedding(2 * NUM_ROLES, size)
 
-    def forward(self, labels: Tensor, graph: GraphBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Edge index (2, E'), kind of each edge (E',), kind vectors (kinds, size), log weight (E',).
-
-        The first E edges are the facts from head to tail, the next E the same facts from tail to head.
-        """
+    def forward(self, labels: Tensor, graph: GraphBatch) -> EdgeBatch:
+        """Edges of the whole batch, from label vectors (U, size)."""
         relation, kind = torch.unique(graph.edge_label, return_inverse=True)
         vectors = labels[relation]
         linked = torch.stack([graph.role == int(role) for role in LINKED]).any(0)
@@ -73,16 +81,20 @@ class Connections(nn.Module):
         kinds = torch.cat([kind, kind + len(relation), base + linked_role, base + NUM_ROLES + linked_role])
         table = torch.cat([self.forward_kind(vectors), self.backward_kind(vectors), self.context_kind.weight])
         weight = torch.cat([graph.edge_weight, graph.edge_weight, graph.score.new_ones(2 * len(member))])
-        return index, kinds, table, weight.clamp(min=1e-3).log()
+        return EdgeBatch(index, kinds, table, weight.clamp(min=1e-3).log())
 
 
 class RelationalAttention(MessagePassing):
     """One message layer: attention over the incoming edges of each node, steered by the question.
 
-    The attention of an edge is (query of its target) . (key of its source + key of its kind), plus how well
-    the kind answers the row's text (instruction vector, as in NSM, He et al., 2021, section 4.2); softmax
-    over the target's incoming edges (the paper's form of QA-GNN, not its released code's, which normalises
-    by source). Pre-norm residual with a feed-forward layer.
+    For an edge of kind r and weight w from node j to node i, in each head of size d:
+
+        a_ij = softmax_j( (q_i . (k_j + k_r) + W u_i . k_r) / sqrt(d) + log w )
+        h_i  = h_i + W_o sum_j a_ij (v_j + v_r), then h_i = h_i + FFN(LayerNorm(h_i))
+
+    with q, k, v of LayerNorm(h), and u_i what the row's text asks for (the instruction vector of NSM, He et
+    al., 2021, section 4.2). The softmax is over the target's incoming edges: the paper's form of QA-GNN, not
+    its released code's, which normalises by source.
     """
 
     def __init__(self, size: int, num_heads: int, dropout: float, instructed: bool = True) -> None:
@@ -107,7 +119,7 @@ class RelationalAttention(MessagePassing):
     def forward(
         self,
         nodes: Tensor,
-        edges: tuple[Tensor, Tensor, Tensor, Tensor],
+        edges: EdgeBatch,
         instruction: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), mean of the heads.
@@ -144,7 +156,10 @@ class RelationalAttention(MessagePassing):
 
 
 class AttentionPooling(nn.Module):
-    """What the graph says to a row: nodes weighed by the row's text, (B, size)."""
+    """What the graph says to a row: nodes weighed by the row's text, (B, size).
+
+    p = sum_i softmax_i(W_q s . W_k h_i / sqrt(d)) h_i over the row's nodes, s the text's summary.
+    """
 
     def __init__(self, text_size: int, size: int) -> None:
         super().__init__()
@@ -152,7 +167,10 @@ class AttentionPooling(nn.Module):
         self.key = nn.Linear(size, size)
 
     def forward(self, summary: Tensor, nodes: Tensor, graph: GraphBatch) -> Tensor:
-        """Pooled node states; the context nodes take part, so a row without concepts still has a vector."""
+        """Pooled node states (B, size) of summaries (B, H) and nodes (N, size).
+
+        The context nodes take part, so a row without concepts still has a vector.
+        """
         score = (self.query(summary)[graph.batch] * self.key(nodes)).sum(-1) / math.sqrt(nodes.shape[-1])
         weight = softmax(score.float(), graph.batch, num_nodes=len(summary)).to(nodes.dtype)
         return nodes.new_zeros(len(summary), nodes.shape[-1]).index_add_(

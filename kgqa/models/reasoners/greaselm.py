@@ -15,6 +15,7 @@ from kgqa.models.reasoners.gnn import (
     NodeInput,
     RelationalAttention,
     context_nodes,
+    fact_attention,
 )
 
 
@@ -23,6 +24,8 @@ class GreaseLM(Reasoner):
 
     The two sides meet only there (section 3.2): one MLP, shared by the k layers, maps their joint state to
     two new ones. The interaction token is the summary token; the interaction node starts from its type alone.
+
+        [h_int ; e_int] = MLP([h_int ; e_int]), in DRAGON LayerNorm(x + MLP(x))
     """
 
     residual = False
@@ -78,9 +81,7 @@ class GreaseLM(Reasoner):
         hidden = stepper.walk(batch.tokens, visit)
         summary = stepper.summary(hidden, batch.tokens)
         pooled = torch.cat([self.pool(summary, nodes, graph), nodes[context]], dim=-1)
-        count = graph.edge_index.shape[1]
-        mean = torch.stack(weights).mean(0)
-        both = torch.maximum(mean[:count], mean[count : 2 * count])
+        both = fact_attention(weights, graph)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)
 
 

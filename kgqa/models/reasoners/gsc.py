@@ -10,10 +10,14 @@ from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes
+from kgqa.types import NodeRole
 
 
 class GSC(Reasoner):
     """Every node and edge carries one number; two rounds of adding up (section 4.1).
+
+        e_ij = sigmoid(MLP([relation ; role_i ; role_j ; direction]))
+        n_j  = n_j + sum_i n_i e_ij, with n = 1 at first for the concepts that the text mentions, else 0
 
     An edge's number comes from its relation and the roles of its ends; a relation is read by its words in a
     few dimensions, so that any graph's relations can be counted. Nodes have no vectors here: a node's state
@@ -48,7 +52,7 @@ class GSC(Reasoner):
         back = self.edge(
             torch.cat([relation, roles[tail], roles[head], torch.zeros_like(relation[:, :1])], dim=-1)
         )
-        count = (graph.role < 3).to(labels.dtype)  # the concepts that the text mentions start with one
+        count = (graph.role < int(NodeRole.OTHER)).to(labels.dtype)  # those that the text mentions
         for _ in range(self.rounds):
             count = (
                 count
@@ -66,7 +70,7 @@ class GSC(Reasoner):
     def _row_total(level: Tensor, batch: QABatch) -> Tensor:
         """Mean count (B, 1) of a row's chosen concepts, or of all where it has no choice."""
         graph = batch.graph
-        chosen = (graph.role == 2).to(level.dtype).unsqueeze(-1)
+        chosen = (graph.role == int(NodeRole.CHOICE)).to(level.dtype).unsqueeze(-1)
         size = len(context_nodes(graph))
         total = level.new_zeros(size, 1).index_add_(0, graph.batch, level * chosen)
         number = level.new_zeros(size, 1).index_add_(0, graph.batch, chosen)

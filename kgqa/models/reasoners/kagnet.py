@@ -30,6 +30,11 @@ Path = tuple[int, tuple[int, ...], tuple[bool, ...], int]
 class KagNet(Reasoner):
     """GCN on the schema graph, LSTM over each path, and attention over paths and pairs (sections 4.1-4.3).
 
+    With T a pair's states and R_k its k-th path's, s the text's summary:
+
+        alpha_k = softmax_k(T W_1 R_k)      P = sum_k alpha_k R_k
+        beta    = softmax over pairs of s W_2 [T ; P]      g = sum over pairs of beta [T ; P]
+
     A pair is (concept of question or passage, concept of the choice); without choices the best-ranked other
     concepts stand as possible answers. Differences: a path's steps are packed, so that no padded step is read
     (the released code reads the last padded one); paths are the cheapest few, not all simple ones.

@@ -23,9 +23,14 @@ MAX_BRANCHES = 8
 class KBert(Reasoner):
     """Sentence tree, soft positions and visible matrix (sections 3.3-3.4); the encoder stays plain.
 
+    Attention is softmax((Q K' + M) / sqrt(d)) V with M_ij = 0 where i and j share a branch, else -inf.
+
     A branch "relation, tail" hangs on its mention's first token: its positions go on from there, it sees
     itself and its mention, the mention sees it, and the other words do not. Branches stand at the end of the
     row, so they push out no text. For bidirectional encoders that accept positions and a mask per pair.
+
+    Raises:
+        InputError: the encoder is another.
     """
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:

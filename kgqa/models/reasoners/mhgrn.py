@@ -20,8 +20,14 @@ from kgqa.types import NodeRole
 class MHGRN(Reasoner):
     """A node reads every path of up to k hops that ends in it, weighed by a factorised score (section 4.2).
 
-    The weight of a path (j, r1 .. rK, i) is f(role j) * prod d(r) * prod t(r, r') * g(role i), with d, f and
-    g read from the text. Where the paper has a table of relation pairs for t, relations here are words, so t
+    The weight of a path (j, r1 .. rK, i) is
+
+        alpha = f(role j) * prod_k d(r_k) * prod_k t(r_k, r_k+1) * g(role i)
+
+    with d, f and g read from the text; a node reads z_K = sum alpha W_K(r_K) .. W_1(r_1) x_j / sum alpha of
+    each length K, and the lengths by attention to the text.
+
+    Where the paper has a table of relation pairs for t, relations here are words, so t
     is of low rank: t(r, r') = u(r) . v(r'), both positive; the recurrence stays exact and costs O(edges) a
     hop. Transforms are diagonal (the paper's `diag_decompose`).
     """
@@ -120,11 +126,11 @@ class MHGRN(Reasoner):
         enter = torch.cat([F.softplus(layer(vectors)) for layer in self.enter]).float()
         asked = (graph.role == int(NodeRole.QUESTION)) | (graph.role == int(NodeRole.PASSAGE))
         scores, walks = best_walks(
-            begin.float().log().masked_fill(~asked, -torch.inf),
-            (*ends, torch.cat([kind, kind + len(relation)])),
-            unary.float().clamp(min=1e-9).log(),
-            (leave @ enter.T).log(),
-            self.hops,
+            begin=begin.float().log().masked_fill(~asked, -torch.inf),
+            edges=(*ends, torch.cat([kind, kind + len(relation)])),
+            unary=unary.float().clamp(min=1e-9).log(),
+            transition=(leave @ enter.T).log(),
+            hops=self.hops,
         )
         source, target = (torch.cat([end, end.new_full((1,), -1)]) for end in ends)
         at = torch.cat([source[walks[..., :1]], target[walks]], -1)  # (N, hops, hops + 1), -1 past the end

@@ -15,11 +15,15 @@ from kgqa.models.reasoners.gnn import (
     NodeInput,
     RelationalAttention,
     context_nodes,
+    fact_attention,
 )
 
 
 class QAGNN(Reasoner):
     """Text first, then the graph: the context node starts as the text's summary and takes part.
+
+    With z the context node, z_0 = W s; the layers are those of `RelationalAttention` without an instruction;
+    what is handed on is [pooled nodes ; z_L] (section 3.4).
 
     Differences from the released code: attention is normalised over a target's incoming edges, as the paper
     writes it (section 3.3), and layer norm stands for batch norm, which would see other questions'
@@ -56,7 +60,5 @@ class QAGNN(Reasoner):
             nodes, attention = layer(nodes, edges)
             weights.append(attention)
         pooled = torch.cat([self.pool(summary, nodes, graph), nodes[context]], dim=-1)
-        count = graph.edge_index.shape[1]
-        mean = torch.stack(weights).mean(0)
-        both = torch.maximum(mean[:count], mean[count : 2 * count])
+        both = fact_attention(weights, graph)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 
 def best_walks(
+    *,
     begin: Tensor,
     edges: tuple[Tensor, Tensor, Tensor],
     unary: Tensor,
@@ -14,6 +15,11 @@ def best_walks(
     hops: int,
 ) -> tuple[Tensor, Tensor]:
     """The heaviest walk of each length 1..hops into each node, exactly (Feng et al., 2020, section 3.4).
+
+    With s a walk's last edge's kind, of the edges e = (j, i) of kind r into a node i:
+
+        w_1(i, r) = max_e begin(j) + unary(e)
+        w_k(i, r) = max_e max_s w_k-1(j, s) + transition(s, r) + unary(e)
 
     A walk's log weight is that of its first node, plus its edges' own, plus the transitions between the kinds
     of neighbouring edges. The state of the recurrence is (node, kind of the edge into it): O(edges x kinds) a

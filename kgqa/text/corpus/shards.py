@@ -50,7 +50,11 @@ def read_documents(path: Path) -> Iterator[Document]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Lines of a UTF-8 file, plain or compressed (`.zst`)."""
+    """Lines of a UTF-8 file, plain or compressed (`.zst`).
+
+    Raises:
+        InputError: there is no such file.
+    """
     if not path.is_file():
         raise InputError(f"{path}: no such text file; name a .txt or .txt.zst file")
     if path.suffix == ".zst":
@@ -203,7 +207,11 @@ class Corpus:
         self.cls, self.sep = int(self.manifest["cls"]), int(self.manifest["sep"])
 
     def tokens(self, split: str = "train") -> NDArray[np.uint16]:
-        """The token stream of a split: one mapped shard, or several put together."""
+        """The token stream of a split: one mapped shard, or several put together.
+
+        Raises:
+            InputError: a shard has been cut off.
+        """
         entry = self.manifest["splits"][split]
         shards = [self._shard(name) for name in entry["shards"]]
         stream = shards[0] if len(shards) == 1 else np.concatenate([np.empty(0, dtype="<u2"), *shards])

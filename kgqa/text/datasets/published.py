@@ -41,7 +41,11 @@ def _json(path: Path) -> Any:
 
 
 def squad(path: Path, skipped: frozenset[str] = frozenset()) -> Iterator[Example]:
-    """SQuAD 1.1 and 2.0, KorQuAD (Rajpurkar et al., 2016 and 2018; Lim et al., 2019)."""
+    """SQuAD 1.1 and 2.0, KorQuAD (Rajpurkar et al., 2016 and 2018; Lim et al., 2019).
+
+    Raises:
+        InputError: the file is missing or not in SQuAD's format.
+    """
     try:
         for article in _json(path)["data"]:
             for number, paragraph in enumerate(article["paragraphs"]):

@@ -12,7 +12,7 @@ def test_without_a_passage_nothing_can_be_read_in_it(tokenizer, digging) -> None
     batch = Collator(tokenizer)([Example(Question("what")), passage], [[digging]] * 2, with_gold=True).batch
     fused = Fused(torch.zeros(2, 5, 8), torch.randn(2, 8), torch.zeros(12, 8), torch.randn(2, 8))
     gate = Gate(8)
-    scores = gate(fused, batch, torch.tensor([-20.0, 3.0]), torch.zeros(2, 2))
+    scores = gate(fused, batch, span_margin=torch.tensor([-20.0, 3.0]), best_concept=torch.zeros(2, 2))
     chances = scores.softmax(-1)
     assert chances[0, GATED.index(Source.PASSAGE)] == 0 and chances[1, 0] > 0
     loss, count = gate.loss(scores, batch)

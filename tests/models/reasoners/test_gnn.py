@@ -9,11 +9,12 @@ def test_edges_run_both_ways_and_attention_sums_to_one(tokenizer, digging) -> No
     torch.manual_seed(0)
     graph = Collator(tokenizer)([Example(Question("what"))] * 2, [[digging], [digging]]).batch.graph
     labels = torch.randn(len(graph.label_ids), 8)
-    index, kinds, table, weight = Connections(8)(labels, graph)
+    edges = Connections(8)(labels, graph)
+    index, kinds, table, weight = edges
     assert index.shape[1] == 2 * 6 + 2 * 4 and kinds.max() < len(table) and weight.shape == kinds.shape
     nodes = NodeInput(8)(labels, graph)
     layer = RelationalAttention(8, 2, 0.0)
-    updated, attention = layer(nodes, (index, kinds, table, weight), torch.randn(len(nodes), 8))
+    updated, attention = layer(nodes, edges, torch.randn(len(nodes), 8))
     total = torch.zeros(len(nodes)).index_add_(0, index[1], attention)
     assert torch.allclose(total[torch.unique(index[1])], torch.ones(len(torch.unique(index[1]))), atol=1e-5)
     assert updated.shape == nodes.shape

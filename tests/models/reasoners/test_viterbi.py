@@ -26,7 +26,7 @@ def test_the_recurrence_finds_what_trying_all_walks_finds() -> None:
         edges = (torch.randint(0, 5, (9,)), torch.randint(0, 5, (9,)), torch.randint(0, 3, (9,)))
         begin, unary, transition = torch.randn(5), torch.randn(9), torch.randn(3, 3)
         begin[3:] = -math.inf
-        scores, walks = best_walks(begin, edges, unary, transition, 3)
+        scores, walks = best_walks(begin=begin, edges=edges, unary=unary, transition=transition, hops=3)
         for end, hops in itertools.product(range(5), (1, 2, 3)):
             weight, walk = brute(begin, edges, unary, transition, hops, end)
             assert math.isclose(float(scores[end, hops - 1]), weight, rel_tol=1e-4) or weight == -math.inf
@@ -36,5 +36,11 @@ def test_the_recurrence_finds_what_trying_all_walks_finds() -> None:
 
 def test_a_graph_without_edges_has_no_walks() -> None:
     nothing = torch.zeros(0, dtype=torch.long)
-    scores, walks = best_walks(torch.zeros(2), (nothing, nothing, nothing), torch.zeros(0), torch.zeros(0, 0), 2)
+    scores, walks = best_walks(
+        begin=torch.zeros(2),
+        edges=(nothing, nothing, nothing),
+        unary=torch.zeros(0),
+        transition=torch.zeros(0, 0),
+        hops=2,
+    )
     assert scores.isneginf().all() and (walks == -1).all()
