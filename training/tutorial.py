@@ -62,9 +62,9 @@ KEPT_BACK = 4
 """Of so many deeds, one is never trained on."""
 
 
-def facts(graph: KnowledgeGraph, entities: int) -> Iterator[tuple[str, str, str]]:
-    """Every fact as (deed, local name of its relation, answer), in labels; `entities` is the graph's number of them."""
-    edges = graph.neighbours(np.arange(entities, dtype=np.int32))
+def facts(graph: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
+    """Every fact as (deed, local name of its relation, answer), in labels."""
+    edges = graph.neighbours(np.arange(graph.entity_count or 0, dtype=np.int32))
     names = [relation.name.rpartition("#")[2] for relation in graph.relations]
     rows = zip(graph.labels(edges.head), edges.relation.tolist(), graph.labels(edges.tail), strict=True)
     for head, relation, tail in rows:
@@ -125,7 +125,7 @@ def main(folder: Path, max_steps: int = 80) -> tuple[int, int]:
     graph_file = folder / "workshop.ttl"
     graph_file.write_text(GRAPH, encoding="utf-8")
     graph = open_graph(graph_file)
-    every = sorted(facts(graph, graph.entity_count))
+    every = sorted(facts(graph))
     deeds = sorted({deed for deed, _, _ in every})
     held = set(deeds[::KEPT_BACK])
     data = folder / "train.jsonl"

@@ -1,0 +1,36 @@
+"""What the documents name is there: files, folders, and the names of code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PLACE = re.compile(r"(?:kgqa|apps|tests|training|graph_data)/[\w./-]*")
+PATTERN = re.compile(r"NAME|\*")
+"""Stands for a name of the reader's own."""
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_files_and_folders_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for quoted in re.findall(r"`([^`\n]+)`", text):
+        for place in PLACE.findall(quoted):
+            assert PATTERN.search(quoted) or (ROOT / place.rstrip(".")).exists(), f"{name}: {place}"
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / link).exists(), f"{name}: {link}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_names_of_code_exist(name: str) -> None:
+    """Quoted names such as `ReadingSettings` or `read_source` stand somewhere in the code."""
+    modules = [*(ROOT / "kgqa").rglob("*.py"), *(ROOT / "apps").rglob("*.py"), ROOT / "tests" / "test_combinations.py"]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in modules)
+    text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    for quoted in re.findall(r"`([A-Za-z]+_?[A-Za-z_]*)(?:\([^`]*\)(?: -> \w+)?)?`", text):
+        is_code = ("_" in quoted and not quoted.startswith("my_")) or re.search(r"[a-z][A-Z]|^[A-Z][A-Za-z]+$", quoted)
+        if is_code and "." not in quoted and not (ROOT / "training" / "data" / f"{quoted}.jsonl").exists():
+            assert re.search(rf"\b{quoted}\b", code), f"{name}: {quoted}"
