@@ -22,7 +22,7 @@ from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import load_entities
 from kgqa.models.reader import CARD, Reader, load_reader, save_reader
 from kgqa.models.reading import ReadingSettings
-from kgqa.models.reasoners import ReasonerSettings, find_reasoner
+from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.word_vectors import FILE as WORDS
 from kgqa.models.word_vectors import load_words
 from kgqa.objectives.base import Objective
@@ -147,7 +147,6 @@ def words_folder(name: str) -> Path:
 
 def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
     """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
-    find_reasoner(recipe.reasoner.name)  # what the recipe names may then be named by the card it goes on from
     torch.manual_seed(recipe.trainer.seed)
     encoder, folder = load_encoder(recipe.encoder)
     reader = Reader(encoder, recipe.reasoner)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from kgqa.graph.retrieval.ranking import EDITED, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 4
+FORMAT = 5
+"""Raised whenever linking or retrieval finds otherwise than before, so that stored subgraphs are made anew."""
 
 
 def retrieval_settings(graph: KnowledgeGraph, max_nodes: int) -> str:
