@@ -19,6 +19,8 @@ PARAPHRASES = GRAPHS / "paraphrases.toml"
 """Relations in other words, for training."""
 MODELS = ROOT / "training" / "models"
 """Shipped readers and encoders, a folder each."""
+PYTHON_PATH = _PACKAGE.parent
+"""Where Python finds this very package, for processes of its own."""
 RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
 """Curves of the shipped encoders' pretraining."""

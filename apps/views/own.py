@@ -20,7 +20,7 @@ from apps.views.ask import fill
 from apps.views.why import facts_of
 from kgqa.assets import GRAPHS
 from kgqa.graph.opening import open_graph
-from kgqa.graph.storage.importing import import_graph
+from kgqa.graph.storage.confined import import_confined
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, NodeRole
 
@@ -97,7 +97,7 @@ def uploaded(name: str, content: bytes, beside: Path | None = None) -> tuple[Gra
         title = Path(name).stem[:60] or "graph"
         sources = [beside, path] if beside else [path]
         try:
-            manifest = import_graph(sources, Path(folder) / "store", name=title)
+            manifest = import_confined(sources, Path(folder) / "store", title)
         except InputError as error:
             raise InputError(str(error).replace(str(path), name)) from None
         return GraphStore.open(Path(folder) / "store", in_memory=True), manifest

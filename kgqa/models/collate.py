@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,13 +20,15 @@ from kgqa.models.overlap_features import MARKS, Features, TextWords, overlap_fea
 from kgqa.models.person_masking import Anybody, Pieces
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.word_vectors import WordVectors
-from kgqa.types import Example, NodeRole, Source, Span, Subgraph
+from kgqa.types import Example, InputError, NodeRole, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
 """Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
 VERDICTS = {True: len(SOURCES), False: len(SOURCES) + 1}
 """`Gold.source` of a question that the passage answers with yes or no."""
 
+MAX_ROWS = 600
+"""Windows of one question, over all its choices; each is a row of the batch with its own copy of the subgraph."""
 ROUND = 16
 """Rows are as long as the next multiple of this: the kernels' caches grow with every new shape."""
 
@@ -114,7 +117,26 @@ class Collator:
             if choice is not None:
                 chosen, chosen_words = self._read(self._with_facts(choice, graph), told_apart=True)
             features = overlap_features(asked_words, chosen_words, passage_words)
-            for left, right in self._windows(asked, chosen, passage):
+            places = {
+                part: sorted(
+                    (token, order, link.node)
+                    for order, link in enumerate(graph.links)
+                    if link.part is part
+                    for token in _covering(pieces, link.start, link.end)
+                )
+                for part, pieces in (
+                    (NodeRole.QUESTION, asked),
+                    (NodeRole.CHOICE, chosen or Pieces([], [])),
+                    (NodeRole.PASSAGE, passage),
+                )
+            }
+            windows = self._windows(asked, chosen, passage)
+            if not with_gold and len(windows) * len(choices) > MAX_ROWS:
+                raise InputError(
+                    f"the passage has {len(passage.ids):,} tokens, with {len(choices)} choices too many to read; "
+                    "pass the part that matters"
+                )
+            for left, right in windows:
                 ids, segments, question_at, choice_at, passage_at = self._row(
                     asked, chosen, passage, left, right
                 )
@@ -131,18 +153,20 @@ class Collator:
                 if features:
                     parts.features.append(self._laid_out(features, left, right))
                 room = self.max_tokens // 2
-                parts_at = {
-                    NodeRole.QUESTION: (asked, question_at, 0, room),
-                    NodeRole.CHOICE: (chosen, choice_at, 0, room // 2),
-                    NodeRole.PASSAGE: (passage, passage_at - left, left, right),
-                }
-                for link in graph.links:
-                    encoding, at, least, end = parts_at[link.part]
-                    if encoding is None:
-                        continue
-                    for token in _covering(encoding, link.start, link.end):
-                        if least <= token < end:
-                            parts.mentions.append((row, at + token, parts.first_nodes[row] + 1 + link.node))
+                seen = (
+                    (NodeRole.QUESTION, question_at, 0, room),
+                    (NodeRole.CHOICE, choice_at, 0, room // 2),
+                    (NodeRole.PASSAGE, passage_at - left, left, right),
+                )
+                first_node = parts.first_nodes[row] + 1
+                parts.mentions += [
+                    (row, at + token, first_node + node)
+                    for order, token, node, at in sorted(
+                        (order, token, node, at)
+                        for part, at, least, end in seen
+                        for token, order, node in _between(places[part], least, end)
+                    )
+                ]
                 if with_gold:
                     parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
 
@@ -406,8 +430,20 @@ def _pad(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
 
 
 def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
-    """Tokens that overlap the character range, at most four."""
-    return [i for i, (s, e) in enumerate(encoding.offsets) if s < end and e > start and e > s][:4]
+    """Tokens that overlap the character range, at most four. Offsets rise, so the first is found by halving."""
+    found: list[int] = []
+    for token in range(bisect_right(encoding.offsets, start, key=lambda offset: offset[1]), len(encoding.offsets)):
+        left, right = encoding.offsets[token]
+        if left >= end or len(found) == 4:
+            break
+        if right > left:
+            found.append(token)
+    return found
+
+
+def _between(places: Sequence[tuple[int, int, int]], least: int, end: int) -> Sequence[tuple[int, int, int]]:
+    """Of (token, order, node), sorted, those whose token is in the range."""
+    return places[bisect_left(places, (least,)) : bisect_left(places, (end,))]
 
 
 def _gold_tokens(

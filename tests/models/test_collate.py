@@ -1,8 +1,12 @@
+import time
+
+import numpy as np
+import pytest
 import torch
 
 from kgqa.models.collate import Collator, accepts
 from kgqa.models.reading import ReadingSettings
-from kgqa.types import Example, NodeRole, Passage, Question, Span, Subgraph
+from kgqa.types import Example, InputError, Link, NodeRole, Passage, Question, Span, Subgraph
 
 PASSAGE = "I want to plant flowers so I dug the ground."
 
@@ -58,3 +62,42 @@ def test_only_passage_tokens_may_be_answers(tokenizer, digging) -> None:
 
 def test_surface_forms() -> None:
     assert accepts(("a trowel", "spade"), "Trowels") and not accepts(("glass",), "glas")
+
+
+def test_links_of_a_long_passage_are_placed_in_every_window_that_shows_them(tokenizer) -> None:
+    text = "the red shovel . " * 40
+    starts = [i for i in range(len(text)) if text.startswith("shovel", i)]
+    links = tuple(Link(NodeRole.PASSAGE, start, start + 6, 0) for start in reversed(starts))
+    graph = Subgraph(
+        nodes=("n",),
+        labels=("shovel",),
+        roles=np.array([1], dtype=np.int32),
+        scores=np.ones(1, dtype=np.float32),
+        links=links,
+    )
+    example = Example(Question("What?", passage=Passage(text)))
+    collated = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16))([example], [[graph]])
+    batch = collated.batch
+    marked = batch.tokens.input_ids[batch.graph.mention_row, batch.graph.mention_token]
+    shovel = tokenizer.token_to_id("shovel")
+    assert set(marked.tolist()) == {shovel} and len(marked) == int((batch.tokens.input_ids == shovel).sum())
+
+
+def test_repeated_words_take_time_in_proportion(tokenizer) -> None:
+    text = "shovel " * 20_000
+    links = tuple(Link(NodeRole.PASSAGE, i, i + 6, 0) for i in range(0, len(text), 7))
+    graph = Subgraph(
+        nodes=("n",),
+        labels=("shovel",),
+        roles=np.array([1], dtype=np.int32),
+        scores=np.ones(1, dtype=np.float32),
+        links=links,
+    )
+    began = time.process_time()
+    Collator(tokenizer)([Example(Question("What?", passage=Passage(text)))], [[graph]])
+    assert time.process_time() - began < 20  # minutes, were every link sought in every token of every window
+
+
+def test_a_text_of_endless_tokens_is_refused(tokenizer) -> None:
+    with pytest.raises(InputError, match="tokens"):
+        Collator(tokenizer)([Example(Question("What?", passage=Passage("." * 200_000)))], [[Subgraph()]])

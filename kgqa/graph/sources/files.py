@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,6 +15,13 @@ from kgqa.types import InputError
 COMPRESSIONS = (".gz", ".zst")
 MAX_NESTING = 200
 """Triple terms within triple terms; no graph needs more, and parsers walk them on the stack."""
+MAX_RATIO = 300
+"""Bytes that one compressed byte may stand for; graphs in words stay below 100."""
+FREE_BYTES = 64 << 20
+"""What any archive may hold, whatever its ratio."""
+_FED = 1 << 12
+"""Bytes of a zstd file decompressed at once: a block of four bytes may stand for 128 KB."""
+_TRIPLE_TERM = re.compile(rb"<<|>>")
 
 
 def bare_suffix(path: Path) -> str:
@@ -38,7 +46,9 @@ class Checked(io.RawIOBase):
         self._lines = 1
         self._nesting = 0
         self._started = False
+        self._count = 0
         self._stream = _open(path)
+        self._most = _most_bytes(path)
 
     def readable(self) -> bool:
         """Always."""
@@ -51,7 +61,9 @@ class Checked(io.RawIOBase):
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, checked."""
+        """At most `size` bytes, or all there are, checked."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(1 << 20), b""))
         try:
             data = self._stream.read(size)
         except (OSError, EOFError, zlib.error) as error:
@@ -63,6 +75,12 @@ class Checked(io.RawIOBase):
             self._started = True
             if data.startswith(codecs.BOM_UTF8):  # some editors put it there; no parser of RDF wants it
                 data = data[len(codecs.BOM_UTF8) :] or self._stream.read(size)
+        self._count += len(data)
+        if self._most is not None and self._count > self._most:
+            self.fault = InputError(
+                f"{self.path}: holds over {MAX_RATIO} times its size; decompress it yourself if that is meant"
+            )
+            raise self.fault
         at = data.find(b"\0")
         if at >= 0:
             line = self._lines + data.count(b"\n", 0, at)
@@ -74,13 +92,14 @@ class Checked(io.RawIOBase):
         return data
 
     def check_nesting(self, data: bytes) -> None:
-        """Count the triple terms that `data` opens and closes."""
-        if b"<<" in data or self._nesting:
-            self._nesting += data.count(b"<<") - data.count(b">>")
-        if self._nesting > MAX_NESTING:
-            self.fault = InputError(f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep")
-            raise self.fault
-        self._nesting = max(self._nesting, 0)
+        """Follow how deep the triple terms of `data` lie within each other."""
+        if b"<<" not in data and not self._nesting:
+            return
+        for mark in _TRIPLE_TERM.findall(data):
+            self._nesting = self._nesting + 1 if mark == b"<<" else max(self._nesting - 1, 0)
+            if self._nesting > MAX_NESTING:
+                self.fault = InputError(f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep")
+                raise self.fault
 
     def close(self) -> None:
         """Close the file."""
@@ -88,10 +107,19 @@ class Checked(io.RawIOBase):
         super().close()
 
 
+def _most_bytes(path: Path) -> int | None:
+    """Bytes that a compressed file may hold; None for one that is not compressed."""
+    if path.suffix.lower() not in COMPRESSIONS:
+        return None
+    return max(FREE_BYTES, MAX_RATIO * path.stat().st_size)
+
+
 def _open(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
             raise InputError(f"{path}: is a folder; name a file, or a folder that `kgqa graph import` made")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no regular file; write it to one first")
         suffix = path.suffix.lower()
         if suffix == ".gz":
             return gzip.open(path, "rb")  # type: ignore[return-value]
@@ -107,32 +135,38 @@ class _Zstd:
         import zstandard
 
         self._file = path.open("rb")
-        self._new = zstandard.ZstdDecompressor().decompressobj
+        self._new = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
         self._error = zstandard.ZstdError
         self._frame: Any = None
         self._left = b""
+        self._at = 0
 
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or not self._left:
-            if self._frame is not None and self._frame.eof:
-                rest = self._frame.unused_data
-                self._frame = None
-            else:
-                rest = b""
-            data = rest or self._file.read(1 << 17)
-            if not data:
-                if self._frame is not None and not self._frame.eof:
-                    raise EOFError("zstd frame ends early")
-                break
-            self._frame = self._frame or self._new()
-            try:
-                self._left += self._frame.decompress(data)
-            except self._error as error:
-                raise OSError(str(error)) from None
-        if size < 0:
-            size = len(self._left)
-        data, self._left = self._left[:size], self._left[size:]
+    def read(self, size: int) -> bytes:
+        while self._at == len(self._left):
+            if not self._next():
+                return b""
+        data = self._left[self._at : self._at + size]
+        self._at += len(data)
         return data
+
+    def _next(self) -> bool:
+        """Decompress the next few bytes; False at the end of the file."""
+        if self._frame is not None and self._frame.eof:
+            rest = self._frame.unused_data
+            self._frame = None
+        else:
+            rest = b""
+        data = rest or self._file.read(_FED)
+        if not data:
+            if self._frame is not None and not self._frame.eof:
+                raise EOFError("zstd frame ends early")
+            return False
+        self._frame = self._frame or self._new()
+        try:
+            self._left, self._at = self._frame.decompress(data), 0
+        except self._error as error:
+            raise OSError(str(error)) from None
+        return True
 
     def close(self) -> None:
         self._file.close()

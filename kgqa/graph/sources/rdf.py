@@ -70,7 +70,7 @@ def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> It
         yield from reader.quads(_parse(path, form, with_context(path)))
     else:
         yield from reader.quads(_parse(path, form))
-    yield reader.rest()
+    yield from reader.rest()
 
 
 def _parse(path: Path, form: str, content: bytes | None = None, first_line: int = 0) -> Iterator[list[Any]]:
@@ -325,12 +325,14 @@ class RdfReader:
         else:
             self.fact(head, relation, tail, UNSTATED, graph)
 
-    def rest(self) -> Batch:
+    def rest(self) -> Iterator[Batch]:
         """Facts that only the end of the file could complete."""
         for fact in self.structures.facts():
             self.fact(*fact)
+            if len(self.batch.heads) >= BATCH:
+                yield self.flush()
         self.batch.labels.extend(self.structures.labels())
         for relation, other in self.structures.inverses.items():
             self.tally.inverses[relation] = other
             self.tally.inverses.setdefault(other, relation)
-        return self.flush()
+        yield self.flush()

@@ -32,7 +32,7 @@ def harvest(
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
     reader = RdfReader(tally, prefix)
     yield from reader.quads(_whole(endpoint, pattern) if whole else _quads(endpoint, pattern, page))
-    yield reader.rest()
+    yield from reader.rest()
 
 
 def is_small(endpoint: Endpoint) -> bool:

@@ -22,6 +22,8 @@ PAST = 0.5
 """Weight of a fact that has an end, and of one that only the schema states."""
 MOST_PARENTS = 5
 DEEPEST = 3
+MOST_SPREAD = 1_000_000
+"""Members that lists may give to facts, beyond twenty times their own; n statements on n members are n squared."""
 SUBCLASS = f"{RDFS}subClassOf"
 _TYPE = f"{RDF}type"
 _ENDED = re.compile(
@@ -52,6 +54,7 @@ class Structures:
 
     def __init__(self, skipped: Counter[str]) -> None:
         self.skipped = skipped
+        self._spread = 0
         self.first: dict[str, str] = {}
         self.following: dict[str, str] = {}
         self.reified: dict[str, list[str]] = {}
@@ -231,6 +234,7 @@ class Structures:
             for member in self.members(fact.tail):
                 if member.startswith("_:"):
                     parents[member] += 1
+        self._spread = 0  # they are walked once more, for the facts themselves
         for node, (relation, number, _, graph) in self.weights.items():
             if node not in self.reified:  # no weight of a statement after all
                 of.setdefault(node, []).append(Fact(node, relation, number, UNSTATED, graph))
@@ -273,6 +277,9 @@ class Structures:
         """Members of a list and of the lists in it, each once; a node that is no list is its own member."""
         if node not in self.first:
             return [node]
+        if self._spread > MOST_SPREAD + 20 * len(self.first):
+            self.skipped["statement on a long list that many others are on"] += 1
+            return []
         found: dict[str, None] = {}
         seen: set[str] = set()
         waiting = [node]
@@ -285,6 +292,7 @@ class Structures:
                 continue
             seen.add(here)
             waiting += [self.following.get(here, NIL), self.first[here]]
+        self._spread += len(seen) + len(found)
         return list(found)
 
 

@@ -7,6 +7,7 @@ one rename, or not at all.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import glob
 import json
@@ -63,6 +64,7 @@ ARRAYS = {
     "key_entity": "<i4",  # (K,)
 }
 _CHUNK = 200_000
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Progress = Callable[[str, int], None]
 
@@ -86,6 +88,8 @@ def write_store(
     is an `InputError`.
     """
     folder = Path(folder)
+    if folder.is_symlink():  # what it points to is replaced, not the link
+        folder = folder.resolve()
     if folder.exists() and not (folder / MANIFEST).is_file() and _holds_something(folder):
         raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
     temporary, lock = _scratch_folder(folder)
@@ -98,6 +102,10 @@ def write_store(
         (temporary / MANIFEST).write_text(text, encoding="utf-8")
         temporary.chmod(0o755)
         _put_in_place(temporary, folder)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise InputError(f"{folder}: {error.strerror}; make room, or choose another --out") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)

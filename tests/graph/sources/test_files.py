@@ -60,3 +60,36 @@ def test_no_such_file(tmp_path: Path) -> None:
         Checked(tmp_path / "a.nt")
     with pytest.raises(InputError, match="is a folder"):
         Checked(tmp_path)
+
+
+def test_terms_nested_and_closed_again_are_counted_as_deep_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.nt"
+    path.write_bytes(b"<a:s> <a:p> " + b"<<( <a:s> <a:p> " * 5_000 + b"<a:o>" + b" )>>" * 5_000 + b" .\n")
+    with pytest.raises(InputError, match="nested over"), Checked(path) as stream:
+        stream.read()
+    path.write_bytes(b"<a:s> <a:p> <<( <a:s> <a:p> <a:o> )>> .\n" * 5_000)
+    with Checked(path) as stream:
+        assert len(stream.read()) > 5_000
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_an_archive_that_holds_far_more_than_it_weighs_is_refused_early(tmp_path: Path, suffix: str) -> None:
+    path, zeros = tmp_path / f"a.nt{suffix}", b"#" * (1 << 20)
+    if suffix == ".gz":
+        with gzip.open(path, "wb") as packed:
+            for _ in range(100):
+                packed.write(zeros)
+    else:
+        with path.open("wb") as raw, zstandard.ZstdCompressor().stream_writer(raw) as packed:
+            for _ in range(100):
+                packed.write(zeros)
+    with Checked(path) as stream:
+        assert len(stream.read(4096)) == 4096  # identified without reading it all
+    with pytest.raises(InputError, match="times its size"), Checked(path) as stream:
+        while stream.read(1 << 20):
+            pass
+
+
+def test_a_device_is_no_file() -> None:
+    with pytest.raises(InputError, match="regular file"):
+        Checked(Path("/dev/zero"))

@@ -8,8 +8,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.sources.files import Checked
+import numpy as np
 
+from kgqa.graph.sources.files import Checked
+from kgqa.types import InputError
+
+MAX_DEPTH = 200
+"""Objects and lists within each other; the parser walks them on the stack."""
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NEITHER = bytes(set(range(256)) - set(b"{}[]"))
 _ADDRESS = re.compile(r"https?://(www\.)?schema\.org(/docs/jsonldcontext\.(json|jsonld))?/?")
 CONTEXT: dict[str, Any] = {
     "@vocab": "https://schema.org/",
@@ -27,10 +34,12 @@ CONTEXT: dict[str, Any] = {
 def with_context(path: Path) -> bytes | None:
     """The file with schema.org's context written out, or None where it names none and is read as it stands.
 
-    Raises InputError for a file that is damaged.
+    Raises InputError for a file that is damaged, or nested to exhaust its reader.
     """
     with io.BufferedReader(Checked(path), 1 << 20) as stream:
         content = stream.read()
+    if depth(content) > MAX_DEPTH:
+        raise InputError(f"{path}: objects and lists nested over {MAX_DEPTH} deep; flatten the file")
     if b"schema.org" not in content:
         return None
     try:
@@ -39,6 +48,13 @@ def with_context(path: Path) -> bytes | None:
     except (ValueError, RecursionError):
         return None  # the parser says where
     return json.dumps(found, ensure_ascii=False).encode() if found != document else None
+
+
+def depth(content: bytes) -> int:
+    """How deep the objects and lists of a JSON text lie within each other, whether or not it is well formed."""
+    brackets = np.frombuffer(_TEXT.sub(b"", content).translate(None, _NEITHER), dtype=np.uint8)
+    steps = np.where((brackets == ord("{")) | (brackets == ord("[")), 1, -1)
+    return int(np.cumsum(steps).max(initial=0))
 
 
 def _written_out(value: Any, is_context: bool = False) -> Any:

@@ -10,6 +10,8 @@ from kgqa.graph.sources.files import Checked
 from kgqa.types import InputError
 
 MAX_DEPTH = 1_000
+MAX_ATTRIBUTES = 1_000
+"""Of one element; parsers compare each with all others."""
 MAX_ENTITY = 1_000
 """Characters an entity may stand for; namespaces, which entities are for, are far shorter."""
 
@@ -27,6 +29,8 @@ def check_markup(path: Path) -> None:
         depth += 1
         if depth > MAX_DEPTH:
             raise InputError(f"{place()}: elements nested over {MAX_DEPTH} deep; flatten the file")
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise InputError(f"{place()}: over {MAX_ATTRIBUTES} attributes in one element; write elements instead")
 
     def end(name: str) -> None:
         nonlocal depth
