@@ -11,7 +11,7 @@ import streamlit as st
 from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answerer import Answerer
-from kgqa.assets import find_model, shipped_readers
+from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
 from kgqa.types import InputError, KnowledgeGraph
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
@@ -21,7 +21,7 @@ WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 def shared_answerer() -> Answerer:
     """The reader over the graph that the app was started with; loaded once, for all visitors."""
     answerer = Answerer.load(
-        os.environ.get("KGQA_MODEL") or "kgqa-everyday",
+        os.environ.get("KGQA_MODEL") or DEFAULT_READER,
         os.environ.get("KGQA_GRAPH") or "everyday",
         device=_device(),
     )
@@ -44,7 +44,7 @@ def readers() -> dict[str, str]:
     named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
     folders = [Path(folder) for folder in named]
     folders += shipped_readers()
-    own = find_model(os.environ.get("KGQA_MODEL") or "kgqa-everyday").resolve()
+    own = find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER).resolve()
     return {folder.name: str(folder) for folder in folders if folder.resolve() != own}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kgqa.assets import DEFAULT_READER
 from kgqa.types import Answer, InputError, Passage, Question
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __version__ = "0.1.0"
 __all__ = ["Answer", "InputError", "Passage", "Question", "load"]
 
 
-def load(model: str = "kgqa-everyday", graph: str = "everyday", *, device: str = "auto") -> Answerer:
+def load(model: str = DEFAULT_READER, graph: str = "everyday", *, device: str = "auto") -> Answerer:
     """Open a reader (folder or shipped name) over a graph (file, folder, shipped name or SPARQL URL).
 
     It runs on `device`: "auto" takes cuda, else mps, else cpu.

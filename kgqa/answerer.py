@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from kgqa.assets import find_model
+from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.batch import Fused, QABatch
 from kgqa.deletion import answer_paths, by_deletion, targets
 from kgqa.graph.linking.fuzzy import NearLabels
@@ -95,7 +95,7 @@ class Answerer:
 
     @classmethod
     def load(
-        cls, model: str = "kgqa-everyday", graph: str | KnowledgeGraph = "everyday", *, device: str = "auto"
+        cls, model: str = DEFAULT_READER, graph: str | KnowledgeGraph = "everyday", *, device: str = "auto"
     ) -> Answerer:
         """Open a checkpoint folder or shipped reader, over a graph given by path, name, URL or as an object.
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kgqa import __version__
-from kgqa.assets import APP, RECIPES, ROOT
+from kgqa.assets import APP, DEFAULT_READER, RECIPES, ROOT
 from kgqa.types import InputError
 
 ENVIRONMENT = {
@@ -59,7 +59,7 @@ def ask(
     passage: Annotated[str, typer.Option(help="The text it is asked about, or @FILE.")] = "",
     choice: Annotated[list[str] | None, typer.Option(help="A possible answer; repeat for each.")] = None,
     graph: Graph = "everyday",
-    model: Model = "kgqa-everyday",
+    model: Model = DEFAULT_READER,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -74,7 +74,7 @@ def predict(
     source: Annotated[Path, typer.Argument(metavar="IN.jsonl", help="One question a line.")],
     target: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order.")],
     graph: Graph = "everyday",
-    model: Model = "kgqa-everyday",
+    model: Model = DEFAULT_READER,
     batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
     device: Device = "auto",
 ) -> None:
@@ -93,7 +93,7 @@ def evaluate(
         Path | None, typer.Option(help="Your own JSONL with answers; for graphs and edits: their folder.")
     ] = None,
     graph: Graph = "everyday",
-    model: Model = "kgqa-everyday",
+    model: Model = DEFAULT_READER,
     device: Device = "auto",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
     as_json: AsJson = False,
@@ -207,7 +207,7 @@ def probe(
 def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     graph: Graph = "everyday",
-    model: Model = "kgqa-everyday",
+    model: Model = DEFAULT_READER,
     device: Device = "auto",
     reader: Annotated[list[str] | None, typer.Option(help="Another reader to compare; repeat.")] = None,
     address: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",

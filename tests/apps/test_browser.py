@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kgqa.assets import MODELS
+from kgqa.assets import DEFAULT_READER, MODELS
 
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 pytestmark = [
@@ -29,8 +29,8 @@ START_S = 90
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the app is served, on a port of its own, with the shipped reader and graph."""
-    if not (MODELS / "kgqa-everyday").exists() and "KGQA_MODEL" not in os.environ:
-        pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-everyday.toml")
+    if not (MODELS / DEFAULT_READER).exists() and "KGQA_MODEL" not in os.environ:
+        pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-base.toml")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

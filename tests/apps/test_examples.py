@@ -5,7 +5,7 @@ import pytest
 from apps.examples import EXAMPLES, GALLERY, SAMPLES
 from apps.texts import TEXTS
 from kgqa.answerer import Answerer
-from kgqa.assets import GRAPHS, MODELS
+from kgqa.assets import DEFAULT_READER, GRAPHS, MODELS
 from kgqa.types import Passage, Question
 
 EXPECTED = {
@@ -35,8 +35,8 @@ def test_rows_have_their_words() -> None:
 
 @pytest.fixture(scope="module")
 def answerer() -> Answerer:
-    if not (MODELS / "kgqa-everyday").exists():
-        pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-everyday.toml")
+    if not (MODELS / DEFAULT_READER).exists():
+        pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-base.toml")
     return Answerer.load()
 
 

@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 from kgqa.answerer import Answerer
+from kgqa.assets import DEFAULT_READER
 from kgqa.metrics import exact_match
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.datasets.loading import load_dataset
@@ -25,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", default="kgqa-everyday")
+    parser.add_argument("--model", default=DEFAULT_READER)
     parser.add_argument("--choices", type=int, default=5)
     chosen = parser.parse_args()
     known = [example for example in load_dataset(str(DEV)) if example.source == Source.KNOWLEDGE]

@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from kgqa.answerer import Answerer
+from kgqa.assets import DEFAULT_READER
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
@@ -39,7 +40,7 @@ def cause(answerer: Answerer, example: Example, answer: Answer) -> str:
 def main() -> None:
     """Count and show."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="kgqa-everyday")
+    parser.add_argument("--model", default=DEFAULT_READER)
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
     )

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgqa.answerer import Answerer
+from kgqa.assets import DEFAULT_READER
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
@@ -75,7 +76,7 @@ def reworded(examples: list[Example], change: object) -> list[Question]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="kgqa-everyday")
+    parser.add_argument("--model", default=DEFAULT_READER)
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
     )
