@@ -30,7 +30,8 @@ def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[di
         if not parameter.requires_grad:
             continue
         ours = id(parameter) in inside
-        muon = settings.optimizer == "muon" and id(parameter) not in embeddings and is_matrix(name, parameter)
+        kind = (ours and settings.encoder_optimizer) or settings.optimizer
+        muon = kind == "muon" and id(parameter) not in embeddings and is_matrix(name, parameter)
         decayed = parameter.ndim >= 2
         rate = (
             settings.encoder_learning_rate
