@@ -230,8 +230,21 @@ class Answerer:
         asked = [
             n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1
         ]
+        found = list(concepts)
+        for n, row in self.second_reading(questions, subgraphs, concepts, asked).items():
+            found[n] = _reordered(concepts[n], row, self.second_opinion)
+        return found
+
+    def second_reading(
+        self,
+        questions: Sequence[Question],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        concepts: Sequence[Sequence[Candidate]],
+        asked: Sequence[int],
+    ) -> dict[int, Tensor]:
+        """For each question in `asked` the log-probabilities (K,) of its first candidates, read one by one."""
         if not asked:
-            return concepts
+            return {}
         examples, graphs = [], []
         for n in asked:
             best = [c.concept for c in concepts[n][: self.reading.reread] if c.concept is not None]
@@ -242,10 +255,7 @@ class Answerer:
             graphs.append(small)
         collated = self.collator(examples, graphs)
         second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
-        found = list(concepts)
-        for n, row in zip(asked, second, strict=True):
-            found[n] = _reordered(concepts[n], row, self.second_opinion)
-        return found
+        return dict(zip(asked, second, strict=True))
 
     def _decode(
         self, collated: Collated, scores: Scores, concepts: Sequence[Sequence[Candidate]]

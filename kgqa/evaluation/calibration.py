@@ -19,7 +19,8 @@ from kgqa.metrics import exact_match
 from kgqa.models.collate import Collator, gold_source
 from kgqa.models.heads.gate import gate_class
 from kgqa.models.reader import Reader, read_card
-from kgqa.types import Answer, Example, InputError, Question, Source, Subgraph
+from kgqa.models.reading import ReadingSettings
+from kgqa.types import Answer, Candidate, Example, InputError, Question, Source, Subgraph
 
 CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
@@ -32,7 +33,18 @@ class Asked(Protocol):
     collator: Collator
     calibration: dict[str, tuple[float, float]]
 
+    reading: ReadingSettings
+    second_opinion: tuple[float, float]
+
     def retrieve(self, question: Question) -> list[Subgraph]: ...
+
+    def second_reading(
+        self,
+        questions: Sequence[Question],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        concepts: Sequence[Sequence[Candidate]],
+        asked: Sequence[int],
+    ) -> dict[int, Tensor]: ...
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
 
@@ -47,25 +59,64 @@ def calibrate(answerer: Asked, examples: Sequence[Example]) -> dict[str, Any]:
     """
     answerer.calibration = {}
     answerer.reader.gate.calibrate()
-    scale, shift = fit_gate(*_gate_scores(answerer, examples))
+    scores, right, readings = _scores(answerer, examples)
+    scale, shift = fit_gate(scores, right)
     answerer.reader.gate.calibrate(scale, shift)
+    if readings:
+        answerer.second_opinion = fit_second_opinion(readings)
     answerer.calibration = fit_calibration(examples, answer_all(answerer.answer_many, examples))
-    return {"calibration": answerer.calibration, "gate": {"scale": scale, "shift": shift}}
+    return {
+        "calibration": answerer.calibration,
+        "gate": {"scale": scale, "shift": shift},
+        "second_opinion": answerer.second_opinion,
+    }
 
 
-def _gate_scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tuple[Tensor, Tensor]:
-    """The gate's scores (Q, C) and the right sources (Q,) of the questions without choices."""
+Readings = list[tuple[Tensor, Tensor, int]]
+"""Of a knowledge question: log-probabilities (K,) of its first candidates in both readings, place of the right one."""
+
+
+def _scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tuple[Tensor, Tensor, Readings]:
+    """The gate's scores (Q, C), the right classes (Q,), and both readings of the knowledge questions."""
     asked = [example for example in examples if example.source is not Source.CHOICE]
     if len(asked) < 30:
         raise InputError(f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more")
-    found = []
+    found, readings = [], []
     for at in range(0, len(asked), batch):
-        chunk = [Example(example.question) for example in asked[at : at + batch]]
-        graphs = [answerer.retrieve(example.question) for example in chunk]
+        chunk = asked[at : at + batch]
+        questions = [example.question for example in chunk]
+        graphs = [answerer.retrieve(question) for question in questions]
+        collated = answerer.collator([Example(question) for question in questions], graphs)
         with torch.inference_mode():
-            rows = answerer.collator(chunk, graphs).batch.to(answerer.reader.device)
-            found.append(answerer.reader(rows).gate.cpu())
-    return torch.cat(found).clone(), gate_class(torch.tensor([gold_source(example) for example in asked]))
+            scores = answerer.reader(collated.batch.to(answerer.reader.device)).to("cpu")
+        found.append(scores.gate)
+        if answerer.reading.reread:
+            concepts = answerer.reader.concept.decode(scores.concept, collated)
+            known = [n for n, e in enumerate(chunk) if e.source is Source.KNOWLEDGE and len(concepts[n]) > 1]
+            for n, second in answerer.second_reading(questions, graphs, concepts, known).items():
+                first = concepts[n][: len(second)]
+                right = [i for i, c in enumerate(first) if exact_match(c.text, chunk[n].golds, normalise)]
+                if right:
+                    score = torch.tensor([c.score for c in first]).clamp(min=1e-6).log()
+                    readings.append((score, second[: len(first)], right[0]))
+    return torch.cat(found).clone(), gate_class(torch.tensor([gold_source(e) for e in asked])), readings
+
+
+def fit_second_opinion(readings: Readings) -> tuple[float, float]:
+    """Weights of both readings' log-probabilities by the likelihood of the right candidate; none below zero."""
+    weights = torch.tensor([0.5, 0.5]).log().requires_grad_()
+    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        a, b = weights.exp()
+        value = -torch.stack([(a * x + b * y).log_softmax(0)[right] for x, y, right in readings]).sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    first, second = weights.detach().exp().tolist()
+    return round(first, 4), round(second, 4)
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
