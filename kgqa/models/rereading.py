@@ -6,23 +6,72 @@ passage, as cross-encoders re-rank what a cheaper model retrieved (Nogueira and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from kgqa.graph.linking.function_words import STOP_WORDS
+from kgqa.graph.linking.normalising import lemma, words
 from kgqa.models.collate import accepts
 from kgqa.models.facts_in_words import PathTable
 from kgqa.types import Example, Link, NodeRole, Question, Subgraph
+
+LONGEST = 480
+"""Characters of a passage that are read again beside each candidate: about a hundred tokens."""
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
 
 
 def as_choices(
     question: Question, subgraph: Subgraph, nodes: Sequence[int], facts: int
 ) -> tuple[Question, list[Subgraph]]:
     """The question with the labels of `nodes` as choices, and for each the part of the subgraph that leads to it."""
+    question, subgraph = shortened(question, subgraph)
     table = PathTable(subgraph)
     labels = tuple(subgraph.labels[node] for node in nodes)
     return replace(question, choices=labels), [around(table, node, facts) for node in nodes]
+
+
+def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgraph]:
+    """The question with the sentences of a long passage that have most to do with it, at most `LONGEST` characters.
+
+    Sentences count by the words of the question and by the linked concepts that they hold; those kept stand in their
+    order, and the subgraph's links move with them.
+    """
+    passage = question.passage
+    if passage is None or len(passage.text) <= LONGEST:
+        return question, subgraph
+    sentences = [match.span() for match in _SENTENCE.finditer(passage.text)]
+    asked = {lemma(word) for word, _, _ in words(question.text)} - STOP_WORDS
+    here = [link for link in subgraph.links if link.part is NodeRole.PASSAGE]
+    worth = [
+        2 * len(asked & {lemma(word) for word, _, _ in words(passage.text[start:end])})
+        + sum(start <= link.start < end for link in here) / (20 + end - start) * 20
+        for start, end in sentences
+    ]
+    kept: list[int] = []
+    room = LONGEST
+    for number in sorted(range(len(sentences)), key=lambda n: (-worth[n], n)):
+        start, end = sentences[number]
+        if end - start <= room:
+            kept.append(number)
+            room -= end - start
+    kept.sort()
+    if not kept:  # one endless sentence: its beginning
+        sentences, kept = [(0, LONGEST)], [0]
+    moved, links, at = [], [link for link in subgraph.links if link.part is not NodeRole.PASSAGE], 0
+    for number in kept:
+        start, end = sentences[number]
+        moved.append(passage.text[start:end])
+        links += [
+            replace(link, start=link.start - start + at, end=link.end - start + at)
+            for link in here
+            if start <= link.start and link.end <= end
+        ]
+        at += end - start
+    short = replace(question, passage=replace(passage, text="".join(moved)))
+    return short, replace(subgraph, links=tuple(links))
 
 
 def around(table: PathTable, node: int, facts: int) -> Subgraph:

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 
-from kgqa.models.rereading import as_choices, training_choices
-from kgqa.types import Example, NodeRole, Question, Subgraph
+from kgqa.models.rereading import LONGEST, as_choices, shortened, training_choices
+from kgqa.types import Example, Link, NodeRole, Passage, Question, Subgraph
 
 
 def test_each_candidate_plays_the_choice_of_its_own_part(digging: Subgraph) -> None:
@@ -19,3 +21,15 @@ def test_training_candidates_hold_an_accepted_one(digging: Subgraph) -> None:
     assert made is not None and made[0].golds == ("trowel",) and len(made[1]) == 2
     unknown = Example(example.question, concepts=("moon",))
     assert training_choices(unknown, digging, 2, 2, np.random.default_rng(0)) is None
+
+
+def test_a_long_passage_is_cut_to_what_the_question_is_about(digging: Subgraph) -> None:
+    text = "It rained all day. " * 40 + "Then I planted flowers with joy. " + "The bus was late. " * 40
+    place = text.index("planted flowers")
+    graph = replace(digging, links=(Link(NodeRole.PASSAGE, place, place + 15, 0),))
+    question, moved = shortened(Question("Who planted the flowers?", (), Passage(text)), graph)
+    assert len(question.passage_text) <= LONGEST and "planted flowers" in question.passage_text
+    link = moved.links[0]
+    assert question.passage_text[link.start : link.end] == "planted flowers"
+    short = Question("Who?", (), Passage("I planted flowers."))
+    assert shortened(short, digging) == (short, digging)
