@@ -15,7 +15,7 @@ from torch import Tensor
 from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.batch import Fused, QABatch
 from kgqa.deletion import answer_paths, by_deletion, targets
-from kgqa.graph.linking.fuzzy import NearLabels
+from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
@@ -83,7 +83,7 @@ class Answerer:
     ) -> None:
         self.reader = reader.eval()
         self.graph = graph
-        self.linker = Linker(graph, nearest=NearLabels(graph))
+        self.linker = forgiving_linker(graph)
         self.reading = reading
         self.collator = Collator(tokenizer, reading, entities=entities, words=words)
         self.name = name
@@ -135,7 +135,7 @@ class Answerer:
         other = object.__new__(Answerer)
         other.__dict__.update(self.__dict__)
         other.graph = graph
-        other.linker = Linker(graph, nearest=NearLabels(graph))
+        other.linker = forgiving_linker(graph)
         return other
 
     def answer(self, question: Question) -> Answer:

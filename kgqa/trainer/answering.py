@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from kgqa.assets import MODELS, cache_folder, expanded, find_encoder
-from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
@@ -102,7 +102,7 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
         return Part(settings, examples, [[Subgraph()]] * len(examples))
     graph = open_graph(expanded(settings.graph))
     examples = load_examples(settings, graph)
-    linker = Linker(graph)
+    linker = forgiving_linker(graph)
 
     def shown(items: Iterable[Example]) -> Iterator[Example]:
         yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)

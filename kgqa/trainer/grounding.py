@@ -8,7 +8,7 @@ from itertools import islice
 from tokenizers import Tokenizer
 
 from kgqa.assets import cache_folder
-from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.models.collate import Collator
@@ -34,7 +34,7 @@ def grounded_batches(
     from rich.progress import track
 
     graph = open_graph(data.graph)
-    linker = Linker(graph)
+    linker = forgiving_linker(graph)
     count = data.passages if split == "train" else min(data.passages // 8, HELD_OUT_PASSAGES)
     kept = (
         document

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
@@ -28,6 +28,6 @@ def asked_world(world: World, max_nodes: int) -> Iterator[tuple[Example, list[Su
         store = Path(folder) / "world"
         write_store(world.triples, store, name="world")
         graph = GraphStore.open(store, in_memory=True)
-        linker = Linker(graph)
+        linker = forgiving_linker(graph)
         for example in world.examples:
             yield example, retrieve(example.question, graph, linker, max_nodes=max_nodes)

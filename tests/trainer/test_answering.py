@@ -42,6 +42,8 @@ def test_a_reader_is_trained_from_an_encoder_folder(
         Question("What did I dig with?")
     )
     assert answer.model == "toy"
+    served = Answerer.load(str(tmp_path / "run" / "export"), str(tools_file))
+    assert served.reading == recipe.reading.model_copy(update={"max_tokens": served.reading.max_tokens})
     goes_on = recipe.model_copy(
         update={"encoder": recipe.encoder.model_copy(update={"folder": str(tmp_path / "run" / "export")})}
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalising import is_known
 from kgqa.types import KnowledgeGraph
 
@@ -91,3 +92,8 @@ class NearLabels:
 def _unit(texts: Sequence[str]) -> NDArray[np.float32]:
     vectors = letter_vectors(texts)
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def forgiving_linker(graph: KnowledgeGraph) -> Linker:
+    """A linker that also knows near labels: the one that training and serving share."""
+    return Linker(graph, nearest=NearLabels(graph))

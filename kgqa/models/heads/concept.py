@@ -77,6 +77,8 @@ class ConceptHead(Head):
             weights = F.softmax(scores[row.first_node + 1 : row.first_node + 1 + count], dim=0).tolist()
             seen = found[row.question]
             for name, label, weight in zip(row.subgraph.nodes, row.subgraph.labels, weights, strict=True):
+                if not label:  # a nameless node is no answer
+                    continue
                 seen[name, label] = max(weight, seen.get((name, label), 0.0))
         return [
             [
