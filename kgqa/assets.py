@@ -23,7 +23,6 @@ PYTHON_PATH = _PACKAGE.parent
 """Where Python finds this very package, for processes of its own."""
 DEFAULT_READER = "kgqa-everyday"
 """The shipped reader that answers where none is named."""
-"""The shipped reader that answers where none is named."""
 RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
 """Curves of the shipped encoders' pretraining."""
