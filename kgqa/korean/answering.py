@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kgqa.graph.linking.morphology import is_korean, morphemes
+from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.gloss import gloss
 from kgqa.korean.pieces import Gloss, Said
 from kgqa.korean.saying import korean_relation
-from kgqa.types import Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
+from kgqa.types import NO, YES, Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
 
+_VERDICTS = {YES: "네", NO: "아니요"}
 _SENSE = re.compile(r"\s*\([^)]*\)")
 
 
@@ -36,8 +39,9 @@ class KoreanOver:
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
         self._known = lru_cache(maxsize=50_000)(self._translate)
+        self.gloss = lru_cache(maxsize=1_000)(self._gloss)
 
-    def gloss(self, question: Question) -> Glossed:
+    def _gloss(self, question: Question) -> Glossed:
         """A question with its passage and choices in English words; a passage that is not Korean stays as it is."""
         speaker = Said()
         text = question.passage_text
@@ -73,6 +77,9 @@ class KoreanOver:
         if candidate.source is Source.CHOICE:
             place = glossed.english.choices.index(candidate.text)
             return replace(candidate, text=glossed.korean.choices[place])
+        if candidate.text in _VERDICTS:
+            where = glossed.span(*candidate.span) if candidate.span else None
+            return replace(candidate, text=_VERDICTS[candidate.text], span=where)
         if candidate.concept is not None:
             return replace(candidate, text=self._label(candidate.concept, candidate.text))
         span = glossed.span(*candidate.span) if candidate.span else None
@@ -95,8 +102,10 @@ class KoreanOver:
         return [self._label(name, other) for name, other in zip(names, otherwise, strict=True)]
 
     def _label(self, name: str, otherwise: str) -> str:
-        store = getattr(self.graph, "base", self.graph)
-        if not hasattr(store, "all_labels"):
+        store = self.graph
+        while isinstance(store, OverlayGraph):
+            store = store.base
+        if not isinstance(store, GraphStore):
             return otherwise
         entity = int(store.ids([name])[0])
         if entity < 0:

@@ -74,7 +74,8 @@ class _Writer:
         if last.link == "is because":
             reason = self.clause(last)
             said = said if before else [Piece("it is")]
-            return [*said, Piece("because", last.predicate.start, last.predicate.end), *reason, Piece(".")]
+            spot = (last.predicate.start, last.predicate.end) if last.predicate else (0, 0)
+            return [*said, Piece("because", *spot), *reason, Piece(".")]
         if asked:
             tail = [Piece(","), *self._trimmed(opened)] if opened else []
             return [*self.question(last), *aim, *tail, Piece("?")]
@@ -84,7 +85,8 @@ class _Writer:
         link = clause.link
         predicate = clause.predicate
         end = (predicate.start, predicate.end) if predicate else (0, 0)
-        if link == "because" and predicate and predicate.form in _MOVING:
+        weather = any(p.nouns and p.nouns[-1].form in ("비", "눈") for p in clause.phrases)
+        if link == "because" and predicate and predicate.form in _MOVING and not weather:
             link = "and"
         if link == "to":
             return [Piece("to", *end), *self.bare(clause)], link
@@ -180,13 +182,12 @@ class _Writer:
                 *self._rest(roles, clause, verb),
             ]  # fmt: skip
         elif roles.count is not None and roles.count.asking:
-            counted = (roles.objects or roles.subjects or roles.topics or [None])[0]
+            counted = next(iter(roles.objects or roles.subjects or roles.topics), None)
             front = [Piece("how many", roles.count.start, roles.count.end)]
             if counted is not None:
                 front += [Piece(plural(p.text), p.start, p.end) for p in self.noun(counted, article=False)]
-                for group in (roles.objects, roles.subjects, roles.topics):
-                    if counted in group:
-                        group.remove(counted)
+                roles.remove(counted)
+            roles.count = None
         elif (
             verb.startswith("be ")
             and not roles.subjects
@@ -374,7 +375,7 @@ class _Writer:
         return said
 
     def _many(self, roles: Roles, person: str) -> bool:
-        chosen = (roles.subjects or roles.topics or [None])[0]
+        chosen = next(iter(roles.subjects or roles.topics), None)
         if chosen is None:
             return person in MANY
         return chosen.plural or chosen.joined is not None or person in MANY or is_plural(person)

@@ -13,7 +13,8 @@ _TIME_COUNTERS = frozenset(["시", "월", "일", "년", "동안"])
 TIMES = {
     "아침": "in the morning", "낮": "by day", "밤": "at night", "저녁": "in the evening", "새벽": "at dawn",
     "오전": "in the morning", "오후": "in the afternoon", "한밤중": "in the middle of the night", "점심": "for lunch",
-    "처음": "at first", "한참": "for a long time", "나중": "later", "동안": "for", "평소": "usually", "하루": "one day", "밤새": "all night",
+    "처음": "at first", "한참": "for a long time", "나중": "later", "동안": "for",
+    "평소": "usually", "하루": "one day", "밤새": "all night",
 }  # fmt: skip
 SEASONS = frozenset(["봄", "여름", "가을", "겨울", "주말"])
 PLACES = {

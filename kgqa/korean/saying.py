@@ -15,17 +15,14 @@ _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로
 """Particles after a consonant, and after a vowel."""
 _VOWEL_FORMS = {other: one for one, other in _PAIRS.items()}
 _SENSE = re.compile(r"\s*\([^)]*\)")
-_READ = {
-    **dict.fromkeys("013678LMNRlmnr", True),
-    **dict.fromkeys("2459", False),
-}  # 영 일 삼 육 칠 팔, 엘 엠 엔 알
+_CLOSED = frozenset("013678LMNR")  # read 영 일 삼 육 칠 팔, 엘 엠 엔 알
 _TEMPLATES = {
     "UsedFor": ("{A:은} {do B} 데 쓴다", "{A:은} {B}에 쓴다"),
     "IsA": ("{A:은} {B}의 하나이다",) * 2,
     "AtLocation": ("{A:은} {B}에서 한다", "{A:은} {B}에 있다"),
     "CapableOf": ("{A:은} {can B} 수 있다", "{A:은} {B:을} 할 수 있다"),
     "PartOf": ("{A:은} {B}의 일부이다",) * 2,
-    "HasA": ("{A}에는 {B:이} 있다",) * 2,
+    "HasA": ("{A:은} {B:이} 있다",) * 2,
     "MadeOf": ("{A:은} {B:으로} 만든다",) * 2,
     "HasProperty": ("{A:은} {is B}",) * 2,
     "Causes": ("{A:은} {B:을} 일으킨다",) * 2,
@@ -50,7 +47,7 @@ _TEMPLATES = {
     "HasEmotion": ("{A} 때는 {B} 기분이 든다",) * 2,
     "SuitedTo": ("{A:은} {B}에 알맞다",) * 2,
 }
-"""By the name of the relation, for a deed as the first that decides the wording, and for a thing."""
+"""By the name of the relation: for a deed and for a thing as the head, or as the tail where its verb is inflected."""
 
 
 def with_particle(word: str, particle: str) -> str:
@@ -68,7 +65,7 @@ def _closed(word: str, particle: str) -> bool:
     said = _SENSE.sub("", word).rstrip(" \"'”’)")
     last = said[-1:] or word[-1:]
     if not is_hangul(last):
-        return _READ.get(last, last.lower() not in "aeiouwy")
+        return last in _CLOSED or (last.islower() and last not in "aeiouwy")
     final = (ord(last) - ord("가")) % _FINALS
     return bool(final) and not (particle == "으로" and final == _RIEUL)
 
@@ -103,7 +100,8 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
     templates = _TEMPLATES.get(_last_part(relation))
     if templates is None:
         return f"{head} {words} {tail}"
-    template = templates[0] if is_deed(head if "do B" not in templates[0] else tail) else templates[1]
+    decides = tail if "do B" in templates[0] or "can B" in templates[0] else head
+    template = templates[0] if is_deed(decides) else templates[1]
     return re.sub(r"\{([^}]+)\}", lambda match: _filled(match.group(1), head, tail), template)
 
 

@@ -55,10 +55,14 @@ class Verbs:
         if predicate.form in MADE and made and roles.topics and not roles.subjects and not roles.objects:
             found = "be made"
         if found is None:
+            phrase, english = self._concept_before(clause, predicate)
+            if phrase is not None:
+                roles.remove(phrase)
+                return english, roles
             found = self.translate(predicate.form) or self._made_verb(predicate)
         if predicate.helped.endswith("지다") and not known and not predicate.becoming:
             first, _, rest = found.partition(" ")
-            found = f"be {_PARTICIPLES.get(first) or past(first)} {rest}".strip()
+            found = f"be {participle(first)} {rest}".strip()
         if predicate.becoming and found.startswith("be "):
             found = "become" + found[2:]
         return found, roles
@@ -140,12 +144,14 @@ def _particles(phrase: Phrase) -> tuple[str, ...]:
 
 
 def be(in_past: bool, many: bool, person: str) -> str:
+    """The form of "be" for a pronoun, or for one or many others."""
     if in_past:
         return "were" if many and person != "I" else "was"
     return "am" if person == "I" else "are" if many else "is"
 
 
 def do(in_past: bool, many: bool, person: str) -> str:
+    """The form of "do" for a pronoun, or for one or many others."""
     if in_past:
         return "did"
     return "do" if many or person in ("I", "we", "you", "they") else "does"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.util import find_spec
 from threading import Lock
 from typing import Any, NamedTuple
 
-from kgqa.graph.linking.korean import is_hangul
 from kgqa.graph.linking.person_names import korean_names
 from kgqa.types import InputError
 
+_HANGUL = re.compile("[가-힣]")
 _loading = Lock()
 _NAME_SCORE = -5.0  # below that of common words: 유리 is glass before it is a name
 _PREDICATES = ("VV", "VA", "XSV", "XSA")
@@ -30,7 +31,7 @@ class Morpheme(NamedTuple):
 
 def is_korean(text: str) -> bool:
     """Whether a text has Hangul in it."""
-    return any(is_hangul(letter) for letter in text)
+    return _HANGUL.search(text) is not None
 
 
 @lru_cache(maxsize=1)
@@ -80,20 +81,16 @@ def _kiwi() -> Any:
         return _load()
 
 
-def dictionary_forms(text: str, start: int, end: int) -> tuple[str, ...]:
-    """What the word at `start` to `end` of a text is without particles, or as a verb in its dictionary form.
+def dictionary_form(text: str, start: int, end: int) -> str:
+    """The predicate at `start` to `end` of a text in its dictionary form, a noun without its copula, or nothing.
 
-    >>> dictionary_forms("정원에서 땅을 팠니?", 8, 10), dictionary_forms("정원에서 땅을 팠니?", 0, 4)
-    (('파다',), ('정원',))
+    >>> dictionary_form("의사였니? 땅을 팠니?", 9, 11), dictionary_form("의사였니? 땅을 팠니?", 0, 4)
+    ('파다', '의사')
     """
-    found: list[str] = []
     for m in morphemes(text):
-        if m.start < start or m.start >= end:
-            continue
-        if m.tag.startswith("J") and m.start > start:
-            found.append(text[start : m.start])
-            break
-        if m.tag in _PREDICATES:
-            found.append(text[start : m.start] + m.form + "다")
-            break
-    return tuple(found)
+        if start <= m.start < end:
+            if m.tag in _PREDICATES:
+                return text[start : m.start] + m.form + "다"
+            if m.tag == "VCP" and m.start > start:
+                return text[start : m.start]
+    return ""
