@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.types import Answer, Example, InputError, Passage, Question
+
 _NO_ANSWER = ("(no answer)", "(답 없음)")
 _CONFIDENCE = ("confidence", "확신")
 _BECAUSE = ("because", "까닭:")
