@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers import Tokenizer
@@ -17,6 +17,7 @@ from kgqa.batch import Fused, QABatch
 from kgqa.deletion import answer_paths, by_deletion, targets
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.morphology import is_korean
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
@@ -49,9 +50,13 @@ from kgqa.types import (
     Subgraph,
 )
 
+if TYPE_CHECKING:
+    from kgqa.korean.answering import Glossed, KoreanOver
+
 MAX_PASSAGE_CHARACTERS = 200_000
 MAX_QUESTION_CHARACTERS = 2_000
 MAX_CHOICES = 20
+LANGUAGES = ("auto", "en", "ko")
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 
@@ -66,6 +71,7 @@ class Answerer:
         reading: as the reader was trained.
         second_opinion: weights of the first and the second reading's log-probabilities of a candidate.
         calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
+        language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class Answerer:
         second_opinion: tuple[float, float] = (0.5, 1.0),
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
+        language: str = "auto",
     ) -> None:
         self.reader = reader.eval()
         self.graph = graph
@@ -90,19 +97,28 @@ class Answerer:
         self.ablate = ABLATIONS[reading.ablation]
         self.second_opinion = second_opinion
         self.calibration = calibration or {}
+        if language not in LANGUAGES:
+            raise InputError(f"{language}: no such language; write one of {', '.join(LANGUAGES)}")
+        self.language = language
+        self._korean: KoreanOver | None = None
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._reading = threading.Lock()
 
     @classmethod
     def load(
-        cls, model: str = DEFAULT_READER, graph: str | KnowledgeGraph = "everyday", *, device: str = "auto"
+        cls,
+        model: str = DEFAULT_READER,
+        graph: str | KnowledgeGraph = "everyday",
+        *,
+        device: str = "auto",
+        language: str = "auto",
     ) -> Answerer:
         """Open a checkpoint folder or shipped reader, over a graph given by path, name, URL or as an object.
 
         It runs on `device`: "auto" takes cuda, else mps, else cpu.
 
         Raises:
-            InputError: the model, the graph or the device cannot be found or used.
+            InputError: the model, the graph, the device or the language cannot be found or used.
         """
         folder, place = find_model(model), find_device(device)
         reader, card = load_reader(folder)
@@ -123,6 +139,7 @@ class Answerer:
             second_opinion=(first, second),
             entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
             words=load_words(folder) if reader.settings.word_size else None,
+            language=language,
         )
 
     @property
@@ -136,7 +153,30 @@ class Answerer:
         other.__dict__.update(self.__dict__)
         other.graph = graph
         other.linker = forgiving_linker(graph)
+        other._korean = None
         return other
+
+    def shown(self, answer: Answer) -> Answer:
+        """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
+
+        What is asked about an answer (`influences`, edits) takes the answer as it was given.
+        """
+        return self._over_korean().shown(answer) if self.is_korean(answer.question) else answer
+
+    def is_korean(self, question: Question) -> bool:
+        """Whether a question is read and answered as Korean."""
+        return self.language == "ko" or (self.language == "auto" and is_korean(question.text))
+
+    def _over_korean(self) -> KoreanOver:
+        from kgqa.korean.answering import KoreanOver
+
+        if self._korean is None:
+            self._korean = KoreanOver(self.graph)
+        return self._korean
+
+    def _glossed(self, question: Question) -> Glossed | None:
+        """What the reader is asked instead of a Korean question."""
+        return self._over_korean().gloss(question) if self.is_korean(question) else None
 
     def answer(self, question: Question) -> Answer:
         """Answer one question. Its evidence begins with the path without which the score changes most.
@@ -173,12 +213,16 @@ class Answerer:
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""
+        if (glossed := self._glossed(question)) is not None:
+            question = glossed.english
         most = node_budget(question, self.reading.max_nodes)
         found = retrieve(question, self.graph, linker or self.linker, max_nodes=most)
         return [self.ablate(subgraph) for subgraph in found]
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand (retrieved earlier, or edited)."""
+        glossed = [self._glossed(question) for question in questions]
+        questions = [g.english if g else q for g, q in zip(glossed, questions, strict=True)]
         begin = time.perf_counter()
         collated = self.collator([Example(q) for q in questions], subgraphs)
         encoded = time.perf_counter()
@@ -197,6 +241,7 @@ class Answerer:
                 "reread": (again - reasoned) * share,
             }
         )
+        answers = [self._over_korean().answer(a, g) if g else a for a, g in zip(answers, glossed, strict=True)]
         return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
 
     def as_read_again(

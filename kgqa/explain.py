@@ -11,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from kgqa.deletion import gives_reason, probability
+from kgqa.graph.linking.morphology import is_korean
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import (
@@ -35,11 +36,12 @@ ADDED = "urn:kgqa:added:"
 """How the names of concepts begin that only an edit knows."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
 _SOURCE_WORDS = {
-    Source.PASSAGE: "read in the passage",
-    Source.KNOWLEDGE: "from what is commonly known",
-    Source.CHOICE: "chosen",
-    Source.NONE: "not answerable",
+    Source.PASSAGE: ("read in the passage", "글에서 읽음"),
+    Source.KNOWLEDGE: ("from what is commonly known", "상식에서 앎"),
+    Source.CHOICE: ("chosen", "고름"),
+    Source.NONE: ("not answerable", "답할 수 없음"),
 }
+"""In English and Korean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +58,27 @@ def is_common(graph: str) -> bool:
     return graph in _COMMON
 
 
-def source_words(answer: Answer) -> str:
+def source_words(answer: Answer, korean: bool = False) -> str:
     """Where an answer came from, for people: a graph of one's own is named."""
     if answer.source is Source.KNOWLEDGE and not is_common(answer.graph):
-        return f"from the graph {answer.graph}"
-    return _SOURCE_WORDS[answer.source]
+        return f"그래프 {answer.graph}에서 앎" if korean else f"from the graph {answer.graph}"
+    return _SOURCE_WORDS[answer.source][korean]
 
 
 def sentence(subgraph: Subgraph, edge: int) -> str:
     """A fact in words: "to plant flowers, people use a trowel"."""
     head, number, tail = (int(v) for v in subgraph.edges[edge])
-    relation = subgraph.relations[number]
-    return say_fact(
-        subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail]
-    )
+    return _said(subgraph.labels[head], subgraph.relations[number], subgraph.labels[tail])
+
+
+def _said(head: str, relation: Relation, tail: str) -> str:
+    """A fact in the language that its relation is worded in."""
+    words = relation.words or relation.label
+    if is_korean(words):
+        from kgqa.korean.saying import say_fact as say_in_korean
+
+        return say_in_korean(head, relation.name, words, tail)
+    return say_fact(head, relation.name, words, tail)
 
 
 def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
@@ -89,8 +98,7 @@ class Edit:
     @property
     def sentence(self) -> str:
         """The fact in words."""
-        relation = self.relation
-        return say_fact(self.labels[0], relation.name, relation.words or relation.label, self.labels[1])
+        return _said(self.labels[0], self.relation, self.labels[1])
 
 
 def strike(subgraph: Subgraph, edge: int) -> Edit:

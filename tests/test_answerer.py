@@ -149,3 +149,26 @@ def test_a_reader_on_another_device_answers_the_same(
 def test_a_device_that_is_not_here_is_one_sentence(model_folder: Path, tools_file: Path) -> None:
     with pytest.raises(InputError, match="here are auto"):
         Answerer.load(str(model_folder), str(tools_file), device="typewriter")
+
+
+def test_a_korean_question_is_answered_in_korean_words(answerer: Answerer) -> None:
+    pytest.importorskip("kiwipiepy")
+    passage = Passage("꽃을 심으려고 삽으로 땅을 팠다.")
+    question = Question("땅을 무엇으로 팠니?", passage=passage, id="ko")
+    answer = answerer.answer(question)
+    assert answer.question == question
+    for candidate in answer.candidates:
+        if candidate.span is not None:
+            assert passage.text[candidate.span.start : candidate.span.end] == candidate.text
+    assert answerer.shown(answer).question == question
+    chosen = answerer.answer(Question("땅을 무엇으로 팠니?", ("모종삽", "굴착기"), passage))
+    assert chosen.text in ("모종삽", "굴착기")
+
+
+def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:
+    english = Question("What did I dig with?")
+    assert not answerer.is_korean(english) and answerer.is_korean(Question("왜?"))
+    set_to_english = Answerer.load(str(model_folder), str(tools_file), language="en")
+    assert not set_to_english.is_korean(Question("왜?"))
+    with pytest.raises(InputError, match="auto, en, ko"):
+        Answerer.load(str(model_folder), str(tools_file), language="fr")

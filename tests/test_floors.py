@@ -17,6 +17,7 @@ FLOORS = {
     "metrics": 2,
     "text": 2,
     "graph": 2,
+    "korean": 3,
     "models": 3,
     "objectives": 4,
     "trainer": 5,

@@ -12,6 +12,11 @@ from typing import Any
 
 from kgqa.types import Answer, Example, InputError, Passage, Question
 
+_NO_ANSWER = ("(no answer)", "(답 없음)")
+_CONFIDENCE = ("confidence", "확신")
+_BECAUSE = ("because", "까닭:")
+_OR = ("or:", "또는:")
+
 
 def ask_one(
     question: str,
@@ -21,6 +26,7 @@ def ask_one(
     model: str,
     as_json: bool,
     device: str = "auto",
+    language: str = "auto",
 ) -> None:
     """Answer one question and print it."""
     from kgqa.answerer import Answerer, check_question
@@ -28,11 +34,12 @@ def ask_one(
 
     asked = Question(question, choices, Passage(_text(passage)) if passage else None)
     check_question(asked)
-    answer = Answerer.load(model, graph, device=device).answer(asked)
+    answerer = Answerer.load(model, graph, device=device, language=language)
+    answer = answerer.shown(answerer.answer(asked))
     if as_json:
         print(json.dumps(answer_json(answer), ensure_ascii=False))
     else:
-        _show(answer)
+        _show(answer, answerer.is_korean(asked))
 
 
 def _text(passage: str) -> str:
@@ -45,22 +52,26 @@ def _text(passage: str) -> str:
         raise InputError(f"{path}: the passage cannot be read ({error}); name a UTF-8 text file") from error
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: Answer, korean: bool = False) -> None:
     from rich.console import Console
     from rich.text import Text
 
     from kgqa.explain import path_sentences, source_words
 
     console = Console()
-    console.print(Text(answer.text or "(no answer)", style="bold"))
+    console.print(Text(answer.text or _NO_ANSWER[korean], style="bold"))
     console.print(
-        Text(f"{source_words(answer)}, confidence {answer.confidence:.0%}", style="dim")
+        Text(
+            f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}",
+            style="dim",
+        )
     )
     if answer.evidence.paths:
-        console.print(Text("because " + "; ".join(path_sentences(answer.evidence, answer.evidence.paths[0]))))
+        facts = path_sentences(answer.evidence, answer.evidence.paths[0])
+        console.print(Text(f"{_BECAUSE[korean]} {'; '.join(facts)}"))
     others = [f"{c.text} ({c.score:.0%})" for c in answer.runners_up[:3]]
     if others:
-        console.print(Text("or: " + ", ".join(others), style="dim"))
+        console.print(Text(f"{_OR[korean]} {', '.join(others)}", style="dim"))
 
 
 def read_questions(path: Path) -> Iterator[Question]:
@@ -97,7 +108,15 @@ def read_questions(path: Path) -> Iterator[Question]:
             )
 
 
-def predict_file(source: Path, target: Path, graph: str, model: str, batch: int, device: str = "auto") -> None:
+def predict_file(
+    source: Path,
+    target: Path,
+    graph: str,
+    model: str,
+    batch: int,
+    device: str = "auto",
+    language: str = "auto",
+) -> None:
     """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
 
     Raises:
@@ -118,14 +137,14 @@ def predict_file(source: Path, target: Path, graph: str, model: str, batch: int,
     if done == len(questions):
         print(f"{target}: all {done} answers are there", file=sys.stderr)
         return
-    answerer = Answerer.load(model, graph, device=device)
+    answerer = Answerer.load(model, graph, device=device, language=language)
     columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress, target.open("a", encoding="utf-8") as out:
         bar = progress.add_task("", total=len(questions), completed=done)
         rest = iter(questions[done:])
         while chunk := list(islice(rest, batch)):
             lines = [
-                json.dumps(answer_json(answer), ensure_ascii=False) + "\n"
+                json.dumps(answer_json(answerer.shown(answer)), ensure_ascii=False) + "\n"
                 for answer in answerer.answer_many(chunk)
             ]
             out.write("".join(lines))
@@ -171,6 +190,7 @@ def evaluate_task(
     deletion: int = 0,
     calibrate: bool = False,
     device: str = "auto",
+    language: str = "auto",
 ) -> None:
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
@@ -193,7 +213,7 @@ def evaluate_task(
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:
         raise InputError(f"{data or task}: no questions found")
-    answerer = Answerer.load(model, graph, device=device)
+    answerer = Answerer.load(model, graph, device=device, language=language)
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))
     figures = evaluate(answerer.answer_many, examples)

@@ -35,6 +35,7 @@ Graph = Annotated[
 ]
 Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
 Device = Annotated[str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")]
+Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -62,11 +63,12 @@ def ask(
     model: Model = DEFAULT_READER,
     device: Device = "auto",
     as_json: AsJson = False,
+    language: Language = "auto",
 ) -> None:
     """Answer one question, with the evidence."""
     from kgqa.cli.answering import ask_one
 
-    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device)
+    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device, language)
 
 
 @app.command()
@@ -77,11 +79,12 @@ def predict(
     model: Model = DEFAULT_READER,
     batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
     device: Device = "auto",
+    language: Language = "auto",
 ) -> None:
     """Answer a file of questions; a stopped run goes on where it was."""
     from kgqa.cli.answering import predict_file
 
-    predict_file(source, target, graph, model, batch, device)
+    predict_file(source, target, graph, model, batch, device, language)
 
 
 @app.command()
@@ -97,6 +100,7 @@ def evaluate(
     device: Device = "auto",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
     as_json: AsJson = False,
+    language: Language = "auto",
     deletion: Annotated[
         int, typer.Option(min=0, help="Also test the explanations of the first so many questions.")
     ] = 0,
@@ -133,7 +137,7 @@ def evaluate(
         return
     from kgqa.cli.answering import evaluate_task
 
-    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device)
+    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device, language)
 
 
 @app.command()

@@ -82,3 +82,11 @@ def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_pat
     evaluate_task("own", data, str(tools_file), str(copy), None, True, calibrate=True)
     assert json.loads((copy / "reader.json").read_text(encoding="utf-8"))["calibration"]
     assert "calibration" not in json.loads((model_folder / "reader.json").read_text(encoding="utf-8"))
+
+
+def test_a_korean_answer_is_said_in_korean(
+    model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("kiwipiepy")
+    ask_one("땅을 무엇으로 팠니?", "", ("모종삽", "굴착기"), str(tools_file), str(model_folder), False)
+    assert "고름, 확신" in capsys.readouterr().out

@@ -19,6 +19,7 @@ from kgqa.graph.linking.function_words import (
     SUBJECTS,
 )
 from kgqa.graph.linking.korean import is_hangul, stems
+from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean
 from kgqa.graph.linking.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.graph.linking.person_names import people
 from kgqa.types import KnowledgeGraph, Mention
@@ -82,14 +83,22 @@ def _form(word: str) -> _Form:
     )
 
 
+def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
+    """What is known of a word of Korean text where it stands: the analysis of the text before the rules."""
+    form = _form(word)
+    found = dictionary_form(text, start, end)
+    return form._replace(stems=(found, *form.stems)) if found else form
+
+
 def _read(text: str) -> _Words:
     """Words of a text with the number of the clause each stands in: no concept crosses punctuation."""
     found = _Words([], [], [], [])
     clause, last = 0, 0
+    korean = is_korean(text) and has_analyser()
     for word, start, end in words(text):
         if start - last > 1 and not _CLAUSE_MARKS.isdisjoint(text[last:start]):
             clause += 1
-        found.forms.append(_form(word))
+        found.forms.append(_korean_form(text, word, start, end) if korean else _form(word))
         found.starts.append(start)
         found.ends.append(end)
         found.clauses.append(clause)
@@ -131,7 +140,8 @@ class Linker:
         read = [_read(text) for text in texts]
         if len(self._found) > _MEMO_SIZE:
             self._found = {}
-        found = self._found  # stays whole if another thread begins a new one
+        # stays whole if another thread begins a new one; what a Korean word is, the text around it tells
+        found = {} if any(map(is_korean, texts)) else self._found
         wanted: dict[str, list[str]] = {}
         grams = [list(self._grams(text, found, wanted)) for text in read]
         if wanted:

@@ -72,5 +72,15 @@ def plain(word: str) -> str:
 @lru_cache(maxsize=1)
 def given_names() -> tuple[frozenset[str], frozenset[str]]:
     """Given names, and those that are words as well, in plain letters."""
-    table = tomllib.loads(Path(__file__).with_name("given_names.toml").read_text(encoding="utf-8"))
+    table = _table()
     return frozenset(table["names"].split()), frozenset(table["words_too"].split())
+
+
+@lru_cache(maxsize=1)
+def korean_names() -> frozenset[str]:
+    """Korean given names in Hangul."""
+    return frozenset(_table()["korean"].split())
+
+
+def _table() -> dict[str, str]:
+    return tomllib.loads(Path(__file__).with_name("given_names.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,96 @@
+"""Korean text as morphemes, by Kiwi (the extra `ko`), which is loaded when the first Korean text is seen."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, NamedTuple
+
+from kgqa.graph.linking.person_names import korean_names
+from kgqa.types import InputError
+
+_HANGUL = re.compile("[가-힣]")
+_loading = Lock()
+_NAME_SCORE = -5.0  # below that of common words: 유리 is glass before it is a name
+_PREDICATES = ("VV", "VA", "XSV", "XSA")
+
+
+class Morpheme(NamedTuple):
+    """A morpheme in its plain form with its Sejong tag (NNG noun, VV verb, JKO object particle, ...).
+
+    `start` and `end` are characters of the text, half-open; those of contracted morphemes overlap.
+    """
+
+    form: str
+    tag: str
+    start: int
+    end: int
+
+
+def is_korean(text: str) -> bool:
+    """Whether a text has Hangul in it."""
+    return _HANGUL.search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def has_analyser() -> bool:
+    """Whether Kiwi is installed."""
+    return find_spec("kiwipiepy") is not None
+
+
+@lru_cache(maxsize=2_000)
+def morphemes(text: str) -> tuple[Morpheme, ...]:
+    """The morphemes of a text in order.
+
+    Raises:
+        InputError: the text is to be analysed and Kiwi is not installed.
+
+    >>> [(m.form, m.tag) for m in morphemes("땅을 팠니?")]
+    [('땅', 'NNG'), ('을', 'JKO'), ('파', 'VV'), ('었', 'EP'), ('니', 'EF'), ('?', 'SF')]
+    """
+    if not has_analyser():
+        raise InputError("Korean is read with Kiwi, which is not installed; pip install 'kgqa[ko]'")
+    found = [
+        Morpheme(token.form, token.tag.partition("-")[0], token.start, token.end)
+        for token in _kiwi().tokenize(text)
+    ]
+    return tuple(_final(m, found[i + 1 : i + 2]) for i, m in enumerate(found))
+
+
+def _final(morpheme: Morpheme, after: list[Morpheme]) -> Morpheme:
+    """An ending before a full stop or question mark ends a sentence, whatever else it may do."""
+    if morpheme.tag == "EC" and (not after or after[0].tag == "SF"):
+        return morpheme._replace(tag="EF")
+    return morpheme
+
+
+@lru_cache(maxsize=1)
+def _load() -> Any:
+    from kiwipiepy import Kiwi
+
+    kiwi = Kiwi(num_workers=1)
+    for name in korean_names():
+        kiwi.add_user_word(name, "NNP", _NAME_SCORE)
+    return kiwi
+
+
+def _kiwi() -> Any:
+    with _loading:
+        return _load()
+
+
+def dictionary_form(text: str, start: int, end: int) -> str:
+    """The predicate at `start` to `end` of a text in its dictionary form, a noun without its copula, or nothing.
+
+    >>> dictionary_form("의사였니? 땅을 팠니?", 9, 11), dictionary_form("의사였니? 땅을 팠니?", 0, 4)
+    ('파다', '의사')
+    """
+    for m in morphemes(text):
+        if start <= m.start < end:
+            if m.tag in _PREDICATES:
+                return text[start : m.start] + m.form + "다"
+            if m.tag == "VCP" and m.start > start:
+                return text[start : m.start]
+    return ""

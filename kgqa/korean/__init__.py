@@ -1,0 +1,1 @@
+"""Korean for a reader of English: questions glossed into English, answers said in Korean."""

@@ -1,0 +1,133 @@
+"""Korean questions for a reader of English: glossed before it reads, its answers said in Korean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from kgqa.graph.linking.morphology import is_korean, morphemes
+from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.korean.gloss import gloss
+from kgqa.korean.pieces import Gloss, Said
+from kgqa.korean.saying import korean_relation
+from kgqa.types import NO, YES, Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
+
+_VERDICTS = {YES: "네", NO: "아니요"}
+_SENSE = re.compile(r"\s*\([^)]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Glossed:
+    """A Korean question and what the reader is asked instead."""
+
+    korean: Question
+    english: Question
+    passage: Gloss
+
+    def span(self, start: int, end: int) -> Span | None:
+        """The Korean characters that a span of the English passage stands for, without a last particle."""
+        found = self.passage.original(start, end)
+        return found and _without_particles(self.korean.passage_text, found)
+
+
+class KoreanOver:
+    """Korean over a graph whose concepts bear Korean labels: its other labels are what the reader reads."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self.graph = graph
+        self._known = lru_cache(maxsize=50_000)(self._translate)
+        self.gloss = lru_cache(maxsize=1_000)(self._gloss)
+
+    def _gloss(self, question: Question) -> Glossed:
+        """A question with its passage and choices in English words; a passage that is not Korean stays as it is."""
+        speaker = Said()
+        text = question.passage_text
+        passage = gloss(text, self._known, speaker) if is_korean(text) else _as_it_is(text)
+        asked = gloss(question.text, self._known, speaker)
+        choices = tuple(self._choice(choice) for choice in question.choices)
+        english = replace(
+            question, text=asked.text, choices=choices, passage=Passage(passage.text) if text else None
+        )
+        return Glossed(question, english, passage)
+
+    def _choice(self, text: str) -> str:
+        if not is_korean(text):
+            return text
+        return self._known(text.strip()) or gloss(text, self._known).text.rstrip(".") or text
+
+    def _translate(self, surface: str) -> str | None:
+        found = self.graph.find([surface])[0]
+        if not len(found):
+            return None
+        return _SENSE.sub("", self.graph.labels(found[:1])[0])
+
+    def answer(self, answer: Answer, glossed: Glossed) -> Answer:
+        """What the reader answered, in Korean; the evidence keeps the labels that it was read with."""
+        said = list(filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates)))
+        best = said[0].text if said and answer.text is not None else None
+        span = answer.evidence.span
+        evidence = replace(answer.evidence, span=glossed.span(*span) if span else None)
+        return replace(answer, question=glossed.korean, text=best, candidates=tuple(said), evidence=evidence)
+
+    def _candidate(self, candidate: Candidate, glossed: Glossed) -> Candidate | None:
+        """A candidate in Korean; None where it is made of words that the passage does not have."""
+        if candidate.source is Source.CHOICE:
+            place = glossed.english.choices.index(candidate.text)
+            return replace(candidate, text=glossed.korean.choices[place])
+        if candidate.text in _VERDICTS:
+            where = glossed.span(*candidate.span) if candidate.span else None
+            return replace(candidate, text=_VERDICTS[candidate.text], span=where)
+        if candidate.concept is not None:
+            return replace(candidate, text=self._label(candidate.concept, candidate.text))
+        span = glossed.span(*candidate.span) if candidate.span else None
+        if span is None:
+            return None
+        return replace(candidate, text=glossed.korean.passage_text[span.start : span.end], span=span)
+
+    def shown(self, answer: Answer) -> Answer:
+        """An answer whose evidence bears Korean labels and relations, to be shown and not to be read again."""
+        graph = answer.evidence.subgraph
+        labels = tuple(map(self._label, graph.nodes, graph.labels))
+        relations = tuple(map(korean_relation, graph.relations))
+        return replace(
+            answer,
+            evidence=replace(answer.evidence, subgraph=replace(graph, labels=labels, relations=relations)),
+        )
+
+    def labels(self, names: Sequence[str], otherwise: Sequence[str]) -> list[str]:
+        """The Korean label of each concept, or what is said otherwise where it has none."""
+        return [self._label(name, other) for name, other in zip(names, otherwise, strict=True)]
+
+    def _label(self, name: str, otherwise: str) -> str:
+        store = self.graph
+        while isinstance(store, OverlayGraph):
+            store = store.base
+        if not isinstance(store, GraphStore):
+            return otherwise
+        entity = int(store.ids([name])[0])
+        if entity < 0:
+            return otherwise
+        korean = [label for label in store.all_labels(entity) if label.language == "ko"]
+        best = [label.text for label in korean if label.preferred] or [label.text for label in korean]
+        return best[0] if best else otherwise
+
+
+def _as_it_is(text: str) -> Gloss:
+    whole = Span(0, len(text))
+    return Gloss(text, tuple((Span(i, i + 1), Span(i, i + 1)) for i in range(whole.end)))
+
+
+def _without_particles(text: str, span: Span) -> Span:
+    inside = [m for m in morphemes(text) if span.start < m.start and m.end <= span.end]
+    end = span.end
+    for m in reversed(inside):
+        if not m.tag.startswith("J"):
+            break
+        end = m.start
+    copula = [m for m in inside if m.tag == "VCP"]
+    if end == span.end and copula and all(m.tag[0] == "E" for m in inside if m.start > copula[-1].start):
+        end = copula[-1].start
+    return Span(span.start, end)

@@ -1,0 +1,299 @@
+"""Korean noun phrases in English: articles, numbers, owners, and the clauses that modify a noun."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kgqa.korean.lexicon import group, lexicon
+from kgqa.korean.numerals import in_words, number
+from kgqa.korean.parsing import Phrase, Word
+from kgqa.korean.pieces import Piece, Said, Translate
+from kgqa.korean.roles import SEASONS, TIMES, without_last
+from kgqa.korean.romanising import romanise
+from kgqa.text.synthesis.inflection import is_mass, is_plural, plural
+
+Modify = Callable[[Phrase], tuple[list[Piece], list[Piece]]]
+"""What the clauses of a phrase put before its noun ("broken") and after it ("that I wrote")."""
+_ASKED = {
+    "무엇": "what", "뭐": "what", "무어": "what", "누구": "who", "누": "who", "어디": "where", "언제": "when",
+    "얼마": "how much", "며칠": "how many days",
+}  # fmt: skip
+_PRONOUNS = {
+    "나": ("I", "me", "my"), "내": ("I", "me", "my"), "저": ("I", "me", "my"), "제": ("I", "me", "my"),
+    "우리": ("we", "us", "our"), "저희": ("we", "us", "our"), "너": ("you", "you", "your"),
+    "네": ("you", "you", "your"), "당신": ("you", "you", "your"), "너희": ("you", "you", "your"),
+    "그": ("he", "him", "his"), "그녀": ("she", "her", "her"), "그들": ("they", "them", "their"),
+    "자기": ("he", "him", "his"),
+}  # fmt: skip
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_ORDINALS = (
+    "first",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_ORDINAL_COUNTERS = group("ordinal_counters")
+_WHICH_TIME = {"이번": "this", "다음": "next", "지난": "last"}
+_ADJECTIVES = group("adjectives")
+_NO_ARTICLE = group("no_article")
+_ANIMALS = group("animals")
+_PERSONAL = ("사람", "사", "원", "자", "관", "부", "님", "꾼", "인", "수", "생", "분", "장")
+_PEOPLE = group("people")
+
+
+class Nouns:
+    """Says the noun phrases of a text."""
+
+    def __init__(self, text: str, translate: Translate, said: Said, modify: Modify) -> None:
+        self.text, self.translate, self.said, self.modify = text, translate, said, modify
+        self.words = lexicon()
+
+    def noun(self, phrase: Phrase, article: bool = True, subject: bool = False) -> list[Piece]:
+        """A noun phrase with article or determiner, what it belongs to, and the clauses that modify it."""
+        said: list[Piece] = []
+        if phrase.joined is not None:
+            said += [*self.noun(phrase.joined, article, subject), Piece("and")]
+        if phrase.asking:
+            return [*said, *self._asking(phrase)]
+        penned = phrase.nouns[:1] and phrase.nouns[0].form == "우리" and self.said.beside & {"몰다", "가두다"}
+        if len(phrase.nouns) == 1 and phrase.nouns[0].form in _PRONOUNS and not phrase.owner and not penned:
+            word = phrase.nouns[0]
+            forms = _PRONOUNS[word.form]
+            return [*said, Piece(forms[0] if subject else forms[1], word.start, word.end)]
+        if phrase.nouns and phrase.nouns[0].form == "아무" and "도" in phrase.particles:
+            return [*said, Piece("nobody", phrase.start, phrase.end)]
+        before, after = self.modify(phrase)
+        determiner, adjectives = self._determiners(phrase)
+        before = [*adjectives, *before]
+        owner = self._owner(phrase)
+        count = self.number(phrase) if phrase.number else []
+        nouns = self._nouns(phrase)
+        if count and nouns and phrase.counter is None:
+            nouns = [*nouns[:-1], nouns[-1]._replace(text=plural(nouns[-1].text))]
+        if phrase.counter is not None and nouns and phrase.counter.form in _ORDINAL_COUNTERS:
+            return [*said, *before, *nouns, *count]
+        if phrase.counter is not None and nouns and phrase.counter.form in ("살", "세"):
+            count = (
+                [Piece(f"{count[0].text}-year-old", phrase.number.start, phrase.counter.end)]
+                if phrase.number
+                else []
+            )
+            return [*said, Piece("an" if count[0].text.startswith("eigh") else "a"), *count, *before, *nouns]
+        if (
+            phrase.counter is not None
+            and phrase.nouns
+            and phrase.nouns[-1].form == "반"
+            and len(phrase.nouns) == 1
+        ):
+            half = phrase.nouns[-1]
+            return [*said, count[0], Piece("and a half", half.start, half.end), *count[1:]]
+        many = phrase.plural or (count and phrase.number and number(phrase.number.form) != 1)
+        if nouns and many:
+            nouns = [*nouns[:-1], nouns[-1]._replace(text=plural(nouns[-1].text))]
+        if nouns and article and not (determiner or owner or count):
+            said.append(Piece(self._article(phrase, [*before, *nouns], bool(many))))
+        if phrase.owner is not None and not owner:
+            after = [Piece("of"), *self.noun(phrase.owner), *after]
+        return [*said, *owner, *determiner, *count, *before, *nouns, *after]
+
+    def _asking(self, phrase: Phrase) -> list[Piece]:
+        asked = phrase.asking
+        spot = (phrase.start, phrase.end)
+        if asked == "몇":
+            counter = phrase.counter.form if phrase.counter else ""
+            counted = self.words.counters.get(counter, "")
+            if counter == "시":
+                return [Piece("what time", *spot)]
+            if phrase.nouns:
+                counted = plural(" ".join(p.text for p in self._nouns(phrase)))
+            return [Piece(f"how many {'' if counted == '-' else counted}".strip(), *spot)]
+        if asked in ("무슨", "어느", "어떤"):
+            nouns = " ".join(self._one_noun(w) for w in phrase.nouns)
+            return [Piece(f"{'which' if asked == '어느' else 'what'} {nouns}".strip(), *spot)]
+        return [Piece(_ASKED.get(asked, "what"), *spot)]
+
+    def _determiners(self, phrase: Phrase) -> tuple[list[Piece], list[Piece]]:
+        """Words in place of an article, and adjectives."""
+        table = self.words.modifiers
+        pieces = [
+            (w.form, Piece(table[w.form], w.start, w.end)) for w in phrase.determiners if w.form in table
+        ]
+        first = phrase.nouns[0] if len(phrase.nouns) > 1 else None
+        which = (
+            [Piece(_WHICH_TIME[first.form], first.start, first.end)]
+            if first and first.form in _WHICH_TIME
+            else []
+        )
+        adjectives = [piece for form, piece in pieces if form in _ADJECTIVES]
+        return which + [piece for form, piece in pieces if form not in _ADJECTIVES], adjectives
+
+    def _owner(self, phrase: Phrase) -> list[Piece]:
+        owner = phrase.owner
+        first = phrase.nouns[0] if len(phrase.nouns) > 1 else None
+        if owner is None:
+            if first is not None and first.form in ("우리", "내", "제", "저희") and not phrase.determiners:
+                return [Piece(_PRONOUNS[first.form][2], first.start, first.end)]
+            return []
+        if len(owner.nouns) == 1 and owner.nouns[0].form in _PRONOUNS and not owner.owner:
+            word = owner.nouns[0]
+            return [Piece(_PRONOUNS[word.form][2], word.start, word.end)]
+        if owner.clauses and any(c.phrases for c in owner.clauses):
+            return []
+        said = self.noun(owner)
+        return [*said[:-1], said[-1]._replace(text=said[-1].text + "'s")] if said else []
+
+    def number(self, phrase: Phrase) -> list[Piece]:
+        if phrase.number is None:
+            return []
+        value = number(phrase.number.form)
+        said = phrase.number.form if value is None else in_words(value)
+        if phrase.counter is None:
+            return [Piece(said, phrase.number.start, phrase.number.end)]
+        if phrase.counter.form == "번째" or (phrase.nouns and phrase.nouns[0].form == "번째"):
+            ordinal = _ORDINALS[value] if value is not None and value < len(_ORDINALS) else said
+            return [Piece(ordinal, phrase.number.start, phrase.counter.end)]
+        if phrase.counter.form == "월" and value is not None and 0 < value <= 12:
+            return [Piece(_MONTHS[value - 1], phrase.number.start, phrase.counter.end)]
+        unit = self.words.counters.get(phrase.counter.form, "")
+        if (
+            unit in ("", "-")
+            or (phrase.nouns and unit == "people")
+            or phrase.counter.form in _ORDINAL_COUNTERS
+        ):
+            return [Piece(said, phrase.number.start, phrase.counter.end)]
+        if value == 1:
+            unit = {"people": "person"}.get(unit, unit.removesuffix("s"))
+        return [
+            Piece(said, phrase.number.start, phrase.number.end),
+            Piece(unit, phrase.counter.start, phrase.counter.end),
+        ]
+
+    def _nouns(self, phrase: Phrase) -> list[Piece]:
+        """The nouns of a phrase, the longest that the dictionary or the graph knows as one."""
+        words = phrase.nouns
+        if len(words) > 1 and words[0].form in ("우리", "내", "제", "저희", "번째", *_WHICH_TIME):
+            words = words[1:]
+        said: list[Piece] = []
+        at = 0
+        while at < len(words):
+            for end in range(len(words), at, -1):
+                run = words[at:end]
+                surface = self.text[run[0].start : run[-1].end] if len(run) > 1 else run[0].form
+                english = self.words.noun(surface, self.said.beside) or self._concept(surface)
+                if english or end == at + 1:
+                    name = english or self._unknown(run[0])
+                    said.append(Piece(name, run[0].start, run[-1].end))
+                    at = end
+                    break
+        return said
+
+    def _one_noun(self, word: Word) -> str:
+        return self.words.noun(word.form, self.said.beside) or self._concept(word.form) or romanise(word.form)
+
+    def _concept(self, surface: str) -> str | None:
+        found = self.translate(surface) or (
+            self.translate(surface.replace(" ", "")) if " " in surface else None
+        )
+        return found
+
+    @staticmethod
+    def _unknown(word: Word) -> str:
+        latin = romanise(word.form)
+        return latin.capitalize() if word.tag == "NNP" else latin
+
+    def _article(self, phrase: Phrase, nouns: list[Piece], many: bool) -> str:
+        head = nouns[-1].text
+        key = phrase.nouns[-1].form
+        known = key in self.said.named
+        self.said.named.add(key)
+        if re.match(r"(?:this|that|my|every|some)\b", nouns[0].text):
+            return ""
+        if head[:1].isupper() or phrase.nouns[-1].form in _NO_ARTICLE:
+            return ""
+        if known or "JX" in phrase.cases or phrase.clauses:
+            return "the"
+        if many or is_mass(head) or is_plural(head):
+            return ""
+        return "an" if nouns[0].text[:1] in "aeiou" else "a"
+
+    def time(self, phrase: Phrase) -> list[Piece]:
+        spot = (phrase.start, phrase.end)
+        if phrase.number is not None and phrase.counter is not None:
+            hour = self.number(phrase)
+            if phrase.counter.form == "시":
+                day = [w for w in phrase.nouns if w.form in TIMES]
+                return [Piece("at"), *hour, *(Piece(TIMES[w.form], w.start, w.end) for w in day)]
+            return [Piece("in"), *hour]
+        last = phrase.nouns[-1]
+        if last.form == "동안" or (last.form == "전" and len(phrase.nouns) > 1):
+            return [Piece("for"), *self.noun(without_last(phrase))]
+        if last.form in ("그때", "전", "그전", "그다음") or (
+            phrase.determiners and last.form in ("다음", "때", "후")
+        ):
+            said = (
+                "before that"
+                if last.form.endswith("전")
+                else "next"
+                if last.form.endswith("다음")
+                else "then"
+            )
+            return [Piece(said, *spot)]
+        determiner = [piece for part in self._determiners(phrase) for piece in part]
+        others = [Piece(self._one_noun(w), w.start, w.end) for w in phrase.nouns[:-1]]
+        if last.form in TIMES and not determiner and not others:
+            return [Piece(TIMES[last.form], *spot)]
+        said = (
+            self.words.noun(last.form, self.said.beside) or self.translate(last.form) or romanise(last.form)
+        )
+        at = "in" if last.form in SEASONS else "on" if last.form.endswith("요일") else ""
+        return [
+            Piece("" if others or determiner else at),
+            *determiner,
+            *others,
+            Piece(said, last.start, last.end),
+        ]
+
+    def pronoun(self, phrase: Phrase) -> str:
+        """The pronoun for a person or people, empty for a thing."""
+        last = phrase.nouns[-1].form if phrase.nouns else ""
+        if last in _PRONOUNS:
+            return _PRONOUNS[last][0]
+        if phrase.joined is not None or phrase.plural:
+            return "we" if phrase.joined and any(w.form in ("나", "저") for w in phrase.nouns) else "they"
+        if last.endswith(("단", "팀", "가족", "반")):
+            return "they"
+        if last in self.words.women:
+            return "she"
+        if (
+            last in _PEOPLE
+            or last.endswith(_PERSONAL)
+            or (bool(phrase.nouns) and phrase.nouns[-1].tag == "NNP")
+        ):
+            return "he"
+        return ""
+
+
+def is_animal(phrase: Phrase) -> bool:
+    """Whether a phrase names an animal, which acts as people do."""
+    return bool(phrase.nouns) and phrase.nouns[-1].form in _ANIMALS

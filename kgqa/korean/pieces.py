@@ -1,0 +1,70 @@
+"""Pieces of English with the Korean characters they stand for, and what has been said so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kgqa.types import Span
+
+Translate = Callable[[str], str | None]
+"""English for a Korean noun, or for a verb with what stands before it, where a graph has a concept of that label."""
+
+
+class Piece(NamedTuple):
+    """An English word or a few, and the Korean characters it stands for; the same twice where it stands for none."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gloss:
+    """English text with, for each stretch (start, end) of it, the Korean range."""
+
+    text: str
+    stretches: tuple[tuple[Span, Span], ...] = ()
+
+    def original(self, start: int, end: int) -> Span | None:
+        """The Korean range that characters of the English text stand for, None where they stand for none."""
+        touched = [
+            korean for english, korean in self.stretches if english.start < end and english.end > start
+        ]
+        if not touched:
+            return None
+        return Span(min(span.start for span in touched), max(span.end for span in touched))
+
+
+@dataclass(slots=True)
+class Said:
+    """What has been said so far, by which words are understood."""
+
+    named: set[str] = field(default_factory=set)
+    """Nouns that were named: they are "the" from then on."""
+    subject: str = ""
+    """The pronoun of the last person that was a subject."""
+    near: str = ""
+    """The same within the sentence, of an animal too."""
+    verbs: dict[str, str] = field(default_factory=dict)
+    """Verbs in the sense that a passage used them in."""
+    beside: frozenset[str] = frozenset()
+    """Nouns and predicates of the clause: they tell senses apart."""
+
+
+def joined(pieces: Iterable[Piece]) -> Gloss:
+    """Pieces as a text, its sentences with capitals."""
+    text = ""
+    stretches = []
+    for said, start, end in pieces:
+        if not said:
+            continue
+        if text and said[0] not in ",.?'":
+            text += " "
+        if not text or text.endswith((". ", "? ")):
+            said = said[0].upper() + said[1:]
+        if end > start:
+            stretches.append((Span(len(text), len(text) + len(said)), Span(start, end)))
+        text += said
+    return Gloss(text, tuple(stretches))

@@ -1,0 +1,69 @@
+"""Korean particles as English prepositions, by the noun before them and the verb after them."""
+
+from __future__ import annotations
+
+from kgqa.korean.lexicon import group
+from kgqa.korean.parsing import Phrase, Predicate
+
+_ON = group("on")
+_WHITHER = group("whither")
+_BESIDE = group("beside")
+_MOTION = group("motion")
+MADE = frozenset(["만들다", "만들어지다", "짓다", "만들어주다", "담그다"])
+_TURNED = group("turned")
+
+
+def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
+    """The English preposition for the particle of a phrase beside a predicate, empty where there is none."""
+    particles = phrase.particles
+    form = predicate.form if predicate else ""
+    helped = predicate.helped if predicate else ""
+    first = particles[0] if particles else ""
+    last = phrase.nouns[-1].form if phrase.nouns else ""
+    if first in ("에게", "한테", "께", "더러"):
+        return "to"
+    if first in ("에게서", "한테서"):
+        return "from"
+    if first in ("와", "과", "하고", "이랑", "랑"):
+        return "with"
+    if first in ("으로", "로", "으로써", "로써"):
+        if form in MADE or helped in MADE:
+            return "of"
+        if form in _TURNED:
+            return "into"
+        if form == "칠하다":
+            return ""
+        if form in _MOTION or form.endswith(("가다", "오다")):
+            return (
+                "by" if last in ("기차", "버스", "배", "비행기", "자전거", "지하철", "택시", "차") else "to"
+            )
+        return "to" if last in _WHITHER or last.endswith(("쪽", "역", "장", "실")) else "with"
+    if first in ("보다",):
+        return "than"
+    if first == "처럼" or first == "같이":
+        return "like"
+    if "까지" in particles:
+        return "to"
+    if "부터" in particles:
+        return "from"
+    if first == "마다":
+        return "every"
+    if first == "에":
+        if phrase.counter is not None and phrase.counter.form == "원":
+            return "for"
+        if form in _MOTION:
+            return "to"
+        if form == "주다":
+            return ""
+        if form in ("바르다", "뿌리다", "치다"):
+            return "on"
+        if form in ("맞다", "쏘이다", "물리다", "놀라다"):
+            return "by"
+        if form in ("들어가다", "들어오다", "오르다", "올라가다", "타다"):
+            return ""
+        return "on" if last in _ON else "by" if last in _BESIDE else "in"
+    if first == "에서":
+        if form in ("내리다", "내려오다", "떨어지다", "나오다", "꺼내다", "오다", "미루다", "따다", "모으다"):
+            return "from"
+        return "on" if last in _ON else "by" if last in _BESIDE else "in"
+    return ""

@@ -1,0 +1,162 @@
+"""Korean predicates in English: by the dictionary, by the graph, by what is said beside them, and with their tense."""
+
+from __future__ import annotations
+
+from kgqa.korean.lexicon import lexicon
+from kgqa.korean.parsing import FELT, Clause, Phrase, Predicate
+from kgqa.korean.pieces import Piece, Said, Translate
+from kgqa.korean.prepositions import MADE
+from kgqa.korean.roles import Roles
+from kgqa.korean.romanising import romanise
+from kgqa.text.synthesis.inflection import gerund, past, third
+
+_PARTICIPLES = {
+    "break": "broken", "write": "written", "eat": "eaten", "take": "taken", "give": "given", "see": "seen",
+    "do": "done", "steal": "stolen", "choose": "chosen", "draw": "drawn", "tear": "torn", "wear": "worn",
+    "throw": "thrown", "know": "known", "freeze": "frozen", "hide": "hidden", "drive": "driven",
+}  # fmt: skip
+MANY = frozenset(("we", "they", "you"))
+
+
+class Verbs:
+    """Finds the English for the predicates of a text."""
+
+    def __init__(self, text: str, translate: Translate, said: Said) -> None:
+        self.text, self.translate, self.said = text, translate, said
+        self.words = lexicon()
+
+    def verb(self, clause: Clause, roles: Roles) -> tuple[str, Roles]:
+        """The predicate in English, and the roles less what it has taken in."""
+        predicate = clause.predicate
+        assert predicate is not None
+        if predicate.form == "어떻다":
+            return "be how", roles
+        if predicate.tag in ("VCP", "VCN"):
+            return "be", roles
+        beside = self.said.beside
+        phrase, english = self._phrase_before(clause, predicate)
+        if phrase is not None:
+            roles.remove(phrase)
+            self.said.verbs[predicate.form] = english
+            return english, roles
+        felt = FELT.get(predicate.form)
+        if felt and roles.settle_felt(predicate.form):
+            return felt, roles
+        known = self.words.predicate(predicate.helped, False, beside)
+        found = known or self.words.predicate(predicate.form, predicate.tag == "VA", beside)
+        usual = self.words.predicate(predicate.form, predicate.tag == "VA", ())
+        if found is not None and found == usual:
+            found = self.said.verbs.get(predicate.form, found)
+        elif found is not None:
+            self.said.verbs[predicate.form] = found
+        if predicate.form == "하다" and not roles.objects and not roles.bare:
+            found = "be"
+        made = [p for p in roles.adverbials if p.particles and p.particles[0] in ("으로", "로")]
+        if predicate.form in MADE and made and roles.topics and not roles.subjects and not roles.objects:
+            found = "be made"
+        if found is None:
+            phrase, english = self._concept_before(clause, predicate)
+            if phrase is not None:
+                roles.remove(phrase)
+                return english, roles
+            found = self.translate(predicate.form) or self._made_verb(predicate)
+        if predicate.helped.endswith("지다") and not known and not predicate.becoming:
+            first, _, rest = found.partition(" ")
+            found = f"be {participle(first)} {rest}".strip()
+        if predicate.becoming and found.startswith("be "):
+            found = "become" + found[2:]
+        return found, roles
+
+    def _made_verb(self, predicate: Predicate) -> str:
+        """A verb that no table has: a noun that is done, or the Korean word in Latin letters."""
+        noun = predicate.form[:-2] if predicate.form.endswith(("하다", "되다")) else ""
+        if noun:
+            return (self.words.noun(noun, self.said.beside) or self.translate(noun) or romanise(noun)).lower()
+        return romanise(predicate.form[:-1])
+
+    def _phrase_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
+        """The phrase that makes one meaning with the predicate, and that meaning."""
+        for phrase in reversed(clause.phrases):
+            if phrase.asking or not phrase.nouns or phrase.clauses or phrase.owner or phrase.joined:
+                continue
+            if phrase.determiners or phrase.number:
+                continue
+            noun = self.text[phrase.nouns[0].start : phrase.nouns[-1].end]
+            for particle in _particles(phrase):
+                english = self.words.phrases.get(f"{noun}{particle} {predicate.form}")
+                if english:
+                    return phrase, english
+        return None, ""
+
+    def _concept_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
+        """The phrase that a concept of the graph has together with a predicate that the dictionary lacks."""
+        last = clause.phrases[-1] if clause.phrases else None
+        if last is None or last.asking or not last.nouns or not last.cases & {"JKO", "JKB"} or last.number:
+            return None, ""
+        if last.clauses or last.owner or last.joined or last.determiners:
+            return None, ""
+        noun = self.text[last.nouns[0].start : last.nouns[-1].end]
+        for particle in _particles(last):
+            english = self.translate(f"{noun}{particle} {predicate.form}")
+            if english:
+                return last, english
+        return None, ""
+
+
+def finite(verb: str, predicate: Predicate, many: bool, person: str, roles: Roles) -> list[Piece]:
+    """The verb with its tense, negation and helpers."""
+    first, _, rest = verb.partition(" ")
+    spot = (predicate.start, predicate.end)
+    negative = predicate.negative and person != "nobody"
+    if first == "not":
+        negative, (first, _, rest) = not negative, rest.partition(" ")
+    if predicate.modal == "to":
+        predicate.modal = ""
+    if predicate.modal == "can":
+        helper = "could" if predicate.past else "can"
+        return [Piece(helper + (" not" if negative else ""), *spot), Piece(f"{first} {rest}".strip(), *spot)]
+    if predicate.modal:
+        modal, _, to = predicate.modal.partition(" ")
+        rest, first = f"{to} {first} {rest}".strip(), modal
+    if first == "be":
+        said = be(predicate.past, many, person) + (" not" if negative else "")
+        return [Piece(f"{said} {rest}".strip(), *spot)]
+    if predicate.lasting:
+        said = (
+            f"{be(predicate.past, many, person)}{' not' if negative else ''} {gerund(first)} {rest}".strip()
+        )
+        return [Piece(said, *spot)]
+    if negative:
+        return [Piece(f"{do(predicate.past, many, person)} not {first} {rest}".strip(), *spot)]
+    if predicate.past:
+        first = past(first)
+    elif not many and person not in ("I", "we", "you", "they"):
+        first = third(first)
+    return [Piece(f"{first} {rest}".strip(), *spot)]
+
+
+def _particles(phrase: Phrase) -> tuple[str, ...]:
+    """The particles that a phrase may have in a dictionary, whatever it has here."""
+    closed = (ord(phrase.nouns[-1].form[-1]) - ord("가")) % 28 if phrase.nouns else 0
+    if phrase.cases & {"JKB"}:
+        return phrase.particles[:1]
+    return ("을", "이") if closed else ("를", "가")
+
+
+def be(in_past: bool, many: bool, person: str) -> str:
+    """The form of "be" for a pronoun, or for one or many others."""
+    if in_past:
+        return "were" if many and person != "I" else "was"
+    return "am" if person == "I" else "are" if many else "is"
+
+
+def do(in_past: bool, many: bool, person: str) -> str:
+    """The form of "do" for a pronoun, or for one or many others."""
+    if in_past:
+        return "did"
+    return "do" if many or person in ("I", "we", "you", "they") else "does"
+
+
+def participle(verb: str) -> str:
+    """The past participle of a verb, which is its past where no other is known."""
+    return _PARTICIPLES.get(verb) or past(verb)

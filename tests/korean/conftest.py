@@ -1,0 +1,5 @@
+"""Korean needs the extra `ko`."""
+
+import pytest
+
+pytest.importorskip("kiwipiepy")
