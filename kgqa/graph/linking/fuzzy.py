@@ -90,4 +90,5 @@ class NearLabels:
 
 def _unit(texts: Sequence[str]) -> NDArray[np.float32]:
     vectors = letter_vectors(texts)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return unit
