@@ -151,6 +151,16 @@ class Relation:
     inverse: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A surface form of the entity or relation `name`. An alternate has `preferred=False`."""
+
+    name: str
+    text: str
+    language: str = ""
+    preferred: bool = True
+
+
 class Edges(NamedTuple):
     """Facts in bulk, one row each, in stored direction. Ids belong to the graph that gave them."""
 
@@ -176,6 +186,11 @@ class KnowledgeGraph(Protocol):
     """Whether each question costs a round trip; then only what is needed is asked."""
 
     @property
+    def added_ends(self) -> Ints:
+        """Concepts of facts that an edit added, which retrieval keeps; empty for a graph as it was written."""
+        ...
+
+    @property
     def entity_count(self) -> int | None:
         """Concepts of the graph, with ids 0 to this, excluded; None for a remote graph, which cannot tell.
 
@@ -192,6 +207,13 @@ class KnowledgeGraph(Protocol):
         """Entities that bear each surface form, as it stands or as `normalise` gives it, best first."""
         ...
 
+    def find_parts(self, words: Sequence[str]) -> list[Ints]:
+        """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are.
+
+        A remote graph, which cannot look into its names, finds none.
+        """
+        ...
+
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each fact once.
 
@@ -205,6 +227,10 @@ class KnowledgeGraph(Protocol):
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity."""
+        ...
+
+    def all_labels(self, entity: int) -> list[Label]:
+        """Every label of an entity, the preferred one first; none of a remote graph, which is not asked for them."""
         ...
 
     def names(self, entities: Ints) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kgqa.graph.linking.normalising import normalise
 from kgqa.graph.retrieval.expansion import join, take
-from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation, Triple
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Label, Relation, Triple
 
 _BEYOND = 1 << 22  # more concepts than an endpoint is asked about in one run
 
@@ -54,10 +54,6 @@ class OverlayGraph:
         }
         self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
         self.added_ends = np.unique(np.concatenate([self._added.head, self._added.tail]))
-        if hasattr(base, "find_parts"):
-            self.find_parts = base.find_parts
-        if hasattr(base, "all_labels"):
-            self.all_labels = self._all_labels
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -78,6 +74,10 @@ class OverlayGraph:
         wanted = [normalise(surface) for surface in surfaces]
         own = [[self._first + i for i, key in enumerate(keys) if key and key == name] for name in wanted]
         return [np.append(ids, more).astype(np.int32) for ids, more in zip(found, own, strict=True)]
+
+    def find_parts(self, words: Sequence[str]) -> list[Ints]:
+        """Those of the graph beneath."""
+        return self.base.find_parts(words)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; added ones beyond `limit`."""
@@ -101,8 +101,11 @@ class OverlayGraph:
         """Preferred label of each entity."""
         return self._said(entities, self.base.labels(self._below(entities)), 1)
 
-    def _all_labels(self, entity: int) -> list[Any]:
-        return self.base.all_labels(entity) if entity < self._first else []  # type: ignore[attr-defined, no-any-return]
+    def all_labels(self, entity: int) -> list[Label]:
+        """Every label of an entity, the preferred one first; a new concept has the one it came with."""
+        if entity < self._first:
+            return self.base.all_labels(entity)
+        return [Label(*self._new[entity - self._first])]
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity."""
@@ -126,7 +129,8 @@ class OverlayGraph:
         found = np.zeros(len(entities), dtype=np.int32)
         found[known] = self.base.degrees(entities[known])
         ends = np.concatenate([self._added.head, self._added.tail])
-        return found + (entities[:, None] == ends[None, :]).sum(axis=1).astype(np.int32)
+        found += (entities[:, None] == ends[None, :]).sum(axis=1).astype(np.int32)
+        return found
 
     def _below(self, entities: Ints) -> Ints:
         return entities[entities < self._first]

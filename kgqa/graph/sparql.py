@@ -23,7 +23,7 @@ from kgqa.graph.sources.vocabulary import (
     steps_of,
 )
 from kgqa.graph.storage.relation_names import name_relations
-from kgqa.types import Edges, Ints, Relation
+from kgqa.types import Edges, Ints, Label, Relation
 
 SCAN_LIMIT = 200_000
 """Labels an endpoint may hold for every one of them to be compared in lower case."""
@@ -71,6 +71,7 @@ class SparqlGraph:
         self._scattered: bool | None = None
 
     is_remote = True
+    added_ends = np.zeros(0, dtype=np.int32)
     entity_count = None
 
     @property
@@ -156,6 +157,14 @@ class SparqlGraph:
                     facts[fact] = None
         edges = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
         return Edges(edges[:, 0], edges[:, 1], edges[:, 2], np.ones(len(edges), dtype=np.float32))
+
+    def find_parts(self, words: Sequence[str]) -> list[Ints]:
+        """None: an endpoint has no index of parts of names."""
+        return [np.zeros(0, dtype=np.int32) for _ in words]
+
+    def all_labels(self, entity: int) -> list[Label]:
+        """None: they would be a round trip for each entity."""
+        return []
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
         """Those of `neighbours(entities, limit)` whose both ends are in `others`."""

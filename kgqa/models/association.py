@@ -35,11 +35,8 @@ class Association(nn.Module):
         related = _related(dense, batch)[mask]  # (N, 6)
         score = graph.score.clamp(min=1e-4).log().unsqueeze(-1)
         known = (vectors.abs().sum(-1, keepdim=True) > 0).float()
-        return (
-            self.node(torch.cat([related, score, graph.score.unsqueeze(-1), known], dim=-1))
-            .squeeze(-1)
-            .float()
-        )
+        scores: Tensor = self.node(torch.cat([related, score, graph.score.unsqueeze(-1), known], dim=-1))
+        return scores.squeeze(-1).float()
 
     def choices(self, batch: QABatch) -> Tensor:
         """Score of each row's choice, (B,)."""
@@ -55,7 +52,8 @@ class Association(nn.Module):
         passage = (tokens.part == PASSAGE).float()
         shares = tokens.marks[..., Mark.SENTENCE] + tokens.marks[..., Mark.SENTENCE_OF_THIRD]
         both = (shares * passage).amax(1, keepdim=True)
-        return self.choice(torch.cat([related, again, both], dim=-1)).squeeze(-1).float()
+        scores: Tensor = self.choice(torch.cat([related, again, both], dim=-1))
+        return scores.squeeze(-1).float()
 
     def sources(self, batch: QABatch) -> Tensor:
         """Scores (Q, 3) of passage, knowledge and none, from how much of the question recurs in the passage."""
@@ -69,7 +67,8 @@ class Association(nn.Module):
         rows = torch.stack([found, sentence, asked.sum(1) / 5, passage.amax(1)], dim=-1)
         place = batch.question.unsqueeze(1).expand(-1, 4)
         best = rows.new_zeros(batch.num_questions, 4).scatter_reduce(0, place, rows, "amax")
-        return self.source(best).float()
+        scores: Tensor = self.source(best)
+        return scores.float()
 
 
 def from_facts(vectors: Tensor, edge_index: Tensor) -> Tensor:

@@ -37,4 +37,5 @@ class LabelEncoder(nn.Module):
         if self.words is not None and graph.label_vector is not None:
             direction = functional.normalize(graph.label_vector, dim=-1) * stepper.word_size**0.5
             hidden = hidden + self.words(direction)
-        return self.out(functional.gelu(hidden))
+        vectors: Tensor = self.out(functional.gelu(hidden))
+        return vectors

@@ -92,12 +92,12 @@ def train_entities(
     optimizer = torch.optim.SparseAdam(model.parameters(), lr=RATES[method])
     rest = facts[:, held:]
     for epoch in range(epochs):
-        total, batches = 0.0, torch.randperm(rest.shape[1]).split(batch)
+        total, batches = 0.0, torch.split(torch.randperm(rest.shape[1]), batch)
         for rows in batches:
             optimizer.zero_grad()
             loss = model.loss(*rest[:, rows])
             loss.backward()
-            optimizer.step()
+            optimizer.step()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         if progress:
             progress(epoch + 1, total / len(batches))

@@ -198,7 +198,8 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
 
     card = read_card(folder)
     try:
-        encoder = AutoModel.from_config(AutoConfig.from_pretrained(folder, local_files_only=True))
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
         settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
         find_reasoner(settings["name"], from_card=True)
         reader = Reader(encoder, ReasonerSettings(**settings))
@@ -245,7 +246,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         version = int(card["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not a reader's card ({error}); copy the checkpoint again") from error

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.normalising import normalise, split_local_name
-from kgqa.types import Edges, Ints, Relation
+from kgqa.types import Edges, Ints, Label, Relation
 
 
 class ToyGraph:
@@ -41,6 +41,13 @@ class ToyGraph:
 
     is_remote = True
     entity_count = None
+    added_ends = np.zeros(0, dtype=np.int32)
+
+    def find_parts(self, words: Sequence[str]) -> list[Ints]:
+        return [np.zeros(0, dtype=np.int32) for _ in words]
+
+    def all_labels(self, entity: int) -> list[Label]:
+        return []
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
         edges = self.neighbours(entities, limit)

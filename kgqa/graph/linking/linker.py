@@ -225,9 +225,6 @@ class Linker:
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         """Names of which a text says a part: Curie for Marie Curie, 1867 for a day of that year."""
-        ask = getattr(self.graph, "find_parts", None)
-        if ask is None:
-            return
         missing = [
             (row, form.text, start, end)
             for row, words_ in enumerate(read)
@@ -239,7 +236,7 @@ class Linker:
         if not missing:
             return
         surfaces = [text.removesuffix("'s").removesuffix("’s") for _, text, _, _ in missing]
-        for (row, _, start, end), ids in zip(missing, ask(surfaces), strict=True):
+        for (row, _, start, end), ids in zip(missing, self.graph.find_parts(surfaces), strict=True):
             if len(ids):
                 chosen[row].append(Mention(start, end, tuple(ids.tolist()), _DOUBT))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class Walk:
     complete: NDArray[np.bool_]  # (V,) whether all facts of a concept are among `edges`
 
 
-def take(edges: Edges, rows: NDArray) -> Edges:
+def take(edges: Edges, rows: NDArray[Any]) -> Edges:
     """Some of the facts: `rows` are places, or a mask."""
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)
@@ -59,7 +60,7 @@ def join(parts: Sequence[Edges]) -> Edges:
     return Edges(*columns)
 
 
-def distinct(values: NDArray) -> tuple[NDArray, NDArray[np.int64]]:
+def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Distinct ids, ascending, and the place of each value among them.
 
     As `np.unique(values, return_inverse=True)`, by a table instead of a sort: some twenty times faster here.
@@ -74,7 +75,7 @@ def distinct(values: NDArray) -> tuple[NDArray, NDArray[np.int64]]:
     return ids, table[values]
 
 
-def locate(values: NDArray, ids: NDArray) -> NDArray[np.int32]:
+def locate(values: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int32]:
     """Place of each value in `ids`, -1 where it is not there."""
     if not len(ids) or not len(values):
         return np.full(len(values), -1, dtype=np.int32)
@@ -151,7 +152,8 @@ def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: WalkSettings) -> 
     near[place[2 * count :]] = 0.0
     chosen = [best(near[:, 0], settings.frontier)]
     chosen += [best(near[:, c], settings.choice_frontier) for c in range(1, mass.shape[1])]
-    return ids[distinct(np.concatenate(chosen))[0]].astype(np.int32)
+    found: Ints = ids[distinct(np.concatenate(chosen))[0]].astype(np.int32)
+    return found
 
 
 def tolls(degree: NDArray[np.float64], settings: WalkSettings) -> tuple[Mass, Mass]:
@@ -160,7 +162,9 @@ def tolls(degree: NDArray[np.float64], settings: WalkSettings) -> tuple[Mass, Ma
     return np.exp(-settings.leaving * logarithm), np.exp(-settings.arriving * logarithm)
 
 
-def spread(start: Mass, head: NDArray, tail: NDArray, strength: NDArray, toll: tuple[Mass, Mass]) -> Mass:
+def spread(
+    start: Mass, head: NDArray[Any], tail: NDArray[Any], strength: NDArray[Any], toll: tuple[Mass, Mass]
+) -> Mass:
     """One step of mass (V, 1 + C) over facts, both ways."""
     leave, arrive = toll
     got = np.empty(start.shape, order="F")  # columns are written and read one at a time

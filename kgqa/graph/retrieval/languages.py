@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kgqa.graph.linking.literals import literal_name
-from kgqa.types import NodeRole, Relation, Subgraph
+from kgqa.types import KnowledgeGraph, NodeRole, Relation, Subgraph
 
 _CODES = {
     "en": "English 영어",
@@ -49,14 +48,16 @@ _BESIDES = re.compile(
 BESIDES = Relation("http://www.w3.org/2004/02/skos/core#altLabel", "other name", "is also called")
 
 
-def with_other_names(subgraph: Subgraph, graph: Any, question: str, ids: Sequence[int]) -> Subgraph:
+def with_other_names(
+    subgraph: Subgraph, graph: KnowledgeGraph, question: str, ids: Sequence[int]
+) -> Subgraph:
     """The subgraph with further labels of its linked concepts, as concepts of their own, where they are asked for.
 
-    `ids` are the concepts' in `graph`, of which `all_labels` is asked; a graph without it has no other names.
+    `ids` are the concepts' in `graph`.
     """
     languages = {_LANGUAGES[word] for word in _LANGUAGE.findall(question)}
     besides = bool(_BESIDES.search(question))
-    if not (languages or besides) or not hasattr(graph, "all_labels"):
+    if not (languages or besides):
         return subgraph
     nodes, labels = list(subgraph.nodes), list(subgraph.labels)
     relations = list(subgraph.relations)

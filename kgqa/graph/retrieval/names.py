@@ -8,6 +8,7 @@ of course, and of their neighbours those that the words of the question lead to.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,8 @@ def about_names(
 
 def _beyond(
     source: NDArray[np.bool_],
-    head: NDArray,
-    tail: NDArray,
+    head: NDArray[Any],
+    tail: NDArray[Any],
     told: NDArray[np.float64],
     before: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:

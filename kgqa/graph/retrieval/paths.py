@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def _lowest(costs: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
 
 
-def _both_ways(edges: Ints, cost: NDArray[np.float64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _both_ways(edges: Ints, cost: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Begin, end, price and row of each fact in both directions, by begin; the cheapest of parallel ones."""
     begin = np.concatenate([edges[:, 0], edges[:, 2]])
     end = np.concatenate([edges[:, 2], edges[:, 0]])
@@ -94,7 +95,7 @@ def _both_ways(edges: Ints, cost: NDArray[np.float64]) -> tuple[NDArray, NDArray
 
 
 def _remaining(
-    begin: NDArray, end: NDArray, price: NDArray, num_nodes: int, target: int, max_hops: int
+    begin: NDArray[Any], end: NDArray[Any], price: NDArray[Any], num_nodes: int, target: int, max_hops: int
 ) -> NDArray[np.float64]:
     """(max_hops + 1, N): cheapest way from each node to the target within so many facts, inf where none."""
     bound = np.full((max_hops + 1, num_nodes), math.inf)
@@ -180,7 +181,7 @@ def _beyond(edges: Edges, border: Ints, known: Ints) -> Ints:
 
 
 def _hops_from(
-    head: NDArray, tail: NDArray, size: int, origin: int, beyond: int, max_hops: int
+    head: NDArray[Any], tail: NDArray[Any], size: int, origin: int, beyond: int, max_hops: int
 ) -> NDArray[np.int64]:
     """(size,) facts between each node and the origin, not by way of `beyond`; `max_hops` + 1 for more."""
     hops = np.full(size, max_hops + 1, dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +69,7 @@ def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]
     tail = reached.edges.tail[: reached.first]
     near, far = reached.near[:, 0], reached.far[:, 0]
 
-    def arriving(sent: Scores, factor: NDArray) -> Scores:
+    def arriving(sent: Scores, factor: NDArray[Any]) -> Scores:
         out: Scores = np.bincount(tail, weights=sent[head] * factor, minlength=size).astype(np.float64)
         return out + np.bincount(head, weights=sent[tail] * factor, minlength=size)
 

@@ -92,9 +92,8 @@ def retrieve(
         )
     if named is not None and named.any():
         context = about_names(context, reached, named, question.text, relations, max_nodes)
-    if (added := getattr(graph, "added_ends", None)) is not None:
-        place = locate(added, reached.ids)
-        context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
+    place = locate(graph.added_ends, reached.ids)
+    context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
     if relevance is not None:
         context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
     picks = []

@@ -86,4 +86,4 @@ def _parsed(rows: list[Any]) -> list[Any]:
     rows = sorted(rows, key=lambda row: not row["p"]["value"].startswith(RDF))
     answer = {"head": {"vars": ["s", "p", "o", "g"]}, "results": {"bindings": rows}}
     parsed = ox.parse_query_results(json.dumps(answer).encode(), format=ox.QueryResultsFormat.JSON)
-    return [ox.Quad(row["s"], row["p"], row["o"], row["g"]) for row in parsed]  # type: ignore[union-attr, arg-type]
+    return [ox.Quad(row["s"], row["p"], row["o"], row["g"]) for row in parsed]  # type: ignore[union-attr]

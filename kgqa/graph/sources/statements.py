@@ -6,20 +6,10 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kgqa.types import Triple
+from kgqa.types import Label, Triple
 
 UNSTATED = math.nan
 """Weight of a fact whose source gives none; it yields to any stated weight and is 1 in the end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A surface form of the entity or relation `name`. An alternate has `preferred=False`."""
-
-    name: str
-    text: str
-    language: str = ""
-    preferred: bool = True
 
 
 @dataclass(slots=True)

@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kgqa.graph.sources.statements import UNSTATED, Label
+from kgqa.graph.sources.statements import UNSTATED
 from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, RDFS, Role, is_schema, joined, role_of
+from kgqa.types import Label
 
 PAST = 0.5
 """Weight of a fact that has an end, and of one that only the schema states."""

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.label_keys import PART, default_labels, hash_keys, plain_key
 from kgqa.graph.sources.files import bare_suffix
-from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.mmap_budget import Residence
 from kgqa.graph.storage.writer import ARRAYS, FORMAT, MANIFEST, write_store
-from kgqa.types import Edges, InputError, Ints, Relation, Triple
+from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
 
 _SOURCES = frozenset({".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3", ".tsv"})
 
@@ -49,7 +48,8 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
     """Concatenation of `arange(start, start + count)` for each row."""
     total = int(counts.sum())
     before = np.cumsum(counts) - counts
-    return np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
+    places: NDArray[np.int64] = np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
+    return places
 
 
 def _union(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -136,6 +136,7 @@ class GraphStore:
             return cls.open(target, in_memory=True)
 
     is_remote = False
+    added_ends = np.zeros(0, dtype=np.int32)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -270,4 +271,5 @@ class GraphStore:
         """Number of facts each entity takes part in."""
         ids = np.asarray(entities, dtype=np.int64)
         out, into = self._a["out_pointer"], self._a["in_pointer"]
-        return (out[ids + 1] - out[ids] + into[ids + 1] - into[ids]).astype(np.int32)
+        counts: Ints = (out[ids + 1] - out[ids] + into[ids + 1] - into[ids]).astype(np.int32)
+        return counts

@@ -73,7 +73,8 @@ class Stepper(nn.Module):
         if visit is not None:
             handles += self._visits(visit)
         try:
-            return self.encoder(**inputs).last_hidden_state
+            hidden: Tensor = self.encoder(**inputs).last_hidden_state
+            return hidden
         finally:
             for handle in handles:
                 handle.remove()
@@ -82,7 +83,8 @@ class Stepper(nn.Module):
         """What is added to each token's embedding, (B, T, E)."""
         assert self.clues is not None and tokens.word_vector is not None and tokens.marks is not None
         direction = functional.normalize(tokens.word_vector, dim=-1) * self.word_size**0.5
-        return self.clues(torch.cat([direction, tokens.marks], dim=-1))
+        added: Tensor = self.clues(torch.cat([direction, tokens.marks], dim=-1))
+        return added
 
     def _visits(self, visit: Visit) -> list[RemovableHandle]:
         calls = iter(range(self.num_layers))

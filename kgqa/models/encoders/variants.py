@@ -100,7 +100,8 @@ def _bottleneck(numerator: int, denominator: int) -> Callable[[EncoderSettings],
 
 
 def _distilbert_head(model: Any, hidden: Tensor) -> Tensor:
-    return model.vocab_projector(model.vocab_layer_norm(model.activation(model.vocab_transform(hidden))))
+    logits: Tensor = model.vocab_projector(model.vocab_layer_norm(model.activation(model.vocab_transform(hidden))))
+    return logits
 
 
 DISENTANGLED = {

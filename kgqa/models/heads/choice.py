@@ -33,7 +33,7 @@ class ChoiceHead(Head):
     def forward(self, fused: Fused, batch: QABatch, concept: Tensor | None = None) -> Tensor:
         """Score of each row, (B,), given the nodes' scores, (N,), where they are known."""
         joint = torch.cat([fused.summary, fused.pooled], dim=-1)
-        score = (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
+        score: Tensor = (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
         if concept is None:
             return score
         chosen = batch.graph.role == int(NodeRole.CHOICE)

@@ -36,7 +36,7 @@ class ConceptHead(Head):
         """Score of each node, (N,); the context nodes get -1e4."""
         row = batch.graph.batch
         text = self.text(torch.cat([fused.summary, fused.pooled], dim=-1))
-        scores = self.out(self.node(fused.nodes) + text.index_select(0, row)).squeeze(-1)
+        scores: Tensor = self.out(self.node(fused.nodes) + text.index_select(0, row)).squeeze(-1)
         match = (self.query(fused.summary).index_select(0, row) * self.key(fused.nodes)).sum(-1)
         scores = (scores + match / math.sqrt(fused.nodes.shape[-1])).float()
         if self.prior is not None:

@@ -44,7 +44,10 @@ class NodeInput(nn.Module):
         """(N, size) from label vectors (U, size)."""
         score = graph.score.unsqueeze(-1)
         powers = torch.cat([score, score.sqrt(), score.square()], dim=-1).to(labels.dtype)
-        return self.norm(labels.index_select(0, graph.node_label) + self.role(graph.role) + self.score(powers))
+        nodes: Tensor = self.norm(
+            labels.index_select(0, graph.node_label) + self.role(graph.role) + self.score(powers)
+        )
+        return nodes
 
 
 class Connections(nn.Module):
@@ -84,7 +87,7 @@ class Connections(nn.Module):
         return EdgeBatch(index, kinds, table, weight.clamp(min=1e-3).log())
 
 
-class RelationalAttention(MessagePassing):
+class RelationalAttention(MessagePassing):  # type: ignore[misc]
     """One message layer: attention over the incoming edges of each node, steered by the question.
 
     For an edge of kind r and weight w from node j to node i, in each head of size d:

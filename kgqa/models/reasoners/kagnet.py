@@ -128,7 +128,8 @@ class KagNet(Reasoner):
         steps = torch.cat([nodes[at], own[at], relation], -1).float()
         packed = pack_padded_sequence(steps, lengths.cpu(), batch_first=True, enforce_sorted=False)
         _, (last, _) = self.lstm(packed)
-        return last[-1].to(own.dtype)
+        read: Tensor = last[-1].to(own.dtype)
+        return read
 
 
 def best_of(

@@ -5,9 +5,8 @@ import pytest
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.literals import BOOLEAN, XSD
-from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import Triple
+from kgqa.types import Label, Triple
 
 
 def linked(toy, text: str, **options) -> list[tuple[str, list[str]]]:

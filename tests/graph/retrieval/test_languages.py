@@ -6,9 +6,8 @@ import pytest
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import Question, Triple
+from kgqa.types import Label, Question, Triple
 
 
 @pytest.fixture(scope="module")

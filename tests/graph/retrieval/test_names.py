@@ -7,9 +7,8 @@ import numpy as np
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.names import SMALL, named_seeds, said_by
 from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import Question, Relation, Triple
+from kgqa.types import Label, Question, Relation, Triple
 
 
 def crowd() -> GraphStore:

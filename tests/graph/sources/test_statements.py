@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kgqa.graph.sources.statements import Batch, Label, batches
-from kgqa.types import Triple
+from kgqa.graph.sources.statements import Batch, batches
+from kgqa.types import Label, Triple
 
 
 def test_batches_keep_everything_in_order() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgqa.graph.sources.statements import Batch, Label
+from kgqa.graph.sources.statements import Batch
 from kgqa.graph.storage.scratch import Names, Scratch, _distinct
+from kgqa.types import Label
 
 
 def test_names_in_order_of_appearance(tmp_path: Path) -> None:
