@@ -91,9 +91,10 @@ class NearLabels:
 
 def _unit(texts: Sequence[str]) -> NDArray[np.float32]:
     vectors = letter_vectors(texts)
+    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return unit
+
+
+def forgiving_linker(graph: KnowledgeGraph) -> Linker:
     """A linker that also knows near labels: the one that training and serving share."""
     return Linker(graph, nearest=NearLabels(graph))
-    return unit
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-def forgiving_linker(graph: KnowledgeGraph) -> Linker:
