@@ -290,7 +290,7 @@ def share_layers(model: nn.Module, part: str) -> None:
     """Let all layers of an ALBERT use the attention, or the feed-forward network, of the first."""
     groups = model.base_model.encoder.albert_layer_groups  # type: ignore[union-attr]
     first = groups[0].albert_layers[0]  # type: ignore[index,union-attr]
-    for group in groups[1:]:  # type: ignore[index,union-attr]
+    for group in groups[1:]:  # type: ignore[index]
         for name in ("attention",) if part == "attention" else FEED_FORWARD:
             setattr(group.albert_layers[0], name, getattr(first, name))
 
