@@ -20,7 +20,9 @@ SHIPPED = (
     "tests/graphs",
 )
 """Copied to kgqa/_shipped under the same names; `kgqa/assets.py` looks there first."""
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.png", "everyday")  # pictures, and the sources of everyday.ttl
+LEFT_OUT = shutil.ignore_patterns(
+    "__pycache__", "*.png", "everyday"
+)  # pictures, and the sources of everyday.ttl
 
 
 class BuildWithAssets(build_py):

@@ -25,7 +25,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--headless", action="store_true", help="open no browser")
     given = parser.parse_args(arguments)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads slow every other process down
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # a second one brings a visitor nothing, the next one misses it
+    os.environ.setdefault(
+        "OMP_NUM_THREADS", "1"
+    )  # a second one brings a visitor nothing, the next one misses it
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no page is open yet
     from apps.guard import check_connections, sparql_allowed
     from apps.resources import shared_answerer

@@ -62,9 +62,7 @@ def test_whole_words_are_hidden_or_none_of_them() -> None:
     ids[:, 0], ids[:, 20] = 2, 3
     starts = word_starts(ids, inside[ids])
     row = torch.tensor([[2, 150, 9, 101, 102, 3, 103]])
-    assert word_starts(row, inside[row]).tolist() == [
-        [0, 1, 2, 2, 2, 5, 6]
-    ]
+    assert word_starts(row, inside[row]).tolist() == [[0, 1, 2, 2, 2, 5, 6]]
     masked = hide(ids, 200, share=0.3, mask_share=1.0, random_share=0.0, goes_on=inside[ids])
     assert masked.positions.shape == (60, 12) and (masked.labels >= 0).float().mean() > 0.8
     for row in range(60):

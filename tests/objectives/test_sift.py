@@ -84,7 +84,9 @@ def test_questions_too(encoder, tokenizer) -> None:  # type: ignore[no-untyped-d
         Example(Question("what ?", passage=Passage("i dug with a trowel")), spans=(Span(13, 19),)),
     ]
     graphs = [[Subgraph(), Subgraph()], [Subgraph()]]
-    loss = objective(Collator(tokenizer, ReadingSettings(max_tokens=32))(examples, graphs, with_gold=True).batch)
+    loss = objective(
+        Collator(tokenizer, ReadingSettings(max_tokens=32))(examples, graphs, with_gold=True).batch
+    )
     assert torch.isfinite(loss.total) and float(loss.parts["sift"]) > 0
 
 

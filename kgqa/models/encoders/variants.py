@@ -100,7 +100,9 @@ def _bottleneck(numerator: int, denominator: int) -> Callable[[EncoderSettings],
 
 
 def _distilbert_head(model: Any, hidden: Tensor) -> Tensor:
-    logits: Tensor = model.vocab_projector(model.vocab_layer_norm(model.activation(model.vocab_transform(hidden))))
+    logits: Tensor = model.vocab_projector(
+        model.vocab_layer_norm(model.activation(model.vocab_transform(hidden)))
+    )
     return logits
 
 
@@ -300,6 +302,8 @@ def save_model(model: Any, folder: Any, replace: Mapping[str, Tensor] | None = N
 
     `replace` gives other values for some weights (the sum of two embeddings that the model uses apart).
     """
-    tied = set(getattr(model, "_tied_weights_keys", None) or ()) if model.config.tie_word_embeddings else set()
+    tied = (
+        set(getattr(model, "_tied_weights_keys", None) or ()) if model.config.tie_word_embeddings else set()
+    )
     weights = {n: value.detach().clone() for n, value in model.state_dict().items() if n not in tied}
     model.save_pretrained(folder, state_dict={**weights, **(replace or {})})

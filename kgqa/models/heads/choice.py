@@ -71,7 +71,9 @@ class ChoiceHead(Head):
 def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
     """Score of each choice, (Q, C): its best window's; -1e4 where a question has fewer choices."""
     most = int(batch.choice.max()) + 1
-    place = batch.question * (most + 1) + batch.choice  # rows without a choice fall into a column of their own
+    place = (
+        batch.question * (most + 1) + batch.choice
+    )  # rows without a choice fall into a column of their own
     place = torch.where(batch.choice < 0, batch.question * (most + 1) + most, place)
     best = scores.new_full((batch.num_questions * (most + 1),), -1e4).scatter_reduce(0, place, scores, "amax")
     return best.view(batch.num_questions, most + 1)[:, :most]

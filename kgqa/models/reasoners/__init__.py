@@ -46,7 +46,9 @@ def find_reasoner(name: str, *, from_card: bool = False) -> type[Reasoner]:
     module, colon, attribute = name.partition(":")
     if not colon:
         known = ", ".join(sorted(REASONERS))
-        raise InputError(f"unknown reasoner {name!r}; known: {known}; one's own is named package.module:Class")
+        raise InputError(
+            f"unknown reasoner {name!r}; known: {known}; one's own is named package.module:Class"
+        )
     if from_card and module not in sys.modules and module not in trusted_modules():
         raise InputError(
             f"the checkpoint's reasoner is {name}, code that is not part of kgqa; "
@@ -55,7 +57,11 @@ def find_reasoner(name: str, *, from_card: bool = False) -> type[Reasoner]:
     try:
         found = getattr(importlib.import_module(module), attribute, None)
     except (ImportError, ValueError, TypeError) as error:
-        raise InputError(f"reasoner {name}: cannot import {module} ({error}); is its folder on PYTHONPATH?") from error
+        raise InputError(
+            f"reasoner {name}: cannot import {module} ({error}); is its folder on PYTHONPATH?"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, Reasoner)):
-        raise InputError(f"reasoner {name}: {module} has no subclass of kgqa.models.reasoners.Reasoner of that name")
+        raise InputError(
+            f"reasoner {name}: {module} has no subclass of kgqa.models.reasoners.Reasoner of that name"
+        )
     return found

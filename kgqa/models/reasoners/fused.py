@@ -70,7 +70,9 @@ class FusionLayer(nn.Module):
         nodes, attention = self.messages(nodes, edges, instruction)
 
         mention_tokens = hidden[graph.mention_row, graph.mention_token]  # (M, H)
-        mixed = F.gelu(self.from_token(mention_tokens) + self.from_node(nodes.index_select(0, graph.mention_node)))
+        mixed = F.gelu(
+            self.from_token(mention_tokens) + self.from_node(nodes.index_select(0, graph.mention_node))
+        )
         flat = graph.mention_row * hidden.shape[1] + graph.mention_token
         update = scatter_mean(self.dropout(self.to_token(mixed)), flat, hidden.shape[0] * hidden.shape[1])
         both = torch.cat([hidden[rows, summary_at], nodes[context]], dim=-1)
@@ -122,7 +124,9 @@ class FusedReasoner(Reasoner):
                     0, context, self.start_context(hidden[rows, summary_at]).to(nodes.dtype)
                 )
             fusion = self.layers[layer - first]
-            hidden, nodes, attention = fusion(hidden, nodes, edges, graph, summary_at=summary_at, context=context)
+            hidden, nodes, attention = fusion(
+                hidden, nodes, edges, graph, summary_at=summary_at, context=context
+            )
             weights.append(attention)
             return hidden
 

@@ -140,7 +140,9 @@ class RelationalAttention(MessagePassing):  # type: ignore[misc]
         kind_key = kind_key.view(shape).index_select(0, kinds)
         score = (query.index_select(0, target) * (key.view(shape).index_select(0, source) + kind_key)).sum(-1)
         if self.instruction is not None and instruction is not None:
-            score = score + (self.instruction(instruction).view(shape).index_select(0, target) * kind_key).sum(-1)
+            score = score + (
+                self.instruction(instruction).view(shape).index_select(0, target) * kind_key
+            ).sum(-1)
         score = score / math.sqrt(self.head_size) + log_weight.unsqueeze(-1).to(score.dtype)
         alpha = softmax(score.float(), target, num_nodes=len(nodes)).to(value.dtype)  # (E', heads)
         update = self.propagate(
