@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,10 @@ READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 
 
+class Stopped(InputError):
+    """A question was given up: it took too long, or whoever asked has left."""
+
+
 class Answerer:
     """A reader over a graph.
 
@@ -103,6 +108,9 @@ class Answerer:
         self._korean: KoreanOver | None = None
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._reading = threading.Lock()
+        self._limits = threading.local()
+        for layer in reader.stepper.layers:
+            layer.register_forward_pre_hook(lambda *_: self._go_on())
 
     @classmethod
     def load(
@@ -155,6 +163,24 @@ class Answerer:
         other.linker = forgiving_linker(graph)
         other._korean = None
         return other
+
+    @contextmanager
+    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """What this thread asks within ends with `Stopped` soon after `stop()` has become true.
+
+        It is asked between stages and before every layer of the encoder: for deadlines, and for callers who leave.
+        """
+        before = getattr(self._limits, "stop", None)
+        self._limits.stop = stop
+        try:
+            yield
+        finally:
+            self._limits.stop = before
+
+    def _go_on(self) -> None:
+        stop = getattr(self._limits, "stop", None)
+        if stop is not None and stop():
+            raise Stopped("the question took too long; ask about a shorter passage, or with fewer choices")
 
     def shown(self, answer: Answer) -> Answer:
         """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
@@ -213,6 +239,7 @@ class Answerer:
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""
+        self._go_on()
         if (glossed := self._glossed(question)) is not None:
             question = glossed.english
         most = node_budget(question, self.reading.max_nodes)
@@ -221,6 +248,7 @@ class Answerer:
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand (retrieved earlier, or edited)."""
+        self._go_on()
         glossed = [self._glossed(question) for question in questions]
         questions = [g.english if g else q for g, q in zip(glossed, questions, strict=True)]
         begin = time.perf_counter()
@@ -372,8 +400,19 @@ def check_question(question: Question) -> None:
         )
     if len(question.choices) > MAX_CHOICES:
         raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
+    texts = (question.text, question.passage_text, question.id, *question.choices)
+    if any(not _is_unicode(text) for text in texts):
+        raise InputError("the text holds half a letter (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8")
     if any(not choice.strip() for choice in question.choices):
         raise InputError("a choice is empty; leave it out or write it")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _reordered(

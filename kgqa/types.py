@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
+_HARMLESS = frozenset("\u00a0\u3000\u2009\u202f\u200c\u200d")
 
 
 class InputError(ValueError):
@@ -19,6 +20,15 @@ class InputError(ValueError):
 
     The command line prints it on standard error and exits with 2; the app shows it as a sentence.
     """
+
+
+def printable(text: str) -> str:
+    """A text of unknown origin for a terminal: what would move the cursor, recolour or break the line is shown.
+
+    >>> printable(chr(27) + "[31mred")
+    '\\\\x1b[31mred'
+    """
+    return "".join(c if c.isprintable() or c in _HARMLESS else repr(c)[1:-1] for c in text)
 
 
 class NodeRole(IntEnum):

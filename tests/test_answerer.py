@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.answerer import Answerer
+from kgqa.answerer import Answerer, Stopped
 from kgqa.batch import Movable
 from kgqa.models.reader import Reader
 from kgqa.types import InputError, Passage, Question, Source
@@ -172,3 +172,15 @@ def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_f
     assert not set_to_english.is_korean(Question("왜?"))
     with pytest.raises(InputError, match="auto, en, ko"):
         Answerer.load(str(model_folder), str(tools_file), language="fr")
+
+
+def test_a_question_ends_soon_after_its_time(model_folder: Path, tools_file: Path) -> None:
+    answerer = Answerer.load(str(model_folder), str(tools_file))
+    question = Question("What did I dig with?", passage=Passage("I plant flowers."))
+    for allowed in (0, 3):  # stopped between stages, and between layers
+        checks = iter([False] * allowed + [True] * 100)
+        with pytest.raises(Stopped), answerer.until(lambda checks=checks: next(checks)):
+            answerer.answer(question)
+    assert answerer.answer(question).question == question
+    with pytest.raises(InputError, match="surrogate"):
+        answerer.answer(Question("\ud800?"))

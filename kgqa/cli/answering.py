@@ -1,16 +1,15 @@
-"""`kgqa ask`, `kgqa predict` and `kgqa evaluate`."""
+"""`kgqa ask` and `kgqa evaluate`."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from kgqa.types import Answer, Example, InputError, Passage, Question
+from kgqa.types import Answer, Example, InputError, Passage, Question, printable
+
+MAX_PASSAGE_BYTES = 1_000_000
+"""More than the most characters that are read, in any script."""
 
 _NO_ANSWER = ("(no answer)", "(답 없음)")
 _CONFIDENCE = ("confidence", "확신")
@@ -47,7 +46,13 @@ def _text(passage: str) -> str:
         return passage
     path = Path(passage[1:])
     try:
-        return path.read_text(encoding="utf-8")
+        if not path.is_file():
+            raise InputError(f"{path}: no regular file; name a UTF-8 text file")
+        with path.open("rb") as file:
+            content = file.read(MAX_PASSAGE_BYTES + 1)
+        if len(content) > MAX_PASSAGE_BYTES:
+            raise InputError(f"{path}: larger than {MAX_PASSAGE_BYTES:,} bytes; pass the part that matters")
+        return content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: the passage cannot be read ({error}); name a UTF-8 text file") from error
 
@@ -59,125 +64,18 @@ def _show(answer: Answer, korean: bool = False) -> None:
     from kgqa.explain import path_sentences, source_words
 
     console = Console()
-    console.print(Text(answer.text or _NO_ANSWER[korean], style="bold"))
-    console.print(
-        Text(
-            f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}",
-            style="dim",
-        )
-    )
+
+    def say(text: str, style: str = "") -> None:
+        console.print(Text(printable(text), style=style))
+
+    say(answer.text or _NO_ANSWER[korean], "bold")
+    say(f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
     if answer.evidence.paths:
         facts = path_sentences(answer.evidence, answer.evidence.paths[0])
-        console.print(Text(f"{_BECAUSE[korean]} {'; '.join(facts)}"))
+        say(f"{_BECAUSE[korean]} {'; '.join(facts)}")
     others = [f"{c.text} ({c.score:.0%})" for c in answer.runners_up[:3]]
     if others:
-        console.print(Text(f"{_OR[korean]} {', '.join(others)}", style="dim"))
-
-
-def read_questions(path: Path) -> Iterator[Question]:
-    """Questions of a JSONL file: `id question passage? choices?` a line.
-
-    Raises:
-        InputError: naming file and line.
-    """
-    if not path.exists():
-        raise InputError(f"{path}: no such file; give a JSONL file with one question a line")
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row: Any = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(
-                    f"{path}:{number}: not JSON ({error.msg}); write one object a line"
-                ) from error
-            if not isinstance(row, dict) or not isinstance(row.get("question"), str):
-                raise InputError(f'{path}:{number}: no "question"; write {{"id": ..., "question": ...}}')
-            passage = row.get("passage")
-            choices = row.get("choices") or ()
-            if not isinstance(choices, (list, tuple)) or not all(isinstance(c, str) for c in choices):
-                raise InputError(f'{path}:{number}: "choices" is not a list of strings')
-            if passage is not None and not isinstance(passage, str):
-                raise InputError(f'{path}:{number}: "passage" is not a string')
-            yield Question(
-                row["question"],
-                tuple(choices),
-                Passage(passage) if passage else None,
-                id=str(row.get("id", number)),
-            )
-
-
-def predict_file(
-    source: Path,
-    target: Path,
-    graph: str,
-    model: str,
-    batch: int,
-    device: str = "auto",
-    language: str = "auto",
-) -> None:
-    """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
-
-    Raises:
-        InputError: a question cannot be answered, or `target` holds answers to others.
-    """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from kgqa.answerer import Answerer, check_question
-    from kgqa.explain import answer_json
-
-    questions = list(read_questions(source))
-    for question in questions:
-        try:
-            check_question(question)
-        except InputError as error:
-            raise InputError(f"{source}: question {question.id}: {error}") from error
-    done = _finished(target, questions)
-    if done == len(questions):
-        print(f"{target}: all {done} answers are there", file=sys.stderr)
-        return
-    answerer = Answerer.load(model, graph, device=device, language=language)
-    columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as progress, target.open("a", encoding="utf-8") as out:
-        bar = progress.add_task("", total=len(questions), completed=done)
-        rest = iter(questions[done:])
-        while chunk := list(islice(rest, batch)):
-            lines = [
-                json.dumps(answer_json(answerer.shown(answer)), ensure_ascii=False) + "\n"
-                for answer in answerer.answer_many(chunk)
-            ]
-            out.write("".join(lines))
-            out.flush()
-            os.fsync(out.fileno())
-            progress.advance(bar, len(chunk))
-
-
-def _finished(target: Path, questions: list[Question]) -> int:
-    """How many answers a stopped run left; a last line that was cut off is dropped from the file."""
-    if not target.exists():
-        return 0
-    kept = 0
-    count = 0
-    with target.open("rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                break
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError:
-                row = None
-            if not isinstance(row, dict) or count >= len(questions) or row.get("id") != questions[count].id:
-                raise InputError(
-                    f"{target}:{count + 1}: not the answer to question {count + 1} of the input; "
-                    "name another output file"
-                )
-            kept += len(line)
-            count += 1
-    if kept < target.stat().st_size:
-        with target.open("r+b") as file:
-            file.truncate(kept)
-    return count
+        say(f"{_OR[korean]} {', '.join(others)}", "dim")
 
 
 def evaluate_task(

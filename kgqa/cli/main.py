@@ -11,7 +11,7 @@ import typer
 
 from kgqa import __version__
 from kgqa.assets import APP, DEFAULT_READER, RECIPES, ROOT
-from kgqa.types import InputError
+from kgqa.types import InputError, printable
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",  # spinning threads slow every other process down
@@ -82,7 +82,7 @@ def predict(
     language: Language = "auto",
 ) -> None:
     """Answer a file of questions; a stopped run goes on where it was."""
-    from kgqa.cli.answering import predict_file
+    from kgqa.cli.predicting import predict_file
 
     predict_file(source, target, graph, model, batch, device, language)
 
@@ -248,7 +248,17 @@ def run() -> None:
     try:
         app()
     except InputError as error:
-        print(f"kgqa: {error}", file=sys.stderr)
+        print(f"kgqa: {printable(str(error))}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        said = f"{error.filename or 'the system'}: {error.strerror or error}"
+        print(f"kgqa: {printable(said)}; check the path and the room on the disk", file=sys.stderr)
+        sys.exit(2)
+    except MemoryError:
+        print("kgqa: not enough memory; give a smaller input", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("kgqa: stopped; run the same command again to go on", file=sys.stderr)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from kgqa.types import printable
+
 if TYPE_CHECKING:
     from kgqa.types import KnowledgeGraph
 
@@ -28,7 +30,7 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
     for i in used:
         table.add_column(columns[i], overflow="fold")
     for row in rows:
-        table.add_row(*(Text(row[i]) for i in used))
+        table.add_row(*(Text(printable(row[i])) for i in used))
     Console().print(table)
 
 
@@ -48,8 +50,9 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
         found = "answers" if manifest["holds_facts"] else "answers, but its default graph is empty"
         typer.echo(f"{manifest['name']}: SPARQL endpoint, {found}")
         return
+    place = printable(str(folder or manifest["name"]))
     typer.echo(
-        f"{folder or manifest['name']}: {manifest['edges']:,} facts, {manifest['entities']:,} concepts, "
+        f"{place}: {manifest['edges']:,} facts, {manifest['entities']:,} concepts, "
         f"{manifest['labels']:,} labels, {len(manifest['relations'])} relations"
     )
     languages = ", ".join(language for language in manifest["languages"] if language)
@@ -62,9 +65,9 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     about["hash"] = manifest["hash"]
     for key, value in about.items():
         if value:
-            typer.echo(f"{key}: {value}")
+            typer.echo(f"{key}: {printable(value)}")
     for reason, count in left_out.items():
-        typer.echo(f"left out: {count:,} {reason}")
+        typer.echo(f"left out: {count:,} {printable(reason)}")
     ranked = sorted(manifest["relations"], key=lambda row: -row["count"])
     print_table(
         ["relation", "words", "facts", "name"],
@@ -73,6 +76,6 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     if len(ranked) > 30:
         typer.echo(f"and {len(ranked) - 30} more relations")
     for question in manifest.get("questions", ()):
-        typer.echo(f"ask, for instance: {question}")
+        typer.echo(f"ask, for instance: {printable(question)}")
     for warning in manifest.get("warnings", ()):
-        typer.echo(f"warning: {warning}", err=True)
+        typer.echo(f"warning: {printable(warning)}", err=True)

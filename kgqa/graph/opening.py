@@ -14,7 +14,7 @@ from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small
 from kgqa.graph.storage.importing import import_graph, is_url
 from kgqa.graph.storage.store import GraphStore, is_store
-from kgqa.graph.storage.writer import FORMAT
+from kgqa.graph.storage.writer import FORMAT, MANIFEST
 from kgqa.types import InputError, KnowledgeGraph
 
 READING = 4
@@ -38,15 +38,7 @@ def open_graph(
         return _endpoint(str(source), language, headers, graphs)
     if not str(source).strip():
         raise InputError("no graph is named; give a file, a folder, a URL, or one of the shipped names")
-    path = Path(source)
-    if not _exists(path):
-        found = _shipped().get(str(source))
-        if found is None:
-            raise InputError(_unknown(str(source)))
-        path = found
-    compiled = path.parent / f"{path.name}.ttl"
-    if path.is_dir() and not is_store(path) and compiled.is_file():
-        path = compiled  # a folder of source files beside what `kgqa graph build` makes of it
+    path = _path_of(source)
     if path.is_dir():
         return GraphStore.open(path)
     return _compiled(path, language)
@@ -68,6 +60,36 @@ def _endpoint(
             return GraphStore.open(whole, in_memory=True)
     except InputError:  # it is empty, busy or down: whoever asks it will hear
         return asked
+
+
+def _path_of(source: str | Path) -> Path:
+    """The store or file that a path or name means."""
+    path = Path(source)
+    if not _exists(path):
+        found = _shipped().get(str(source))
+        if found is None:
+            raise InputError(_unknown(str(source)))
+        path = found
+    compiled = path.parent / f"{path.name}.ttl"
+    if path.is_dir() and not is_store(path) and compiled.is_file():
+        path = compiled  # a folder of source files beside what `kgqa graph build` makes of it
+    return path
+
+
+def graph_fingerprint(source: str | Path, language: str = "en") -> str:
+    """What tells a graph's content from any other's; of an endpoint, which changes unseen, only its address.
+
+    Raises `InputError` where there is no such graph.
+    """
+    if is_url(source):
+        return str(source)
+    path = _path_of(source)
+    if not path.is_dir():
+        return _digest(path, language)
+    try:
+        return blake2b((path / MANIFEST).read_bytes(), digest_size=12).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
 def _exists(path: Path) -> bool:
@@ -101,7 +123,8 @@ def _unknown(source: str) -> str:
     )
 
 
-def _compiled(path: Path, language: str) -> GraphStore:
+def _digest(path: Path, language: str) -> str:
+    """Of a file's content, or of size and time where it is large."""
     if not path.is_file():
         raise InputError(f"{path}: is no regular file; write it to one first")
     digest = blake2b(f"{FORMAT} {READING} {language} {path.suffix}".encode(), digest_size=12)
@@ -113,7 +136,11 @@ def _compiled(path: Path, language: str) -> GraphStore:
             digest.update(path.read_bytes())
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    folder = cache_folder("graphs") / f"{path.name.split('.')[0]}-{digest.hexdigest()}"
+    return digest.hexdigest()
+
+
+def _compiled(path: Path, language: str) -> GraphStore:
+    folder = cache_folder("graphs") / f"{path.name.split('.')[0]}-{_digest(path, language)}"
     if is_store(folder):
         try:
             return GraphStore.open(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     Files: config.json and model.safetensors (the Hugging Face encoder; frozen words in a part of their own),
     reader.safetensors (reasoner and heads), reader.json (settings, versions, what `card` adds), tokenizer.json,
     tokenizer_config.json.
-    Weights are written in half precision. Each file is replaced atomically.
+    Weights are written in half precision, their checksums in the card. Each file is replaced atomically.
     """
     from safetensors.torch import save_file
     from transformers import PreTrainedModel
@@ -137,14 +138,16 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         if not n.startswith(ENCODER)
     }
     encoder.config.save_pretrained(folder)
-    for name, tensors in {**_shards(encoder, state, folder), "reader.safetensors": own}.items():
+    files = {**_shards(encoder, state, folder), "reader.safetensors": own}
+    for name, tensors in files.items():
         save_file(_unshared(tensors), folder / f".{name}", metadata={"format": "pt"})
         os.replace(folder / f".{name}", folder / name)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         source = tokenizer_folder / name
         if source.exists() and source.resolve() != (folder / name).resolve():
             (folder / name).write_bytes(source.read_bytes())
-    about = {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card}
+    sums = {name: _checksum(folder / name) for name in files}
+    about = {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card, "checksums": sums}
     (folder / f".{CARD}").write_text(
         json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
@@ -183,6 +186,22 @@ def _encoder_state(folder: Path) -> dict[str, Tensor]:
     return {name: value for file in files for name, value in load_file(folder / Path(file).name).items()}
 
 
+def _checksum(path: Path) -> str:
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def fingerprint(folder: Path) -> str:
+    """What tells a reader's folder from any other: its card, which holds the checksums, and the weights' sizes."""
+    digest = blake2b((folder / CARD).read_bytes(), digest_size=16)
+    for path in sorted(folder.glob("*.safetensors")):
+        digest.update(f"{path.name} {path.stat().st_size}".encode())
+    return digest.hexdigest()
+
+
 def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, dict[str, Any]]:
     """The reader of a checkpoint folder, in float32 and evaluation mode, and its card.
 
@@ -207,9 +226,12 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         shift = (float(gate["scale"]), [float(b) for b in gate["shift"]]) if gate else None
     except InputError:
         raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # a damaged configuration may fail anywhere in the encoder's own code
         raise InputError(f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again") from error
     try:
+        for name, expected in card.get("checksums", {}).items():
+            if _checksum(folder / Path(name).name) != expected:
+                raise InputError(f"{folder / name}: damaged (its checksum is another); copy the checkpoint again")
         encoder_state = _encoder_state(folder)
         own_state = load_file(folder / "reader.safetensors")
         encoder.load_state_dict(
@@ -218,7 +240,9 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         missing, unexpected = reader.load_state_dict(
             {n: p.float() for n, p in own_state.items()}, strict=False
         )
-    except (OSError, RuntimeError, ValueError, KeyError, SafetensorError) as error:
+    except InputError:
+        raise
+    except (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeError, SafetensorError) as error:
         raise InputError(
             f"{folder}: the checkpoint does not fit this version ({_line(error)}); train it again"
         ) from error
@@ -248,7 +272,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     try:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         version = int(card["format"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: not a reader's card ({error}); copy the checkpoint again") from error
     if version != FORMAT:
         raise InputError(

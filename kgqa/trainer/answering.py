@@ -20,7 +20,7 @@ from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import load_entities
-from kgqa.models.reader import CARD, Reader, load_reader, save_reader
+from kgqa.models.reader import CARD, Reader, load_reader, read_card, save_reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.word_vectors import FILE as WORDS
@@ -45,6 +45,22 @@ from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
 from kgqa.trainer.worlds import asked_worlds
 from kgqa.types import Example, InputError, Subgraph
+
+_FREE = frozenset(
+    f"trainer.{key}"
+    for key in (
+        "max_steps",
+        "max_minutes",
+        "max_tokens",
+        "log_every_steps",
+        "save_every_minutes",
+        "evaluate_every_steps",
+        "patience",
+        "threads",
+        "compile",
+    )
+) | {"name"}
+"""Settings that may differ when a run goes on."""
 
 
 class EncoderSettings(BaseModel):
@@ -178,6 +194,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
+    if resume:
+        check_settings(recipe, folder / "export")
     check_data(recipe.data)
     entities = load_entities(Path(expanded(recipe.entities))) if recipe.entities else None
     if entities is not None:
@@ -226,6 +244,29 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         load_weights(best, objective)
         swap_folder(folder / "export", objective.export)
     return result
+
+
+def check_settings(recipe: AnsweringRecipe, exported: Path) -> None:
+    """Raise InputError where a run's folder holds a reader of other settings, which would be returned as it is.
+
+    Budgets may grow, and what changes nothing about the reader may change.
+    """
+    if not (exported / CARD).exists():
+        return
+    earlier = _flat(read_card(exported).get("recipe", {}))
+    for key, value in _flat(json.loads(recipe.model_dump_json())).items():
+        if key in earlier and earlier[key] != value and key not in _FREE:
+            raise InputError(
+                f"{exported.parent}: holds a reader of {key}={earlier[key]!r}, the recipe says {value!r}; "
+                "take another --out, or remove the folder"
+            )
+
+
+def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
+    """Settings by their dotted names."""
+    if not isinstance(values, dict):
+        return {prefix.rstrip("."): values}
+    return {key: value for name, inner in values.items() for key, value in _flat(inner, f"{prefix}{name}.").items()}
 
 
 def _collated(parts: Sequence[Part], collator: Collator) -> Iterator[Collated]:

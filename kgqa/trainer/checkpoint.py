@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
@@ -50,11 +51,18 @@ def save_checkpoint(
 
 
 def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
-    """The folder of the checkpoint `name`, None where a run has none yet."""
+    """The folder of the checkpoint `name`, None where a run has none yet.
+
+    Raises:
+        InputError: what names it is damaged.
+    """
     pointer = folder / f"{name}.json"
     if not pointer.is_file():
         return None
-    found = folder / json.loads(pointer.read_text(encoding="utf-8"))["folder"]
+    try:
+        found = folder / Path(json.loads(pointer.read_text(encoding="utf-8"))["folder"]).name
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise InputError(f"{pointer}: damaged ({error}); remove it to begin anew") from None
     return found if found.is_dir() else None
 
 
@@ -66,13 +74,13 @@ def load_checkpoint(
     Raises:
         InputError: the checkpoint was written for another model or optimizer.
     """
-    state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
     try:
+        state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
         load_model(model, str(folder / WEIGHTS))
         _restore(optimizers, load_file(folder / OPTIMIZER), state.pop("optimizer"))
-    except (RuntimeError, KeyError, ValueError) as error:
-        reason = str(error).splitlines()[-1].strip()
-        raise InputError(f"{folder}: made by another recipe ({reason}); take another run folder") from None
+    except (OSError, RuntimeError, LookupError, TypeError, ValueError, SafetensorError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[-1].strip()
+        raise InputError(f"{folder}: damaged, or made by another recipe ({reason}); take another run folder") from None
     return state
 
 

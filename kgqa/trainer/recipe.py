@@ -69,6 +69,8 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
     """
     try:
         values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise InputError(f"{path}: tables and lists nested too deeply; flatten them") from None
     except OSError as error:
         raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -100,6 +102,8 @@ def _override(values: dict[str, Any], override: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
+    except RecursionError:
+        raise InputError(f"override {name!r}: nested too deeply") from None
     place: Any = values
     for number, key in enumerate(keys):
         last = number == len(keys) - 1

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.answering import ask_one, evaluate_task, predict_file, read_questions
+from kgqa.cli.answering import ask_one, evaluate_task
+from kgqa.cli.predicting import predict_file, read_questions
 from kgqa.types import InputError
 
 

@@ -123,3 +123,23 @@ def test_a_damaged_checkpoint_is_one_sentence(
     with pytest.raises(InputError) as caught:
         load_reader(tmp_path)
     assert "\n" not in str(caught.value) and str(tmp_path) in str(caught.value)
+
+
+def test_a_flipped_bit_of_a_weight_is_noticed(tokenizer_folder: Path, encoder, tmp_path: Path) -> None:
+    save_reader(Reader(encoder, settings("text-only")), tokenizer_folder, tmp_path, {})
+    load_reader(tmp_path)
+    for name in ("model.safetensors", "reader.safetensors"):
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[:-1] + bytes([whole[-1] ^ 64]))
+        with pytest.raises(InputError, match=f"{name}: damaged"):
+            load_reader(tmp_path)
+        (tmp_path / name).write_bytes(whole)
+    card = json.loads((tmp_path / "reader.json").read_text())
+    del card["checksums"]  # of an earlier version
+    (tmp_path / "reader.json").write_text(json.dumps(card))
+    load_reader(tmp_path)
+
+
+def test_heads_must_share_the_width() -> None:
+    with pytest.raises(ValueError, match="no multiple of num_heads=3"):
+        ReasonerSettings(graph_size=128, num_heads=3)

@@ -90,6 +90,8 @@ def test_held_out_questions_pick_the_best_reader(
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()
+    with pytest.raises(InputError, match="held_out=0.25, the recipe says 0.5"):
+        train_reader(recipe.model_copy(update={"held_out": 0.5}), tmp_path / "run")
 
 
 def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,3 +78,10 @@ def test_weights_alone(tmp_path: Path) -> None:
     fresh = nn.Sequential(nn.Linear(16, 16), nn.LayerNorm(16))
     load_weights(tmp_path / "stable-00000001", fresh)
     assert torch.equal(fresh[0].weight, model[0].weight)  # type: ignore[index]
+
+
+def test_a_damaged_pointer_is_one_sentence(tmp_path: Path) -> None:
+    for content in ("", "[]", "{", '{"folder": 3}', "[" * 100_000):
+        (tmp_path / "latest.json").write_text(content)
+        with pytest.raises(InputError, match="latest.json: damaged"):
+            find_checkpoint(tmp_path)

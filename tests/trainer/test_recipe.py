@@ -81,3 +81,9 @@ def test_lists_are_reached_by_number(tmp_path: Path) -> None:
         load_recipe(tmp_path / "l.toml", ["data.2.weight=3"], Listed)
     with pytest.raises(InputError, match="did you mean 'weight'"):
         load_recipe(tmp_path / "l.toml", ["data.0.wait=3"], Listed)
+
+
+def test_tables_without_end_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000)
+    with pytest.raises(InputError, match="deep.toml"):
+        load_recipe(tmp_path / "deep.toml", [], TrainerSettings)

@@ -19,6 +19,11 @@ def is_url(source: str | Path) -> bool:
     return str(source).startswith(("http://", "https://"))
 
 
+def _spelt(path: Path) -> str:
+    """A file's name, with what of it is no UTF-8 replaced, since manifests are UTF-8."""
+    return path.name.encode("utf-8", "replace").decode()
+
+
 def import_graph(
     sources: Sequence[str | Path | Endpoint],
     folder: str | Path,
@@ -64,7 +69,7 @@ def import_graph(
             else:
                 path = Path(source)
                 batches = read_source(path, tally, languages, prefix)
-                about["sources"].append({"file": path.name, "bytes": path.stat().st_size})
+                about["sources"].append({"file": _spelt(path), "bytes": path.stat().st_size})
                 yield from batches
 
     def relations() -> Iterator[Relation]:

@@ -94,7 +94,7 @@ class Stepper(nn.Module):
                 return visit(next(calls), output)
             return type(output)((visit(next(calls), output[0]), *output[1:]))
 
-        return [layer.register_forward_hook(hook) for layer in self._layers()]
+        return [layer.register_forward_hook(hook) for layer in self.layers]
 
     def summary(self, hidden: Tensor, tokens: TokenBatch) -> Tensor:
         """State (B, H) of the token that has seen all others: the first, or the last of a causal encoder."""
@@ -106,7 +106,8 @@ class Stepper(nn.Module):
             return torch.zeros(len(tokens.input_ids), dtype=torch.long, device=tokens.input_ids.device)
         return tokens.attention_mask.long().sum(1) - 1
 
-    def _layers(self) -> list[nn.Module]:
+    @property
+    def layers(self) -> list[nn.Module]:
         """The modules that run as layers; a shared layer (ALBERT) is listed once and runs many times."""
         lists = [m for m in self.encoder.modules() if isinstance(m, nn.ModuleList)]
         for modules in lists:

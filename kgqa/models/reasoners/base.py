@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, QABatch
@@ -30,6 +30,12 @@ class ReasonerSettings(BaseModel):
     """Whether the gate may answer yes or no from the passage."""
     entity_size: int = Field(0, ge=0)
     """ERNIE: width of learnt entity vectors (`kgqa graph embed`); 0 reads labels alone."""
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> ReasonerSettings:
+        if self.graph_size % self.num_heads:
+            raise ValueError(f"graph_size={self.graph_size} is no multiple of num_heads={self.num_heads}")
+        return self
 
 
 class Reasoner(nn.Module):

@@ -1,0 +1,190 @@
+"""`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from kgqa.types import InputError, Passage, Question
+
+MAX_LINE_BYTES = 16 << 20
+MAX_ID_CHARACTERS = 200
+
+
+def read_questions(path: Path) -> Iterator[Question]:
+    """Questions of a JSONL file: `id question passage? choices?` a line.
+
+    Raises:
+        InputError: naming file and line.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file; give a JSONL file with one question a line")
+    if not path.is_file():
+        raise InputError(f"{path}: no regular file; give a JSONL file with one question a line")
+    with path.open("rb") as lines:
+        number = 0
+        while line := lines.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(line) > MAX_LINE_BYTES:
+                raise InputError(f"{path}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line")
+            if question := _question(line, f"{path}:{number}", number):
+                yield question
+
+
+def _question(line: bytes, where: str, number: int) -> Question | None:
+    """The question of a line, None of a blank one."""
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        if not text:
+            return None
+        row: Any = json.loads(text)
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8; convert the file") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON ({error.msg}); write one object a line") from error
+    except (ValueError, RecursionError):  # a number of thousands of digits; lists without end
+        raise InputError(f"{where}: a number too long, or nested too deeply; write it as text") from None
+    if not isinstance(row, dict) or not isinstance(row.get("question"), str):
+        raise InputError(f'{where}: no "question"; write {{"id": ..., "question": ...}}')
+    passage, choices, name = row.get("passage"), row.get("choices") or (), row.get("id", number)
+    if not isinstance(choices, (list, tuple)) or not all(isinstance(c, str) for c in choices):
+        raise InputError(f'{where}: "choices" is not a list of strings')
+    if passage is not None and not isinstance(passage, str):
+        raise InputError(f'{where}: "passage" is not a string')
+    if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
+        raise InputError(f'{where}: "id" is no text or number of at most {MAX_ID_CHARACTERS} characters')
+    return Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
+
+
+def predict_file(
+    source: Path,
+    target: Path,
+    graph: str,
+    model: str,
+    batch: int,
+    device: str = "auto",
+    language: str = "auto",
+) -> None:
+    """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
+
+    Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
+    does not go on there.
+
+    Raises:
+        InputError: a question cannot be read, the output is another run's, or another run writes it now.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from kgqa.answerer import Answerer, check_question
+    from kgqa.explain import answer_json
+
+    questions = list(read_questions(source))
+    for question in questions:
+        try:
+            check_question(question)
+        except InputError as error:
+            raise InputError(f"{source}: question {question.id}: {error}") from error
+    if target.exists() and (not target.is_file() or os.path.samefile(source, target)):
+        raise InputError(f"{target}: the input itself, or no regular file; name another output file")
+    with _owned(target) as out:
+        done = _finished(target, questions)
+        _check_run(target, _run_of(questions, model, graph, language), begun=done > 0)
+        if done == len(questions):
+            print(f"{target}: all {done} answers are there", file=sys.stderr)
+            return
+        answerer = Answerer.load(model, graph, device=device, language=language)
+        columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns) as progress:
+            bar = progress.add_task("", total=len(questions), completed=done)
+            rest = iter(questions[done:])
+            while chunk := list(islice(rest, batch)):
+                lines = [
+                    json.dumps(answer_json(answerer.shown(answer)), ensure_ascii=False) + "\n"
+                    for answer in answerer.answer_many(chunk)
+                ]
+                out.write("".join(lines))
+                out.flush()
+                os.fsync(out.fileno())
+                progress.advance(bar, len(chunk))
+
+
+@contextmanager
+def _owned(target: Path) -> Iterator[IO[str]]:
+    """The output, opened to go on at its end; nobody else writes it meanwhile."""
+    import fcntl
+
+    try:
+        out = target.open("a", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror}); name another output file") from None
+    with out:
+        try:
+            fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"{target}: another run is writing it; wait for it, or name another output") from None
+        yield out
+
+
+def _run_of(questions: Sequence[Question], model: str, graph: str, language: str) -> dict[str, str]:
+    """Fingerprints of what the answers depend on."""
+    from kgqa.assets import find_model
+    from kgqa.graph.opening import graph_fingerprint
+    from kgqa.models.reader import fingerprint
+
+    asked = blake2b(digest_size=16)
+    for question in questions:
+        parts = [question.id, question.text, question.passage_text, *question.choices]
+        asked.update(json.dumps(parts).encode())
+    reader = fingerprint(find_model(model))
+    found = {"questions": asked.hexdigest(), "reader": reader, "graph": graph_fingerprint(graph)}
+    return {**found, "language": language}
+
+
+def _check_run(target: Path, run: dict[str, str], begun: bool) -> None:
+    """Raise where the answers that are there are those of another run; note down whose they are where none are."""
+    record = target.with_name(f".{target.name}.run.json")
+    try:
+        earlier = json.loads(record.read_text(encoding="utf-8")) if begun else run
+    except FileNotFoundError:
+        return  # answers of a version that kept no record
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{record}: damaged ({error}); name another output file") from None
+    if earlier != run:
+        changed = [key for key in run if not isinstance(earlier, dict) or earlier.get(key) != run[key]]
+        raise InputError(
+            f"{target}: holds answers made before the {' and the '.join(changed)} changed; name another output file"
+        )
+    if not begun:
+        record.write_text(json.dumps(run) + "\n", encoding="utf-8")
+
+
+def _finished(target: Path, questions: list[Question]) -> int:
+    """How many answers a stopped run left; a last line that was cut off is dropped from the file."""
+    kept = 0
+    count = 0
+    with target.open("rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            if not isinstance(row, dict) or count >= len(questions) or row.get("id") != questions[count].id:
+                raise InputError(
+                    f"{target}:{count + 1}: not the answer to question {count + 1} of the input; "
+                    "name another output file"
+                )
+            kept += len(line)
+            count += 1
+    if kept < target.stat().st_size:
+        with target.open("r+b") as file:
+            file.truncate(kept)
+    return count

@@ -1,0 +1,76 @@
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from kgqa.cli.predicting import predict_file, read_questions
+from kgqa.types import InputError
+
+FINE = b'{"id": "a", "question": "What did I dig with?"}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (FINE.decode().encode("utf-16"), "not UTF-8"),
+        ('{"question": "café?"}'.encode("latin-1"), "not UTF-8"),
+        (b'{"id": ' + b"9" * 5_000 + b', "question": "q"}', "number too long"),
+        (b'{"id": {"a": 1}, "question": "q"}', "id"),
+        (b'{"id": "' + b"i" * 300 + b'", "question": "q"}', "id"),
+        (b"[" * 100_000, "nested|not JSON"),
+        (b'{"question": "' + b"q" * (17 << 20) + b'"}', "longer than"),
+    ],
+    ids=["utf-16", "latin-1", "huge-number", "id-object", "long-id", "nested", "long-line"],
+)
+def test_what_is_no_question_ends_in_one_line(content: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words) as caught:
+        list(read_questions(path))
+    assert "in.jsonl:1" in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(b"\xef\xbb\xbf" + FINE)
+    assert [question.id for question in read_questions(tmp_path / "in.jsonl")] == ["a"]
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/"])
+def test_devices_and_folders_are_not_read(path: str) -> None:
+    with pytest.raises(InputError, match="no regular file"):
+        list(read_questions(Path(path)))
+
+
+def predict(source: Path, target: Path, graph: Path, model: Path) -> None:
+    predict_file(source, target, str(graph), str(model), 4)
+
+
+def test_half_a_letter_poisons_no_file(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(b'{"question": "What is \\ud800?"}\n')
+    with pytest.raises(InputError, match="question 1: .*surrogate"):
+        predict(tmp_path / "in.jsonl", tmp_path / "out.jsonl", tools_file, model_folder)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_only_the_same_run_goes_on(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(FINE)
+    for bad in (source, tmp_path, Path("/dev/full")):
+        with pytest.raises(InputError, match="input itself|regular file"):
+            predict(source, bad, tools_file, model_folder)
+    predict(source, target, tools_file, model_folder)
+    whole = target.read_bytes()
+    predict(source, target, tools_file, model_folder)  # all there
+    with target.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another run"):
+            predict(source, target, tools_file, model_folder)
+    source.write_bytes(FINE.replace(b"dig", b"plant"))
+    with pytest.raises(InputError, match="questions changed"):
+        predict(source, target, tools_file, model_folder)
+    source.write_bytes(FINE)
+    tools_file.write_text(tools_file.read_text().replace("trowel", "spade"))
+    with pytest.raises(InputError, match="graph changed"):
+        predict(source, target, tools_file, model_folder)
+    assert target.read_bytes() == whole and json.loads(whole)["id"] == "a"
