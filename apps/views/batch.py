@@ -15,7 +15,7 @@ from apps.markup import plain
 from apps.resources import answerer, complain, say
 from apps.views.ask import choose_graph
 from kgqa.answerer import check_question
-from kgqa.cli.answering import read_questions
+from kgqa.cli.predicting import read_questions
 from kgqa.explain import answer_json
 from kgqa.types import Answer, InputError, Passage, Question
 
