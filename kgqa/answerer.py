@@ -96,6 +96,8 @@ class Answerer:
         self.reader = reader.eval()
         self.graph = graph
         self.linker = forgiving_linker(graph)
+        longest = min(reading.max_tokens, reader.stepper.max_tokens)
+        reading = reading.model_copy(update={"max_tokens": longest})
         self.reading = reading
         self.collator = Collator(tokenizer, reading, entities=entities, words=words)
         self.name = name

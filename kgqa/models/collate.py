@@ -240,7 +240,8 @@ class Collator:
         return found
 
     def _pack(self, parts: _Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
-        width = -(-max(len(ids) for ids in parts.ids) // ROUND) * ROUND
+        longest = max(len(ids) for ids in parts.ids)
+        width = max(longest, min(-(-longest // ROUND) * ROUND, self.max_tokens))
         tokens = TokenBatch(
             _pad(parts.ids, width, self.pad),
             _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),

@@ -66,7 +66,7 @@ def test_rows_are_trained_asked_and_not_trained_again(
     assert set(found[1].values) == {"hits@1", "hits@10", "MRR"} and found[0].chance == 0.5
     assert found[0].parameters < found[-1].parameters
     card = json.loads((tmp_path / "runs" / "fused-no-direct-facts-1" / "export" / "reader.json").read_text())
-    assert card["ablation"] == "no-direct-edges" and card["recipe"]["trainer"]["seed"] == 1
+    assert card["reading"]["ablation"] == "no-direct-edges" and card["recipe"]["trainer"]["seed"] == 1
 
     monkeypatch.setattr(comparison, "train_reader", lambda *_: pytest.fail("trained again"))
     again = run("text-only", "retrieval alone")
