@@ -11,7 +11,7 @@ from kgqa.models.reader import Reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
-FAMILIES = ["bert", "electra", "albert", "deberta-v2", "modernbert", "gpt2"]
+FAMILIES = ["bert", "electra", "albert", "deberta-v2", "modernbert", "xlnet", "gpt2"]
 EXAMPLES = [
     Example(Question("what did i dig with", passage=Passage("plant flowers")), concepts=("trowel",)),
     Example(Question("what is red", passage=Passage("the shovel is red")), spans=(Span(0, 10),)),
@@ -22,13 +22,13 @@ EXAMPLES = [
 
 def build(family: str, reasoner: str, vocab_size: int) -> Reader:
     torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    if family == "xlnet":
+        sizes = {"d_model": 32, "n_layer": 2, "n_head": 2, "d_inner": 64}
     config = transformers.AutoConfig.for_model(
         family,
+        **sizes,
         vocab_size=vocab_size,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
         pad_token_id=0,
         bos_token_id=2,
         eos_token_id=3,
@@ -41,7 +41,7 @@ def build(family: str, reasoner: str, vocab_size: int) -> Reader:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("reasoner", sorted(REASONERS))
 def test_trains_and_answers(family: str, reasoner: str, tokenizer, digging) -> None:
-    if reasoner == "k-bert" and family in {"gpt2", "deberta-v2"}:
+    if reasoner == "k-bert" and family in {"gpt2", "deberta-v2", "xlnet"}:
         with pytest.raises(InputError, match="bidirectional"):
             build(family, reasoner, tokenizer.get_vocab_size())
         return

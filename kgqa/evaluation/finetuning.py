@@ -63,10 +63,12 @@ FINETUNES: dict[str, Finetune] = {
 class SentenceBatches(Batches):
     """Judged sentences in an order that follows from seed and step alone, sorted by length inside pools."""
 
-    def __init__(self, rows: Sequence[Judged], tokenizer: Tokenizer, recipe: Finetune, seed: int) -> None:
+    def __init__(
+        self, rows: Sequence[Judged], tokenizer: Tokenizer, recipe: Finetune, seed: int, most: int = 512
+    ) -> None:
         self.pad, self.size, self.seed = marks_of(tokenizer).pad, recipe.batch_rows, seed
         firsts, seconds = [row.first for row in rows], [row.second for row in rows]
-        self.ids = sentence_ids(tokenizer, firsts, seconds, recipe.max_tokens)
+        self.ids = sentence_ids(tokenizer, firsts, seconds, min(recipe.max_tokens, most))
         self.labels = torch.tensor([row.label for row in rows])
         self.steps_per_epoch = -(-len(rows) // self.size)
 
@@ -126,8 +128,10 @@ def finetune(
     network, source = load_encoder(encoder)
     tokenizer = load_tokenizer(source)
     if task in JUDGED:
-        objective: Objective = Classification(network)
-        batches: Batches = SentenceBatches(JUDGED[task](data, "train"), tokenizer, recipe, seed)
+        classifier = Classification(network)
+        longest = classifier.stepper.max_tokens
+        objective: Objective = classifier
+        batches: Batches = SentenceBatches(JUDGED[task](data, "train"), tokenizer, recipe, seed, longest)
     else:
         reader = Reader(network, ReasonerSettings(name="text-only"))
         objective = QA(reader, lambda _reader, _folder: None)
@@ -153,7 +157,8 @@ def finetune(
     with torch.inference_mode(), torch.autocast(_device(objective).type, dtype=torch.bfloat16):
         if isinstance(objective, Classification):
             rows = JUDGED[task](data, "dev")[:limit]
-            figures = _judge(objective, SentenceBatches(rows, tokenizer, recipe, seed), progress)
+            longest = objective.stepper.max_tokens
+            figures = _judge(objective, SentenceBatches(rows, tokenizer, recipe, seed, longest), progress)
         else:
             assert isinstance(objective, QA)
             held_out = list(islice(DATASETS[f"{task}-dev"](data), limit))

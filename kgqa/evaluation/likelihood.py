@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from kgqa.models.devices import find_device
-from kgqa.models.encoders.stepping import CAUSAL_TYPES
+from kgqa.models.encoders.stepping import CAUSAL_TYPES, longest_row
 from kgqa.models.encoders.variants import ENCODERS
 from kgqa.models.sentences import Marks, marks_of, mask_each, mask_share, pad_rows, sentence_ids
 from kgqa.text.corpus.tokenizer import load_tokenizer
@@ -67,8 +67,8 @@ def load_language_model(folder: Path, from_scratch: bool = False) -> LanguageMod
     kind: Any = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     tokenizer = load_tokenizer(folder)
     marks = marks_of(tokenizer)
-    if not causal and marks.mask is None:
-        return None
+    if config.model_type == "xlnet" or (not causal and marks.mask is None):
+        return None  # XLNet gives a token's likelihood by its query stream alone, which these do not ask
     if from_scratch:
         torch.manual_seed(0)
         model = kind.from_config(config)
@@ -97,6 +97,7 @@ def held_out_loss(
     Comparable between models of one tokenizer only. Masks follow from the row's number.
     """
     stream = [t for text in texts for t in model.tokenizer.encode(text, add_special_tokens=False).ids]
+    length = min(length, longest_row(model.model.base_model))
     body = length - 2
     rows = [
         [model.marks.start, *stream[i : i + body], model.marks.end]
@@ -125,8 +126,9 @@ def log_likelihoods(model: LanguageModel, sentences: Sequence[str], progress: Pr
     Each token is masked in turn and guessed from all others (Salazar et al., 2020, equation 2), one forward
     pass a token.
     """
+    longest = min(128, longest_row(model.model.base_model))
     jobs: list[tuple[int, list[int], list[int], Tensor]] = []
-    for number, (ids, _) in enumerate(sentence_ids(model.tokenizer, sentences)):
+    for number, (ids, _) in enumerate(sentence_ids(model.tokenizer, sentences, max_tokens=longest)):
         if model.causal:
             kept = ids[:-1]
             jobs.append((number, kept, kept[1:], torch.arange(1, len(kept))))

@@ -234,9 +234,11 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
                 raise InputError(f"{folder / name}: damaged (its checksum is another); copy the checkpoint again")
         encoder_state = _encoder_state(folder)
         own_state = load_file(folder / "reader.safetensors")
-        encoder.load_state_dict(
-            {n: p.float() if p.is_floating_point() else p for n, p in encoder_state.items()}
+        absent, more = encoder.load_state_dict(
+            {n: p.float() if p.is_floating_point() else p for n, p in encoder_state.items()}, strict=False
         )
+        if more or any("pooler." not in name for name in absent):  # masked language models have no pooler
+            raise KeyError([*more, *absent][0])
         missing, unexpected = reader.load_state_dict(
             {n: p.float() for n, p in own_state.items()}, strict=False
         )

@@ -29,7 +29,7 @@ class Marks:
 
 
 def marks_of(tokenizer: Tokenizer) -> Marks:
-    """Special tokens under BERT's, RoBERTa's or GPT-2's names.
+    """Special tokens under BERT's, XLNet's, RoBERTa's or GPT-2's names.
 
     Raises:
         InputError: the tokenizer marks neither start nor end.
@@ -38,8 +38,8 @@ def marks_of(tokenizer: Tokenizer) -> Marks:
     def first(*names: str) -> int | None:
         return next((i for i in map(tokenizer.token_to_id, names) if i is not None), None)
 
-    start = first("[CLS]", "<s>", "<|endoftext|>", "[BOS]")
-    end = first("[SEP]", "</s>", "<|endoftext|>", "[EOS]")
+    start = first("[CLS]", "<cls>", "<s>", "<|endoftext|>", "[BOS]")
+    end = first("[SEP]", "<sep>", "</s>", "<|endoftext|>", "[EOS]")
     if start is None or end is None:
         raise InputError("the tokenizer has no [CLS] and [SEP], or <s> and </s>; take another encoder")
     return Marks(start, end, first("[PAD]", "<pad>") or 0, first("[MASK]", "<mask>"))

@@ -14,6 +14,7 @@ from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
 from kgqa.objectives.mlm import Masked, gather, hide
+from kgqa.types import InputError
 
 Predict = Callable[[Any, Tensor], Tensor]
 
@@ -103,13 +104,67 @@ def soft_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
     return F.kl_div(ours, theirs, reduction="batchmean") * temperature**2
 
 
+DISTILBERT_NAMES = {
+    "attention.self.query": "attention.q_lin",
+    "attention.self.key": "attention.k_lin",
+    "attention.self.value": "attention.v_lin",
+    "attention.output.dense": "attention.out_lin",
+    "attention.output.LayerNorm": "sa_layer_norm",
+    "intermediate.dense": "ffn.lin1",
+    "output.dense": "ffn.lin2",
+    "output.LayerNorm": "output_layer_norm",
+    "predictions.transform.dense": "vocab_transform",
+    "predictions.transform.LayerNorm": "vocab_layer_norm",
+}
+"""BERT's names of what DistilBERT has under another name."""
+
+
 def every_second_layer(student: Any, teacher: Any) -> None:
-    """Start a student from a teacher of its width: embeddings, and layers 0, 2, 4 (Sanh et al., 2019)."""
+    """Start a student from a teacher of its width: embeddings, head, and layers 0, 2, 4 (Sanh et al., 2019, section 3).
+
+    A DistilBERT takes a BERT's weights under its own names; segment vectors and pooler have no place in it.
+
+    Raises:
+        InputError: the two differ in more than depth.
+    """
     ours, theirs = layers_of(student), layers_of(teacher)
     stride = max(len(theirs) // len(ours), 1)
-    for number, layer in enumerate(ours):
-        layer.load_state_dict(theirs[number * stride].state_dict())
-    student.base_model.embeddings.load_state_dict(teacher.base_model.embeddings.state_dict())
+    pairs = [(layer, theirs[number * stride]) for number, layer in enumerate(ours)]
+    for own, found in (*pairs, (student.base_model.embeddings, teacher.base_model.embeddings)):
+        state, given = own.state_dict(), _renamed(found.state_dict())
+        for name, value in state.items():
+            if name not in given or given[name].shape != value.shape:
+                raise InputError(
+                    f"the student cannot begin with the teacher's layers ({name} differs); give it the teacher's "
+                    "hidden_size, intermediate_size and max_position_embeddings, or name a start"
+                )
+        own.load_state_dict({name: given[name] for name in state})
+    start_head(student, teacher)
+
+
+def start_head(student: Any, teacher: Any) -> None:
+    """Copy the teacher's prediction head where names and shapes agree; tied words stay the student's."""
+    words = {id(student.get_input_embeddings().weight)}
+    body = {id(parameter) for parameter in student.base_model.parameters()} | words
+    own = {name: value for name, value in student.named_parameters() if id(value) not in body}
+    given = _renamed({name.removeprefix("cls."): value for name, value in teacher.state_dict().items()})
+    with torch.no_grad():
+        for name, value in own.items():
+            found = given.get(name.removeprefix("cls."))
+            if found is not None and found.shape == value.shape:
+                value.copy_(found)
+
+
+def _renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Weights under both BERT's names and DistilBERT's."""
+    both = dict(state)
+    for name, value in state.items():
+        stem, _, kind = name.rpartition(".")
+        if stem in DISTILBERT_NAMES:
+            both[f"{DISTILBERT_NAMES[stem]}.{kind}"] = value
+    if "predictions.bias" in state:
+        both["vocab_projector.bias"] = state["predictions.bias"]
+    return both
 
 
 def layers_of(model: Any) -> list[nn.Module]:
@@ -120,10 +175,16 @@ def layers_of(model: Any) -> list[nn.Module]:
 
 
 class DistilBERT(Distillation):
-    """5 soft targets + 2 MLM + 1 cosine of the last states, temperature 2 (Sanh et al., 2019, section 3)."""
+    """5 soft targets + 2 MLM + 1 cosine of the last states (Sanh et al., 2019, section 3).
+
+    `temperature` softens student and teacher alike; the paper's code takes 2.
+    """
 
     weights = (5.0, 2.0, 1.0)
-    temperature = 2.0
+
+    def __init__(self, *arguments: Any, temperature: float = 2.0, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.temperature = temperature
 
     def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
         """The triple loss; soft and cosine parts are zero for student = teacher."""
@@ -195,9 +256,10 @@ def attention_loss(student: Tensor, teacher: Tensor) -> Tensor:
 class MobileBERT(Distillation):
     """Progressive knowledge transfer, layer after layer (Sun et al., 2020, section 3.5).
 
-    For the first `transfer_steps` steps the layers learn one after another: feature maps (normalised, squared
-    error) and attention maps (KL), all layers below the current one frozen. Then MLM + soft targets (equation
-    7, alpha 0.5). Student and teacher have one depth and one outer width; both need `attention="eager"`.
+    The student begins with the teacher's embedding and prediction head, which no transfer reaches. For the first
+    `transfer_steps` steps the layers learn one after another: feature maps (normalised, squared error) and
+    attention maps (KL), the embedding and all layers below the current one frozen. Then MLM + soft targets
+    (equation 7, alpha 0.5). Student and teacher have one depth and one outer width; both need `attention="eager"`.
     """
 
     steps: Tensor
@@ -226,7 +288,7 @@ class MobileBERT(Distillation):
             feature, attention = self.transfer(student, teacher, layer)
             parts: dict[str, float | Tensor] = {"feature": feature.detach(), "attention": attention.detach()}
             return Loss(feature + attention, {**parts, "layer": float(layer)}, masked.labels.numel())
-        self._freeze_below(0)
+        self._freeze_below(None)
         ours, theirs = self.logits(student, teacher, masked)
         mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
         soft = soft_loss(ours, theirs, 1.0)
@@ -243,6 +305,24 @@ class MobileBERT(Distillation):
         attention = F.kl_div(mine, teacher.attentions[layer].float().flatten(0, 2), reduction="batchmean")
         return feature, attention
 
-    def _freeze_below(self, layer: int) -> None:
+    def _freeze_below(self, layer: int | None) -> None:
+        self.student.base_model.embeddings.requires_grad_(layer is None)
         for number, module in enumerate(layers_of(self.student)):
-            module.requires_grad_(number >= layer)
+            module.requires_grad_(number >= (layer or 0))
+
+
+def same_embedding(student: Any, teacher: Any) -> None:
+    """Give a MobileBERT its teacher's embedding and prediction head (Sun et al., 2020, section 3.5).
+
+    Raises:
+        InputError: the two embeddings differ in shape.
+    """
+    ours, theirs = student.base_model.embeddings, teacher.base_model.embeddings.state_dict()
+    for name, value in ours.state_dict().items():
+        if name not in theirs or theirs[name].shape != value.shape:
+            raise InputError(
+                f"the student cannot take the teacher's embedding ({name} differs); give it the teacher's "
+                "hidden_size, embedding_size and max_position_embeddings, or name a start"
+            )
+    ours.load_state_dict(theirs, strict=False)
+    start_head(student, teacher)

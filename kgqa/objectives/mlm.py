@@ -16,6 +16,7 @@ from kgqa.objectives.base import Objective
 
 SPECIAL_TOKENS = 5
 """Ids below this are never hidden and never drawn ([PAD] [UNK] [CLS] [SEP] [MASK])."""
+PAD_ID = 0
 MASK_ID = 4
 
 
@@ -36,24 +37,33 @@ def hide(
     noise: Tensor | None = None,
     goes_on: Tensor | None = None,
 ) -> Masked:
-    """Hide the same number K of tokens in each row, so that shapes stay fixed on the device.
+    """Hide a share of each row's tokens, padding not counted, in K places, so that shapes stay fixed on the device.
 
+    K is the share of the full width; a padded row hides fewer, at least one, and its other places carry no label.
     Of the hidden tokens `mask_share` become [MASK], `random_share` a random token, the rest stay (Devlin et
-    al., 2019, section 3.1: 80/10/10). `noise` (B, T) in [0, 1) decides which; None draws it. With `goes_on`
+    al., 2019, section 3.1: 80/10/10). `noise` (3, B, T) in [0, 1) decides which, what becomes of them and which
+    token is drawn; None draws all that. With `goes_on`
     (B, T) bool, true for tokens that go on a word or concept, whole ones are hidden (the one that would make it
     more than K is left).
     """
     count = max(1, round(share * input_ids.shape[1]))
-    score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise
+    score = torch.rand(input_ids.shape, device=input_ids.device) if noise is None else noise[0]
     if goes_on is not None:
         score = score.gather(1, word_starts(input_ids, goes_on))
     score = score.masked_fill(input_ids < SPECIAL_TOKENS, -1.0)
     best, positions = score.topk(count, dim=1)  # (B, K)
+    most = (share * (input_ids != PAD_ID).sum(1, keepdim=True)).round().clamp(min=1)  # (B, 1)
+    best = best.masked_fill(torch.arange(count, device=input_ids.device) >= most, -1.0)
     if goes_on is not None:
-        best = best.masked_fill(~whole(input_ids, positions, goes_on), -1.0)
+        best = best.masked_fill(~whole(input_ids, positions, goes_on, best >= 0), -1.0)
     originals = input_ids.gather(1, positions)
-    fate = torch.rand(positions.shape, device=input_ids.device)
-    drawn = torch.randint(SPECIAL_TOKENS, vocab_size, positions.shape, device=input_ids.device)
+    if noise is None:
+        fate = torch.rand(positions.shape, device=input_ids.device)
+        drawn = torch.randint(SPECIAL_TOKENS, vocab_size, positions.shape, device=input_ids.device)
+    else:
+        fate = noise[1].gather(1, positions)
+        words = vocab_size - SPECIAL_TOKENS
+        drawn = SPECIAL_TOKENS + (noise[2].gather(1, positions) * words).long().clamp(max=words - 1)
     filled = torch.where(fate < mask_share + random_share, drawn, originals)
     filled = torch.where(fate < mask_share, torch.full_like(filled, MASK_ID), filled)
     filled = torch.where(best < 0, originals, filled)
@@ -76,22 +86,24 @@ def word_starts(input_ids: Tensor, goes_on: Tensor) -> Tensor:
     return torch.where(begins, places, 0).cummax(1).values
 
 
-def whole(input_ids: Tensor, positions: Tensor, goes_on: Tensor) -> Tensor:
-    """Whether all tokens of the word at each place are among `positions`, (B, K)."""
+def whole(input_ids: Tensor, positions: Tensor, goes_on: Tensor, chosen: Tensor) -> Tensor:
+    """Whether all tokens of the word at each place are among the `chosen` (B, K) of `positions`, (B, K)."""
     starts = word_starts(input_ids, goes_on)
     lengths = torch.zeros_like(starts).scatter_add(1, starts, torch.ones_like(starts))
     mine = starts.gather(1, positions)
-    hidden = torch.zeros_like(starts).scatter_add(1, mine, torch.ones_like(mine))
+    hidden = torch.zeros_like(starts).scatter_add(1, mine, chosen.long())
     return (hidden == lengths).gather(1, mine)
 
 
 def static_noise(input_ids: Tensor) -> Tensor:
-    """Noise (B, T) in [0, 1) that a row always gets again: static masking (Liu et al., 2019, section 4.1)."""
+    """Noise (3, B, T) in [0, 1) that a row always gets again: static masking (Liu et al., 2019, section 4.1)."""
     places = torch.arange(1, input_ids.shape[1] + 1, device=input_ids.device)
     key = (input_ids * (places * 2654435761 % 1000003)).sum(1, keepdim=True) % 1000003  # (B, 1)
-    mixed = (key * 48271 + places * 69621) % 2147483647
-    mixed = mixed * 16807 % 2147483647 * 48271 % 2147483647
-    return mixed.double().div(2147483647).float()
+    part = torch.arange(3, device=input_ids.device).view(3, 1, 1)
+    mixed = (key * 48271 + places * 69621 + part * 1299709) & 0xFFFFFFFF
+    for factor in (0x2C1B3C6D, 0x297A2D39):  # a linear step alone would leave the three parts in lockstep
+        mixed = (mixed ^ (mixed >> 15)) * factor & 0xFFFFFFFF
+    return ((mixed ^ (mixed >> 15)) >> 8).float() / (1 << 24)
 
 
 def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, gelu
 
@@ -15,6 +16,8 @@ from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
 from kgqa.objectives.mlm import SPECIAL_TOKENS, gather, going_on, hide, states
 
+HEAD = "discriminator_head.safetensors"
+PREFIX = "discriminator_predictions."
 Sharing = Literal["es", "nes", "gdes"]
 
 
@@ -51,6 +54,27 @@ class DiscriminatorHead(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         """Logits (B, T)."""
         return self.dense_prediction(gelu(self.dense(hidden))).squeeze(-1)
+
+
+def with_head(discriminator: Any, head: DiscriminatorHead) -> Any:
+    """An ELECTRA and its head as Hugging Face's `ElectraForPreTraining`."""
+    from transformers import ElectraForPreTraining
+
+    whole = ElectraForPreTraining(discriminator.config)
+    whole.electra = discriminator
+    whole.discriminator_predictions.load_state_dict(head.state_dict())
+    return whole
+
+
+def read_head(folder: Path) -> dict[str, Tensor] | None:
+    """The discriminator's head of an exported folder; None where it has none."""
+    for name in (HEAD, "model.safetensors"):
+        if (folder / name).is_file():
+            weights = load_file(folder / name)
+            found = {n.removeprefix(PREFIX): value for n, value in weights.items() if n.startswith(PREFIX)}
+            if found:
+                return found
+    return None
 
 
 def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> None:
@@ -168,13 +192,23 @@ class RTD(Objective):
         return corrupted, corrupted != input_ids
 
     def export(self, folder: Path) -> None:
-        """Write the discriminator as a Hugging Face folder, and the generator (an MLM) in `generator/`."""
+        """Write the discriminator as a Hugging Face folder, and the generator (an MLM) in `generator/`.
+
+        Its head goes along: an ELECTRA loads as `ElectraForPreTraining`; for other architectures, which have no
+        such class, the head is `HEAD` beside the weights, under ELECTRA's names.
+        """
         words = self.discriminator.get_input_embeddings()
         merged: dict[str, Tensor] = {}
         if isinstance(words, DisentangledEmbedding):
             name = next(n for n, p in self.discriminator.named_parameters() if p is words.weight)
             merged[name] = words.total.detach().clone()
-        save_model(self.discriminator, folder, merged)
+        if self.discriminator.config.model_type == "electra":
+            whole = with_head(self.discriminator, self.head)
+            save_model(whole, folder, {f"electra.{name}": value for name, value in merged.items()})
+        else:
+            save_model(self.discriminator, folder, merged)
+            head = {f"{PREFIX}{n}": value.detach().cpu().contiguous() for n, value in self.head.state_dict().items()}
+            save_file(head, folder / HEAD, metadata={"format": "pt"})
         save_model(self.generator, folder / "generator")
         if self._save:
             self._save(folder)

@@ -21,11 +21,12 @@ from kgqa.models.encoders.variants import (
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives.base import Objective
 from kgqa.objectives.clm import CLM
-from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer
+from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer, same_embedding
 from kgqa.objectives.mask_decoder import EnhancedMaskDecoder
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
-from kgqa.objectives.rtd import RTD, DisentangledEmbedding
+from kgqa.objectives.plm import PLM
+from kgqa.objectives.rtd import RTD, DisentangledEmbedding, read_head
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
@@ -85,13 +86,14 @@ class ObjectiveSettings(BaseModel):
         "sop",
         "rtd",
         "clm",
+        "plm",
         "distilbert",
         "tinybert",
         "mobilebert",
         "entity_denoising",
         "link_prediction",
     ] = "mlm"
-    """`nsp` and `sop` are MLM with sentence pairs; the last two are MLM over text with subgraphs."""
+    """`nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's; the last two are MLM over text with subgraphs."""
     mask_share: float = Field(default=0.15, gt=0, lt=1)
     """Share of the tokens hidden."""
     static_masks: bool = False
@@ -101,13 +103,16 @@ class ObjectiveSettings(BaseModel):
     mask_decoder: bool = True
     """MLM under DeBERTa: absolute positions through its enhanced mask decoder."""
     generator: EncoderSettings | None = None
-    """RTD: the generator; None takes the encoder at a quarter of its layers."""
+    """RTD: the generator; None makes it of the encoder as `generator_form` says."""
+    generator_form: Literal["shallower", "narrower"] = "shallower"
+    """RTD: a quarter of the encoder's layers (DeBERTaV3, half there), or all layers at a quarter of their width
+    (ELECTRA: Clark et al., 2020, section 3.2), which wants factorised word vectors."""
     sharing: Literal["es", "nes", "gdes"] = "gdes"
     """RTD: embeddings shared, not shared, or shared without the discriminator's gradient."""
     weight: float = Field(default=50.0, gt=0)
     """RTD: weight of the discriminator's loss."""
-    temperature: float = Field(default=1.0, gt=0)
-    """RTD: of the generator's samples."""
+    temperature: float | None = Field(default=None, gt=0)
+    """RTD: of the generator's samples, 1 if not given. DistilBERT: of the soft targets, 2 if not given."""
     warm_steps: int = Field(default=0, ge=0)
     """RTD: steps in which the generator learns alone."""
     teacher: str | None = None
@@ -160,6 +165,10 @@ def build_objective(
         raise InputError(
             f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: take {fitting}"
         )
+    if variant.permuted and settings.name not in {"plm", "mlm"} or settings.name == "plm" and not variant.permuted:
+        raise InputError(
+            f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: plm and xlnet go together"
+        )
     if settings.name == "rtd":
         return _rtd(recipe, vocab_size, save, inside)
     if settings.name in {"distilbert", "tinybert", "mobilebert"}:
@@ -171,6 +180,8 @@ def build_objective(
     if settings.name in KNOWLEDGE:
         return _knowledge(recipe, model, save)
     masks: dict[str, Any] = {"share": settings.mask_share, "static": settings.static_masks, "inside": inside}
+    if settings.name == "plm":
+        return PLM(model, variant.predict, share=settings.mask_share, inside=inside, save=save)
     if settings.name != "mlm":
         return MLMWithPairs(model, variant.predict, **masks, save=save)
     decoder = None
@@ -198,8 +209,7 @@ def _rtd(
     recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None], inside: torch.Tensor | None
 ) -> RTD:
     settings, encoder = recipe.objective, recipe.encoder
-    layers = max(1, encoder.num_hidden_layers // 4)
-    small = settings.generator or encoder.model_copy(update={"num_hidden_layers": layers})
+    small = settings.generator or smaller(encoder, settings.generator_form)
     generator = build_language_model(small, vocab_size)
     discriminator = build_encoder(encoder, vocab_size)
     if generator.get_input_embeddings().embedding_dim != discriminator.get_input_embeddings().embedding_dim:  # type: ignore[operator]
@@ -217,15 +227,28 @@ def _rtd(
         sharing=settings.sharing,
         share=settings.mask_share,
         weight=settings.weight,
-        temperature=settings.temperature,
+        temperature=settings.temperature or 1.0,
         warm_steps=settings.warm_steps,
         inside=inside,
         save=save,
     )
+    head = read_head(data_path(recipe.start)) if recipe.start else None
+    if head:
+        objective.head.load_state_dict(head)
     words = discriminator.get_input_embeddings()  # type: ignore[operator]
     if recipe.start and isinstance(words, DisentangledEmbedding):
         words.weight.data += started - words.total
     return objective
+
+
+def smaller(encoder: EncoderSettings, form: Literal["shallower", "narrower"]) -> EncoderSettings:
+    """The encoder at a quarter of its layers, or of its width."""
+    if form == "shallower":
+        return encoder.model_copy(update={"num_hidden_layers": max(1, encoder.num_hidden_layers // 4)})
+    heads = max(1, encoder.num_attention_heads // 4)
+    width = -(-encoder.hidden_size // (4 * heads)) * heads
+    sizes = {"hidden_size": width, "num_attention_heads": heads}
+    return encoder.model_copy(update={**sizes, "intermediate_size": encoder.intermediate_size // 4})
 
 
 def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> Objective:
@@ -255,10 +278,13 @@ def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Pa
     if settings.name == "tinybert":
         return TinyBERT(*networks, share=share, save=save, prediction=settings.prediction)
     if settings.name == "mobilebert":
+        if not recipe.start:
+            same_embedding(student, teacher)
         return MobileBERT(*networks, share=share, save=save, transfer_steps=settings.transfer_steps)
-    if student.config.model_type == teacher.config.model_type and not recipe.start:  # type: ignore[union-attr]
+    alike = {student.config.model_type, teacher.config.model_type} <= {"bert", "distilbert"}  # type: ignore[union-attr]
+    if (alike or student.config.model_type == teacher.config.model_type) and not recipe.start:  # type: ignore[union-attr]
         every_second_layer(student, teacher)
-    return DistilBERT(*networks, share=share, save=save)
+    return DistilBERT(*networks, share=share, save=save, temperature=settings.temperature or 2.0)
 
 
 def _start(model: nn.Module, start: str | None) -> None:

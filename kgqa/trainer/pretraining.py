@@ -16,7 +16,7 @@ from kgqa.batch import TextBatch
 from kgqa.objectives.base import Batches, Objective
 from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
 from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, write_corpus
-from kgqa.text.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
+from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.assemble import (
     KNOWLEDGE,
@@ -145,6 +145,8 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
     settings, data = recipe.tokenizer, recipe.data
     target = data_path(data.corpus) if data.corpus else folder / "corpus"
     given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
+    if given:
+        check_special_tokens(given, data_path(settings.folder or ""))
     if not (target / "manifest.json").exists():
         tokenizer = given or train_tokenizer(
             (s.replace(JOINT, " ") for s in chain.from_iterable(chain.from_iterable(open_documents(data).values()))),

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from kgqa.evaluation.finetuning import FINETUNES, Finetune, SentenceBatches, finetune, matthews
+from kgqa.evaluation.likelihood import held_out_loss, load_language_model
 from kgqa.text.datasets.glue_blimp import Judged
 from kgqa.trainer.answering import EncoderSettings
 
@@ -64,3 +65,19 @@ def test_the_same_seed_gives_the_same_figures(mlm_folder: Path, glue: Path, tmp_
     encoder = EncoderSettings(folder=str(mlm_folder))
     runs = [finetune("sst2", encoder, glue, tmp_path / "run", quiet, max_tokens=600) for _ in range(2)]
     assert [runs[0][k] for k in ("accuracy", "matthews")] == [runs[1][k] for k in ("accuracy", "matthews")]
+
+
+def test_an_encoder_of_few_positions_reads_what_fits(
+    mlm_folder: Path, glue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import BertConfig, BertForMaskedLM
+
+    small = tmp_path / "small"
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertForMaskedLM(BertConfig(vocab_size=200, max_position_embeddings=8, **sizes)).save_pretrained(small)
+    (small / "tokenizer.json").write_bytes((mlm_folder / "tokenizer.json").read_bytes())
+    monkeypatch.setitem(FINETUNES, "rte", Finetune("accuracy", 0.1, 8, 192))
+    figures = finetune("rte", EncoderSettings(folder=str(small)), glue, tmp_path / "run", quiet, limit=4)
+    assert 0 <= figures["accuracy"] <= 1
+    model = load_language_model(small)
+    assert model and held_out_loss(model, ["dig the garden with a trowel"] * 4, quiet)["masked_tokens"] > 0

@@ -11,8 +11,10 @@ from kgqa.objectives.distillation import (
     TinyBERT,
     every_second_layer,
     layers_of,
+    same_embedding,
     soft_loss,
 )
+from kgqa.types import InputError
 
 
 def model(variant: str = "bert", layers: int = 4, width: int = 32, attention: str | None = "eager"):  # type: ignore[no-untyped-def]
@@ -105,3 +107,50 @@ def test_soft_loss_is_a_divergence() -> None:
     assert abs(soft_loss(logits, logits, 2.0)) < 1e-6
     assert soft_loss(logits, logits.flip(-1), 2.0) > 0.1
     assert torch.allclose(soft_loss(logits, logits + 5, 2.0), torch.zeros(()), atol=1e-5)
+
+
+def test_distilbert_takes_a_berts_layers_under_its_own_names() -> None:
+    teacher, student = model(layers=4), model("distilbert", 2, attention="eager")
+    every_second_layer(student, teacher)
+    ids = torch.randint(5, 128, (2, 16))
+    theirs = layers_of(teacher)[2].state_dict()
+    ours = layers_of(student)[1].state_dict()
+    assert torch.equal(ours["attention.q_lin.weight"], theirs["attention.self.query.weight"])
+    assert torch.equal(ours["output_layer_norm.bias"], theirs["output.LayerNorm.bias"])
+    transform = teacher.state_dict()["cls.predictions.transform.dense.weight"]
+    assert torch.equal(student.vocab_transform.weight, transform)
+    whole = model("distilbert", 4, attention="eager").eval()
+    every_second_layer(whole, teacher)
+    with torch.no_grad():
+        teacher.bert.embeddings.token_type_embeddings.weight.zero_()
+        assert torch.allclose(whole(input_ids=ids).logits, teacher.eval()(input_ids=ids).logits, atol=1e-4)
+
+
+def test_a_student_of_another_width_is_told_so() -> None:
+    with pytest.raises(InputError, match="hidden_size"):
+        every_second_layer(model("distilbert", 2, width=16, attention="eager"), model())
+
+
+def test_mobilebert_takes_its_teachers_embedding_and_leaves_it_during_the_transfer(draw) -> None:  # type: ignore[no-untyped-def]
+    student, teacher = model("mobilebert", 2), model("ib-bert", 2)
+    same_embedding(student, teacher)
+    ours, theirs = student.mobilebert.embeddings, teacher.mobilebert.embeddings
+    assert torch.equal(ours.word_embeddings.weight, theirs.word_embeddings.weight)
+    head = "cls.predictions.transform.dense.weight"
+    assert torch.equal(student.state_dict()[head], teacher.state_dict()[head])
+    objective = distil(MobileBERT, student, teacher, "mobilebert", transfer_steps=2)
+    objective(draw(0)).total.backward()
+    assert all(p.grad is None for p in ours.parameters())
+    objective(draw(1))
+    objective(draw(2)).total.backward()
+    assert ours.word_embeddings.weight.grad is not None
+
+
+def test_the_temperature_is_the_one_given(draw) -> None:  # type: ignore[no-untyped-def]
+    student, teacher = model(layers=2), model()
+    losses = []
+    for temperature in (1.0, 2.0, 8.0):
+        torch.manual_seed(0)
+        objective = distil(DistilBERT, student, teacher, temperature=temperature).eval()
+        losses.append(float(objective(draw(0)).parts["soft"]))
+    assert len(set(losses)) == 3

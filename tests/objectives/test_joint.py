@@ -69,3 +69,17 @@ def test_another_encoder_is_refused(tokenizer, encoder) -> None:  # type: ignore
     model = make(Joint, "fused", tokenizer.get_vocab_size()).model
     with pytest.raises(ValueError, match="own encoder"):
         Joint(model, ENCODERS["modernbert"].predict, Reader(encoder, ReasonerSettings(name="text-only")))
+
+
+@pytest.mark.parametrize("variant", ["bert", "roberta", "albert", "tinybert", "mobilebert", "ib-bert"])
+def test_exports_of_encoders_without_pooler_can_be_opened(
+    variant: str, tokenizer, tokenizer_folder: Path, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
+    settings = EncoderSettings(variant=variant, max_position_embeddings=64, embedding_size=16, **SIZES)  # type: ignore[arg-type]
+    model = build_language_model(settings, tokenizer.get_vocab_size())
+    reader = Reader(model.base_model, ReasonerSettings(name="text-only"))  # type: ignore[arg-type]
+    Joint(model, ENCODERS[variant].predict, reader).export(tmp_path)
+    opened, _ = load_reader(tmp_path)
+    ids = torch.randint(5, 40, (2, 12))
+    ours, theirs = (net.encoder.eval()(input_ids=ids).last_hidden_state for net in (reader, opened))
+    assert torch.allclose(ours, theirs, atol=5e-2), "half precision apart"

@@ -123,3 +123,23 @@ def test_whole_concepts_are_hidden_or_none_of_them() -> None:
     hidden = torch.zeros(64, 20).scatter(1, masked.positions, (masked.labels >= 0).float())
     assert (hidden[:, 4] == hidden[:, 5]).all() and (hidden[:, 5] == hidden[:, 6]).all()
     assert (hidden[:, 10] == hidden[:, 11]).all() and 0 < hidden[:, 4].mean() < 1
+
+
+@pytest.mark.parametrize("inside", [None, torch.zeros(500, dtype=torch.bool)])
+def test_a_short_row_loses_a_share_of_itself_and_not_of_its_padding(inside: torch.Tensor | None) -> None:
+    ids = torch.zeros(60, 100, dtype=torch.long)
+    ids[:, :22] = torch.randint(5, 500, (60, 22))
+    ids[:, 0], ids[:, 21] = 2, 3
+    masked = hide(ids, 500, goes_on=None if inside is None else inside[ids])
+    assert ((masked.labels >= 0).sum(1) == 3).all(), "15 % of 22 tokens"
+    assert (masked.input_ids != ids).sum(1).max() <= 3
+
+
+def test_static_masks_repeat_what_stands_there_too() -> None:
+    ids = torch.randint(5, 500, (200, 40))
+    one, two = (hide(ids, 500, noise=static_noise(ids)) for _ in range(2))
+    assert torch.equal(one.input_ids, two.input_ids)
+    now = one.input_ids.gather(1, one.positions)
+    assert abs((now == MASK_ID).float().mean() - 0.8) < 0.05
+    drawn = now[(now != MASK_ID) & (now != one.labels)]
+    assert drawn.min() >= 5 and drawn.max() < 500 and len(drawn.unique()) > 50

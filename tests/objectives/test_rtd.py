@@ -5,7 +5,7 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
-from kgqa.objectives.rtd import RTD, DisentangledEmbedding
+from kgqa.objectives.rtd import RTD, DisentangledEmbedding, read_head
 
 SIZES = {
     "num_attention_heads": 2,
@@ -129,3 +129,30 @@ def test_padding_is_not_judged() -> None:
     torch.manual_seed(0)
     parts = objective(TextBatch(ids, ids > 0)).parts
     assert 0 <= parts["majority"] <= 1 and torch.isfinite(torch.as_tensor(parts["rtd"]))
+
+
+@pytest.mark.parametrize("sharing", ["es", "nes", "gdes"])
+def test_an_exported_electra_keeps_its_verdicts(sharing: str, tmp_path: Path) -> None:
+    from transformers import AutoModel, ElectraForPreTraining
+
+    objective = make("electra", sharing=sharing).eval()
+    with torch.no_grad():
+        for parameter in objective.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+    objective.export(tmp_path)
+    ids = torch.randint(5, 128, (2, 12))
+    hidden = objective.discriminator(input_ids=ids).last_hidden_state
+    opened = ElectraForPreTraining.from_pretrained(tmp_path).eval()
+    assert torch.allclose(opened(input_ids=ids).logits, objective.head(hidden), atol=1e-5)
+    encoder = AutoModel.from_pretrained(tmp_path).eval()
+    assert torch.allclose(encoder(input_ids=ids).last_hidden_state, hidden, atol=1e-5)
+
+
+def test_another_discriminator_keeps_its_head_beside_its_weights(tmp_path: Path) -> None:
+    objective = make("modernbert")
+    objective.export(tmp_path)
+    found = read_head(tmp_path)
+    assert found and all(torch.equal(found[n], value) for n, value in objective.head.state_dict().items())
+    objective.export(tmp_path / "other")
+    (tmp_path / "other" / "discriminator_head.safetensors").unlink()
+    assert read_head(tmp_path / "other") is None

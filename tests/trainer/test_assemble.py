@@ -10,6 +10,7 @@ from kgqa.objectives.entity_denoising import EntityDenoising
 from kgqa.objectives.link_prediction import LinkPrediction
 from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
+from kgqa.objectives.plm import PLM
 from kgqa.objectives.rtd import RTD
 from kgqa.trainer.assemble import PretrainingRecipe, build_objective
 from kgqa.types import InputError
@@ -51,6 +52,7 @@ def built(given: PretrainingRecipe):  # type: ignore[no-untyped-def]
         ("deberta", "mlm", MLM),
         ("deberta-v3", "rtd", RTD),
         ("gpt2", "clm", CLM),
+        ("xlnet", "plm", PLM),
         ("modernbert", "rtd", RTD),
         ("bert", "entity_denoising", EntityDenoising),
         ("modernbert", "link_prediction", LinkPrediction),
@@ -106,6 +108,8 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     cases = [
         (recipe("gpt2", "mlm"), "take clm"),
         (recipe("bert", "clm"), "does not fit"),
+        (recipe("bert", "plm"), "plm and xlnet"),
+        (recipe("xlnet", "nsp"), "plm and xlnet"),
         (recipe("distilbert", "distilbert"), "objective.teacher"),
         (recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
         (recipe("bert", start=str(tmp_path)), "no weights"),
@@ -117,3 +121,27 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     built(recipe("bert")).export(tmp_path)
     with pytest.raises(InputError, match="does not fit"):
         built(recipe("albert", start=str(tmp_path)))
+
+
+def test_a_distilbert_begins_with_its_teachers_layers(tmp_path: Path) -> None:
+    teacher = built(recipe("bert"))
+    teacher.export(tmp_path)
+    student = built(recipe("distilbert", "distilbert", teacher=str(tmp_path), temperature=3.0))
+    theirs = teacher.encoder.encoder.layer[0].attention.self.query.weight
+    assert torch.equal(student.encoder.transformer.layer[0].attention.q_lin.weight, theirs)
+    assert student.temperature == 3.0
+
+
+def test_a_mobilebert_begins_with_its_teachers_embedding(tmp_path: Path) -> None:
+    teacher = built(recipe("ib-bert"))
+    teacher.export(tmp_path)
+    student = built(recipe("mobilebert", "mobilebert", teacher=str(tmp_path)))
+    assert torch.equal(*(o.encoder.get_input_embeddings().weight for o in (teacher, student)))
+
+
+def test_a_narrower_generator() -> None:
+    objective = built(recipe("electra", "rtd", generator_form="narrower", sharing="es"))
+    small = objective.generator.config
+    assert (small.num_hidden_layers, small.hidden_size, small.intermediate_size) == (2, 8, 16)
+    assert objective.discriminator.embeddings is objective.generator.electra.embeddings
+    assert built(recipe("electra", "rtd")).generator.config.num_hidden_layers == 1

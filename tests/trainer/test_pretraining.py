@@ -228,3 +228,14 @@ def test_shipped_recipes_are_valid(path: Path) -> None:
     recipe = load_recipe(path, [], PretrainingRecipe)
     assert recipe.trainer.max_minutes or recipe.trainer.max_tokens or recipe.trainer.max_steps
     assert recipe.tokenizer.vocab_size % 64 == 0
+
+
+def test_a_tokenizer_with_other_special_ids_is_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models
+
+    bert = Tokenizer(models.WordPiece({"[PAD]": 0, "the": 1, "[UNK]": 2}, unk_token="[UNK]"))
+    (tmp_path / "bert").mkdir()
+    bert.save(str(tmp_path / "bert" / "tokenizer.json"))
+    tokenizer = recipe.tokenizer.model_copy(update={"folder": str(tmp_path / "bert")})
+    with pytest.raises(InputError, match="is id 2"):
+        prepare_corpus(recipe.model_copy(update={"tokenizer": tokenizer}), tmp_path / "a")

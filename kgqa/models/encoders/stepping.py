@@ -19,7 +19,23 @@ from kgqa.batch import TokenBatch
 from kgqa.models.overlap_features import MARKS
 
 CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})
+UNBOUNDED = 512
+"""Tokens of a row where the encoder itself knows no bound."""
 Visit = Callable[[int, Tensor], Tensor]
+
+
+def longest_row(encoder: nn.Module) -> int:
+    """Tokens that a row may have; `UNBOUNDED` where the encoder itself knows no bound."""
+    config: Any = encoder.config
+    declared = getattr(config, "max_position_embeddings", None)
+    return int(declared) - first_position(encoder) if declared is not None and declared > 0 else UNBOUNDED
+
+
+def first_position(encoder: nn.Module) -> int:
+    """Position of a row's first token: RoBERTa's begin behind the padding id."""
+    tables = (m for n, m in encoder.named_modules() if n.endswith("position_embeddings"))
+    padding = next((table.padding_idx for table in tables if isinstance(table, nn.Embedding)), None)
+    return 0 if padding is None else padding + 1
 
 
 class Stepper(nn.Module):
@@ -38,16 +54,17 @@ class Stepper(nn.Module):
         self.hidden_size = int(config.hidden_size)
         self.num_layers = int(config.num_hidden_layers)
         self.causal = config.model_type in CAUSAL_TYPES
-        self.max_tokens = int(getattr(config, "max_position_embeddings", 512))
+        self.first_position = first_position(encoder)
+        self.max_tokens = longest_row(encoder)
         self.word_size = word_size
         width = self.embedding.embedding_dim
         self.clues = nn.Linear(word_size + MARKS, width) if word_size else None
         if self.clues is not None:
             nn.init.zeros_(self.clues.weight)
             nn.init.zeros_(self.clues.bias)
-        self._takes_segments = (
-            "token_type_ids" in inspect.signature(encoder.forward).parameters
-            and getattr(config, "type_vocab_size", 0) > 1
+        self._time_first = config.model_type == "xlnet"  # its layers read (T, B, H)
+        self._takes_segments = "token_type_ids" in inspect.signature(encoder.forward).parameters and (
+            self._time_first or getattr(config, "type_vocab_size", 0) > 1
         )
 
     @property
@@ -57,18 +74,22 @@ class Stepper(nn.Module):
         assert isinstance(table, nn.Embedding)
         return table
 
-    def walk(self, tokens: TokenBatch, visit: Visit | None = None) -> Tensor:
+    def walk(self, tokens: TokenBatch, visit: Visit | None = None, **instead: Tensor) -> Tensor:
         """Token states (B, T, H) of the last layer.
 
         `visit(i, hidden)` is called with the output of layer i = 0..L-1 and returns what layer i+1 (or the
-        final norm) is to read.
+        final norm) is to read. `instead` are inputs of the encoder that stand in for those of `tokens`; rows may
+        be longer than theirs, (B, T', H), and nothing is told of the tokens behind.
         """
         inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
-        if self._takes_segments:
-            inputs["token_type_ids"] = tokens.token_type_ids
+        inputs |= {"token_type_ids": tokens.token_type_ids, **instead}
+        if not self._takes_segments:
+            del inputs["token_type_ids"]
         handles = []
         if self.clues is not None and tokens.word_vector is not None:
             told = self._told(tokens)
+            told = functional.pad(told, (0, 0, 0, inputs["input_ids"].shape[1] - told.shape[1]))
+            told = told.transpose(0, 1) if self._time_first else told
             handles = [self.embedding.register_forward_hook(lambda _m, _i, output: output + told)]
         if visit is not None:
             handles += self._visits(visit)
@@ -89,10 +110,15 @@ class Stepper(nn.Module):
     def _visits(self, visit: Visit) -> list[RemovableHandle]:
         calls = iter(range(self.num_layers))
 
+        def look(hidden: Tensor) -> Tensor:
+            if not self._time_first:
+                return visit(next(calls), hidden)
+            return visit(next(calls), hidden.transpose(0, 1)).transpose(0, 1)
+
         def hook(_module: nn.Module, _inputs: Any, output: Any) -> Any:
             if isinstance(output, Tensor):
-                return visit(next(calls), output)
-            return type(output)((visit(next(calls), output[0]), *output[1:]))
+                return look(output)
+            return type(output)((look(output[0]), *output[1:]))
 
         return [layer.register_forward_hook(hook) for layer in self.layers]
 

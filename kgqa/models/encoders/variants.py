@@ -52,6 +52,8 @@ class Variant:
     derive: Callable[[EncoderSettings], dict[str, Any]] = _nothing_more
     predict: Callable[[Any, Tensor], Tensor] = lambda model, hidden: model.cls(hidden)
     causal: bool = False
+    permuted: bool = False
+    """Trained on random orders, by two streams of attention (XLNet)."""
 
 
 def _bert_dropout(settings: EncoderSettings) -> dict[str, Any]:
@@ -104,6 +106,21 @@ def _distilbert_head(model: Any, hidden: Tensor) -> Tensor:
         model.vocab_layer_norm(model.activation(model.vocab_transform(hidden)))
     )
     return logits
+
+
+def _xlnet(settings: EncoderSettings) -> dict[str, Any]:
+    # its configuration checks the width of a head before it knows the other names
+    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    return {
+        **dict.fromkeys(names),
+        "d_model": settings.hidden_size,
+        "n_layer": settings.num_hidden_layers,
+        "n_head": settings.num_attention_heads,
+        "d_inner": settings.intermediate_size,
+        "dropout": settings.dropout,
+        "summary_last_dropout": settings.dropout,
+        "max_position_embeddings": None,  # its positions are relative and unbounded
+    }
 
 
 DISENTANGLED = {
@@ -185,6 +202,14 @@ ENCODERS: dict[str, Variant] = {
         predict=lambda model, hidden: model.lm_head(hidden),
         causal=True,
     ),
+    "xlnet": Variant(
+        "xlnet",
+        "Yang et al., 2019: Transformer-XL's relative positions, two streams; random orders are the objective's",
+        fixed={"mem_len": None, "use_mems_eval": False},
+        derive=_xlnet,
+        predict=lambda model, hidden: model.lm_loss(hidden),
+        permuted=True,
+    ),
     "modernbert": Variant(
         "modernbert",
         "Warner et al., 2024: RoPE, GeGLU, pre-norm, no biases; the body of kgqa's own encoders",
@@ -238,6 +263,7 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
         **variant.fixed,
     }
     values.update(variant.derive(settings))
+    values = {name: value for name, value in values.items() if value is not None}
     if variant.model_type == "mobilebert" and values["embedding_size"] > settings.hidden_size:
         raise InputError(
             f"encoder.hidden_size={settings.hidden_size} is below the {values['embedding_size']} of the word vectors, "
@@ -273,7 +299,8 @@ def build_language_model(
     """
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
-    kind = AutoModelForCausalLM if find_variant(settings.variant).causal else AutoModelForMaskedLM
+    variant = find_variant(settings.variant)  # Hugging Face files XLNet's head under causal ones
+    kind = AutoModelForCausalLM if variant.causal or variant.permuted else AutoModelForMaskedLM
     return _built(kind, settings, vocab_size, attention)
 
 

@@ -47,14 +47,16 @@ class KBert(Reasoner):
         tokens = batch.tokens
         width = tokens.input_ids.shape[1]
         ids, positions, visible = self._sentence_tree(batch)
+        last = stepper.max_tokens - 1  # a branch at the end of a full row stays on the last position
         segments = torch.zeros_like(ids)
         segments[:, :width] = tokens.token_type_ids
-        hidden = stepper.encoder(
+        hidden = stepper.walk(
+            tokens,
             input_ids=ids,
             token_type_ids=segments,
-            position_ids=positions,
+            position_ids=positions.clamp(max=last) + stepper.first_position,
             attention_mask=visible.unsqueeze(1),
-        ).last_hidden_state[:, :width]
+        )[:, :width]
         nodes = self.labels(stepper, batch.graph)[batch.graph.node_label]
         summary = stepper.summary(hidden, tokens)
         return Fused(hidden, summary, nodes, torch.zeros_like(summary))

@@ -118,6 +118,22 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
+def check_special_tokens(tokenizer: Tokenizer, folder: Path) -> None:
+    """Make sure that the special tokens have the ids that pretraining takes them by.
+
+    Raises:
+        InputError: one is missing or elsewhere, as in BERT's and RoBERTa's own tokenizers.
+    """
+    for number, token in enumerate(SPECIAL_TOKENS):
+        found = tokenizer.token_to_id(token)
+        if found != number:
+            place = "missing" if found is None else f"id {found}"
+            raise InputError(
+                f"{folder}: {token} is {place}, pretraining needs it as id {number}; take a tokenizer of kgqa, "
+                "or leave out tokenizer.folder and have one trained"
+            )
+
+
 def _write(path: Path, text: str) -> None:
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8")

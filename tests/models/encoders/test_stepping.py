@@ -22,10 +22,13 @@ EXTRA: dict[str, dict[str, object]] = {
 FAMILIES = ["bert", "roberta", "electra", "albert", "distilbert", "mobilebert", "deberta-v2", "modernbert"]
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "gpt2", "openai-gpt"])
+@pytest.mark.parametrize("family", [*FAMILIES, "xlnet", "gpt2", "openai-gpt"])
 def test_walking_equals_running_and_can_change_a_layer(family: str) -> None:
     torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model(family, **SIZES, **EXTRA.get(family, {}))
+    sizes = {**SIZES, **EXTRA.get(family, {})}
+    if family == "xlnet":
+        sizes = {"vocab_size": 100, "d_model": 32, "n_layer": 3, "n_head": 2, "d_inner": 64}
+    config = transformers.AutoConfig.for_model(family, **sizes)
     stepper = Stepper(transformers.AutoModel.from_config(config).eval())
     mask = torch.ones(2, 7, dtype=torch.bool)
     mask[1, 5:] = False
@@ -46,3 +49,17 @@ def test_walking_equals_running_and_can_change_a_layer(family: str) -> None:
     expected = [6, 4] if stepper.causal else [0, 0]
     assert stepper.summary_position(tokens).tolist() == expected
     assert stepper.summary(plain, tokens).shape == (2, 32)
+
+
+def test_rows_are_as_long_as_the_position_table_allows() -> None:
+    sizes = {**SIZES, "max_position_embeddings": 20}
+    for family, longest in (("bert", 20), ("roberta", 18), ("xlnet", 512)):
+        config = transformers.AutoConfig.for_model(family, **({} if family == "xlnet" else sizes))
+        if family == "xlnet":
+            config = transformers.XLNetConfig(vocab_size=100, d_model=32, n_layer=1, n_head=2, d_inner=64)
+        encoder = transformers.AutoModel.from_config(config).eval()
+        stepper = Stepper(encoder)
+        assert stepper.max_tokens == longest
+        rows = torch.randint(5, 100, (1, stepper.max_tokens))
+        tokens = TokenBatch(rows, torch.ones_like(rows, dtype=torch.bool), torch.zeros_like(rows))
+        assert stepper.walk(tokens).shape == (1, longest, 32)

@@ -31,3 +31,42 @@ def test_without_facts_it_is_the_plain_encoder(tokenizer, encoder) -> None:
     batch = Collator(tokenizer)([Example(QUESTION)], [[Subgraph()]]).batch
     with torch.no_grad():
         assert torch.allclose(reasoner(stepper, batch).tokens, stepper.walk(batch.tokens), atol=1e-5)
+
+
+def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    from kgqa.models.encoders.variants import EncoderSettings as Sizes
+    from kgqa.models.encoders.variants import build_encoder
+    from kgqa.models.reading import ReadingSettings
+
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    network = build_encoder(Sizes(variant="roberta", max_position_embeddings=32, **sizes), tokenizer.get_vocab_size())
+    stepper = Stepper(network.eval())
+    assert stepper.max_tokens == 32
+    question = Question("what did i dig with", passage=Passage("red " * 23 + "trowel"))
+    graph = replace(digging, links=(Link(NodeRole.PASSAGE, 92, 98, 2),))
+    reading = ReadingSettings(max_tokens=32)
+    full, plain = (Collator(tokenizer, reading)([Example(question)], [[g]]).batch for g in (graph, Subgraph()))
+    assert full.tokens.input_ids.shape[1] == 32
+    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    with torch.no_grad():
+        told = reasoner(stepper, full).tokens
+        assert torch.allclose(reasoner(stepper, plain).tokens, stepper.walk(plain.tokens), atol=1e-5)
+    assert told.shape == (1, 32, 32) and torch.isfinite(told).all()
+
+
+def test_it_is_told_what_every_reasoner_is_told_of_the_tokens(tokenizer, encoder, vectors, digging) -> None:  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    stepper = Stepper(encoder, vectors.size)
+    torch.nn.init.normal_(stepper.clues.weight)
+    reasoner = KBert(stepper, ReasonerSettings(name="k-bert", word_size=vectors.size)).eval()
+    graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
+    collate = Collator(tokenizer, words=vectors)
+    batch, bare = (collate([Example(QUESTION)], [[g]]).batch for g in (graph, Subgraph()))
+    with torch.no_grad():
+        plain = reasoner(stepper, bare).tokens
+        assert torch.allclose(plain, stepper.walk(bare.tokens), atol=1e-5)
+        silent = replace(batch, tokens=replace(batch.tokens, word_vector=None, marks=None))
+        assert not torch.allclose(reasoner(stepper, batch).tokens, reasoner(stepper, silent).tokens)

@@ -4,6 +4,7 @@ import pytest
 
 from kgqa.text.corpus.tokenizer import (
     SPECIAL_TOKENS,
+    check_special_tokens,
     find_tokenizer,
     load_tokenizer,
     save_tokenizer,
@@ -57,3 +58,15 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(InputError, match="not a tokenizer"):
         load_tokenizer(tmp_path)
+
+
+def test_special_tokens_elsewhere_are_refused(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models
+
+    check_special_tokens(train_tokenizer(LINES, vocab_size=512), tmp_path)
+    pieces = ["[PAD]", *(f"[unused{n}]" for n in range(99)), "[UNK]", "[CLS]", "[SEP]", "[MASK]", "trowel"]
+    bert = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
+    with pytest.raises(InputError, match=r"\[UNK\] is id 100, pretraining needs it as id 1"):
+        check_special_tokens(bert, tmp_path)
+    with pytest.raises(InputError, match=r"\[PAD\] is missing"):
+        check_special_tokens(Tokenizer(models.WordPiece({"<s>": 0}, unk_token="<s>")), tmp_path)
