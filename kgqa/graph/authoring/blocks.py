@@ -14,7 +14,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kgqa.types import InputError
@@ -58,6 +58,7 @@ class Block:
     where: str
     also: tuple[str, ...] = ()
     ko: tuple[str, ...] = ()
+    kind: str = ""
     facts: list[SourceFact] = field(default_factory=list)
 
 
@@ -133,10 +134,13 @@ def _with_line(block: Block, text: str, where: str, relations: Mapping[str, Rela
             block.where,
             block.also + tuple(parts if key == "also" else ()),
             block.ko + tuple(parts if key == "ko" else ()),
+            block.kind,
             block.facts,
         )
+    if key == "type":
+        return replace(block, kind=parts[0])
     if key not in relations:
-        raise InputError(f"{where}: unknown relation {key!r}; {_nearest(key, [*relations, 'also', 'ko'])}")
+        raise InputError(f"{where}: unknown relation {key!r}; {_nearest(key, [*relations, 'also', 'ko', 'type'])}")
     block.facts.extend(_fact(key, part, where) for part in parts)
     return block
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kgqa.graph.authoring.blocks import (
@@ -17,6 +17,7 @@ from kgqa.graph.authoring.blocks import (
     read_relations,
     split_sense,
 )
+from kgqa.graph.authoring.kinds import Kind, give_kinds, read_kinds
 from kgqa.graph.linking.normalising import ARTICLES, normalise, words
 from kgqa.types import InputError
 
@@ -33,6 +34,8 @@ class Concept:
     ko: list[str] = field(default_factory=list)
     domains: list[str] = field(default_factory=list)
     where: str = ""
+    kind: str = ""
+    """What kind of thing it is, a type of types.toml; empty where there is no such table."""
 
     @property
     def name(self) -> str:
@@ -62,6 +65,8 @@ class SourceGraph:
     """Facts of a concept with itself, which say nothing."""
     ambiguous: list[str] = field(default_factory=list)
     """Tails that name several concepts; the first was taken."""
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    """The table of types; without one no concept has a type."""
 
 
 def surface(label: str) -> str:
@@ -78,7 +83,7 @@ def surface(label: str) -> str:
 def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     """All `*.txt` files of a folder as one graph; `relations` defaults to relations.toml in or beside it.
 
-    Raises InputError with file, line and remedy where a file is malformed.
+    Types are given where types.toml stands beside the relations. Raises InputError with file, line and remedy where a file is malformed.
     """
     files = sorted(folder.glob("*.txt"))
     if not files:
@@ -87,10 +92,13 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
         inside = folder / "relations.toml"
         relations = inside if inside.exists() else folder.parent / "relations.toml"
     table = read_relations(relations)
-    return unify([block for path in files for block in read_blocks(path, table)], table)
+    kinds = read_kinds(relations.with_name("types.toml"))
+    return unify([block for path in files for block in read_blocks(path, table)], table, kinds)
 
 
-def unify(blocks: Iterable[Block], relations: dict[str, RelationWords]) -> SourceGraph:
+def unify(
+    blocks: Iterable[Block], relations: dict[str, RelationWords], kinds: dict[str, Kind] | None = None
+) -> SourceGraph:
     """Blocks of the same label become one concept; tails find theirs, or become a concept of their own.
 
     A name is looked up as it is written, then without a sense (fly is not "fly (insect)" where a verb is
@@ -98,7 +106,7 @@ def unify(blocks: Iterable[Block], relations: dict[str, RelationWords]) -> Sourc
     planting flowers = plant flowers). Blocks that name each other, or one of which names the other and has
     the same Korean label, are one concept; where only one names the other they are similar.
     """
-    graph = SourceGraph(relations)
+    graph = SourceGraph(relations, kinds=kinds or {})
     blocks = _join(list(blocks))
     names = _Names(graph.concepts)
     heads = [names.define(block) for block in blocks]
@@ -130,6 +138,7 @@ def unify(blocks: Iterable[Block], relations: dict[str, RelationWords]) -> Sourc
             if gone := rows.pop(other, None):
                 graph.dropped.append(f"{gone.where}: DistinctFrom of a concept and its kind")
     graph.facts = list(rows.values())
+    give_kinds(graph.concepts, graph.facts, graph.kinds, lambda label: names.exact.get(surface(label)))
     graph.ambiguous = names.ambiguous
     _give_slugs(graph.concepts)
     return graph
@@ -165,7 +174,7 @@ def _join(blocks: list[Block]) -> list[Block]:
             key = better[key]
         label = first[key]
         others = (*block.also, block.label) if label != block.label else block.also
-        joined.append(Block(label, block.domain, block.where, others, block.ko, block.facts))
+        joined.append(replace(block, label=label, also=others))
     return joined
 
 
@@ -194,6 +203,7 @@ class _Names:
         concept.ko.extend(dict.fromkeys(value for value in block.ko if value not in concept.ko))
         if block.domain not in concept.domains:
             concept.domains.append(block.domain)
+        concept.kind = concept.kind or block.kind
         return at
 
     def learn_aliases(self) -> None:

@@ -30,6 +30,8 @@ class Report:
     """Share of the concepts in the largest component."""
     mean_path: float = 0.0
     """Mean shortest path within it, undirected, from sampled concepts."""
+    kinds: dict[str, int] = field(default_factory=dict)
+    """Concepts of each type."""
     faults: dict[str, list[str]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
 
@@ -50,6 +52,8 @@ class Report:
             ),
             "",
             *(f"{count:7d} {name}" for name, count in self.relations.items()),
+            "",
+            *(f"{count:7d} {name}" for name, count in self.kinds.items()),
         ]
         for kind, lists in (("FAULT", self.faults), ("remark", self.remarks)):
             for title, entries in lists.items():
@@ -71,6 +75,7 @@ def examine(graph: SourceGraph, samples: int = 40, seed: int = 0) -> Report:
         users[fact.tail].add(fact.head)
     report.domains = _domains(graph)
     report.relations = dict(Counter(fact.relation for fact in graph.facts).most_common())
+    report.kinds = dict(Counter(c.kind for c in graph.concepts if c.kind).most_common())
     report.faults = {
         "no facts": [names[at] for at in range(len(names)) if not degree[at]],
         f"under {FEWEST_FACTS} facts": [
@@ -79,6 +84,7 @@ def examine(graph: SourceGraph, samples: int = 40, seed: int = 0) -> Report:
             if 0 < degree[at] < FEWEST_FACTS
         ],
         "no Korean label": [c.name for c in graph.concepts if not c.ko],
+        "no type": [f"{c.name}  ({c.where})" for c in graph.concepts if graph.kinds and c.kind not in graph.kinds],
         "contradictions": _contradictions(graph, names),
         "one name, two concepts": _duplicates(graph),
     }

@@ -24,6 +24,7 @@ HEADER = f"""@prefix ev: <{CONCEPTS}> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix dcterms: <http://purl.org/dc/terms/> .
+@prefix cn: <http://conceptnet.io/c/en/> .
 
 <https://kgqa.org/everyday> a owl:Ontology ;
     dcterms:title "Everyday knowledge"@en, "일상 지식"@ko ;
@@ -84,17 +85,20 @@ def _concept(
         lines.append(f"    skos:altLabel {', '.join(others)}")
     if concept.domains:
         lines.append(f"    kgqa:domain {', '.join(_literal(name) for name in sorted(concept.domains))}")
+    if concept.kind:
+        lines.append(f"    kgqa:kind {_literal(concept.kind)}")
     if not concept.sense and not re.search(r"[^a-z ]", concept.label):
-        lines.append(f"    skos:closeMatch <http://conceptnet.io/c/en/{concept.label.replace(' ', '_')}>")
+        lines.append(f"    skos:closeMatch cn:{concept.label.replace(' ', '_')}")
     weighted: list[str] = []
     for relation in relations:
         if facts := outgoing.get(relation):
             facts = sorted(facts, key=lambda fact: (-fact.weight, concepts[fact.tail].slug))
             tails = [f"ev:{concepts[fact.tail].slug}" for fact in facts]
             lines.append(f"    rel:{relation} {', '.join(tails)}")
-            # RDF 1.1 has no weights on facts; a statement about the statement is read by every parser.
+            # RDF 1.1 has no weights on facts; a statement about the statement is read by every parser. That it
+            # is an rdf:Statement follows from the domain of rdf:subject.
             weighted.extend(
-                f"[] a rdf:Statement ; rdf:subject ev:{concept.slug} ; rdf:predicate rel:{relation} ; "
+                f"[] rdf:subject ev:{concept.slug} ; rdf:predicate rel:{relation} ; "
                 f"rdf:object {tail} ; kgqa:weight {fact.weight!r} .\n"
                 for fact, tail in zip(facts, tails, strict=True)
                 if fact.weight != 1.0
