@@ -68,6 +68,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "because": ("Because", "왜냐하면"),
     "said_here": ("The passage says it: “{span}”.", "지문에 있습니다: “{span}”."),
     "no_path": ("No path of facts leads to this answer.", "이 답에 이르는 사실의 경로가 없습니다."),
+    "not_stated": ("The graph states no such fact.", "그래프에는 그런 사실이 없습니다."),
+    "as_query": ("The same as a SPARQL query", "같은 뜻의 SPARQL 질의"),
     "other_paths": ("Other ways to it", "다른 경로"),
     "facts_around": ("The facts around it", "주변의 사실"),
     "how_many": ("How much to show", "보기 범위"),

@@ -34,6 +34,7 @@ from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.reading import ReadingSettings, settings_of
 from kgqa.models.rereading import as_choices
 from kgqa.models.word_vectors import WordVectors, load_words
+from kgqa.operations.computing import computed
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     NO,
@@ -214,7 +215,7 @@ class Answerer:
         """
         (answer,), (subgraphs,) = self._answer([question])
         begin = time.perf_counter()
-        proven = by_deletion(self, answer, subgraphs) if self.proves else answer
+        proven = by_deletion(self, answer, subgraphs) if self.proves and not answer.evidence.query else answer
         spent = {**answer.timing_ms, "explain": 1000 * (time.perf_counter() - begin)}
         return replace(proven, timing_ms=_total(spent), model=answer.model, graph=answer.graph)
 
@@ -237,6 +238,7 @@ class Answerer:
         share = 1000 / len(questions)
         spent = {"link": linker.seconds * share, "retrieve": (retrieved - linker.seconds) * share}
         answers = self.read(questions, subgraphs)
+        answers = [computed(self, a, graphs[0]) for a, graphs in zip(answers, subgraphs, strict=True)]
         return [replace(a, timing_ms=_total({**spent, **a.timing_ms})) for a in answers], subgraphs
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:

@@ -196,8 +196,11 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
         touching = np.flatnonzero((graph.edges[:, 0] == node) | (graph.edges[:, 2] == node)).tolist()
     edges = list(dict.fromkeys([*shown, *touching]))[:limit]
     question, before = answer.question, probability(answer, best)
-    graphs = [_over(answerer, [strike(graph, edge)]).retrieve(question) for edge in edges]
-    again = answerer.read([question] * len(edges), graphs)
+    struck = [_over(answerer, [strike(graph, edge)]) for edge in edges]
+    if answer.evidence.query:  # computed: without a fact it is computed anew
+        again = [other.answer_many([question])[0] for other in struck]
+    else:
+        again = answerer.read([question] * len(edges), [other.retrieve(question) for other in struck])
     found = [
         Influence(edge, sentence(graph, edge), before - probability(other, best))
         for edge, other in zip(edges, again, strict=True)
@@ -278,6 +281,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
                 }
                 for path in evidence.paths
             ],
+            "query": evidence.query or None,
             "subgraph": _shown(answer),
         },
         "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},

@@ -319,6 +319,8 @@ class Evidence:
     score: float = 0.0
     influence: float | None = None
     """How far the answer's log-odds fall without the first path; None where that was not measured."""
+    query: str = ""
+    """For an answer that was computed from the facts of the first path: the same in SPARQL."""
 
     def triples(self, path: EvidencePath) -> tuple[Triple, ...]:
         """The facts of a path, by names."""

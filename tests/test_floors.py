@@ -22,6 +22,7 @@ FLOORS = {
     "objectives": 4,
     "trainer": 5,
     "deletion": 4,
+    "operations": 4,
     "answerer": 6,
     "explain": 6,
     "evaluation": 6,

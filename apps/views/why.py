@@ -32,7 +32,10 @@ def section(answer: Answer) -> None:
     elif answer.source is Source.NONE:
         st.markdown(say("no_answer_why"))
     else:
-        st.markdown(say("no_path"))
+        st.markdown(say("not_stated" if evidence.query else "no_path"))
+    if evidence.query:
+        with st.expander(say("as_query")):
+            st.code(evidence.query, language="sparql")
     if len(evidence.subgraph.edges):
         picture(answer)
     if evidence.paths:

@@ -1,0 +1,72 @@
+"""The operation once more as SPARQL, to be copied and asked of the graph itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from kgqa.graph.sources.sparql_client import term
+from kgqa.graph.sources.vocabulary import steps_of
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+_NUMBER = r'xsd:decimal(REPLACE(REPLACE(STR(?value), ",", ""), "^[^0-9]*([0-9]+([.][0-9]+)?).*$", "$1"))'
+
+
+def written(name: str) -> str:
+    """A concept or relation as SPARQL; a plain name is a URN, as where a table is exported to RDF.
+
+    >>> written("http://x/a"), written("Old Nettle")
+    ('<http://x/a>', '<urn:kgqa:Old%20Nettle>')
+    """
+    if name.startswith('"'):
+        return term(name) or '""'
+    return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
+
+
+def path(relation: str) -> str:
+    """A relation as a property path: what was walked over a thing without name takes two steps."""
+    return "/".join(written(step) for step in steps_of(relation))
+
+
+def pattern(head: str, relation: str, tail: str) -> str:
+    """A triple pattern; ends that begin with ? are variables."""
+    first, last = (end if end.startswith("?") else written(end) for end in (head, tail))
+    return f"{first} {path(relation)} {last} ."
+
+
+def count_query(anchor: str, relation: str, forward: bool, kind: tuple[str, Sequence[str]] | None = None) -> str:
+    """How many there are; `kind` is a kind that is counted alone, and the relations that lead to it."""
+    lines = [pattern(anchor, relation, "?thing") if forward else pattern("?thing", relation, anchor)]
+    if kind:
+        name, relations = kind
+        lines.append(f"?thing ({'|'.join(map(path, relations))})+ {written(name)} .")
+    return "SELECT (COUNT(DISTINCT ?thing) AS ?count) WHERE {\n  " + "\n  ".join(lines) + "\n}"
+
+
+def value_query(anchor: str, relation: str) -> str:
+    """The value that is stored."""
+    return "SELECT ?value WHERE {\n  " + pattern(anchor, relation, "?value") + "\n}"
+
+
+def ask_query(facts: Sequence[tuple[str, str, str]]) -> str:
+    """Whether all the facts are there."""
+    return "ASK {\n  " + "\n  ".join(pattern(*fact) for fact in facts) + "\n}"
+
+
+def joined_query(first: Sequence[str], second: Sequence[str]) -> str:
+    """Whether any fact joins one of the first concepts and one of the second."""
+    ends = [f"VALUES {name} {{ {' '.join(map(written, those))} }}" for name, those in (("?a", first), ("?b", second))]
+    return "ASK {\n  " + "\n  ".join([*ends, "{ ?a ?relation ?b } UNION { ?b ?relation ?a }"]) + "\n}"
+
+
+def extreme_query(things: Sequence[str], relation: str, low: bool, plain: bool) -> str:
+    """Which of the things has the lowest or highest value; `plain` where values are numbers or dates by datatype."""
+    lines = [
+        f"VALUES ?thing {{ {' '.join(map(written, things))} }}",
+        pattern("?thing", relation, "?value"),
+        *([] if plain else [f"BIND({_NUMBER} AS ?number)"]),
+    ]
+    order = f"{'ASC' if low else 'DESC'}({'?value' if plain else '?number'})"
+    head = "" if plain else "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+    return f"{head}SELECT ?thing WHERE {{\n  " + "\n  ".join(lines) + f"\n}} ORDER BY {order} LIMIT 1"

@@ -1,0 +1,91 @@
+"""Values that can be put in order: numbers with their units, dates, times of day."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, split_literal
+
+_UNITS = """
+length mm=0.001 cm=0.01 centimetre=0.01 centimeter=0.01 m=1 metre=1 meter=1 km=1000 kilometre=1000 kilometer=1000
+mass mg=0.001 g=1 gram=1 kg=1000 kilogram=1000 t=1000000 tonne=1000000 ton=1000000
+time s=1 sec=1 second=1 min=60 minute=60 h=3600 hour=3600 day=86400 week=604800
+volume ml=0.001 cl=0.01 l=1 litre=1 liter=1
+"""
+_UNIT: dict[str, tuple[str, float]] = {
+    name: (line.split()[0], float(factor))
+    for line in _UNITS.strip().splitlines()
+    for name, _, factor in (entry.partition("=") for entry in line.split()[1:])
+}
+_AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
+_BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
+_DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
+_DATE = re.compile(r"-?\d{4,9}-\d\d-\d\d.*")
+_YEAR = re.compile(r"(?:year )?(\d{3,4})(?: AD)?", re.IGNORECASE)
+_PLAIN = re.compile(r"[+-]?\d[\d,]*(?:\.0+)?")
+
+
+class Value(NamedTuple):
+    """A value's place in order, among those of the same `unit`: "date", "time", a base unit, or "" for mere numbers."""
+
+    amount: float
+    unit: str
+
+
+def value_of(name: str) -> Value | None:
+    """The value that a concept's name stands for, None for what is none: text, a yes or no, any other concept.
+
+    >>> value_of('"2 kg"'), value_of('"900 g"'), value_of('"96"')
+    (Value(amount=2000.0, unit='mass'), Value(amount=900.0, unit='mass'), Value(amount=96.0, unit=''))
+    >>> value_of('"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'), value_of('"Lightning"')
+    (None, None)
+    """
+    amount = comparable(name if name.startswith('"') else f'"{name}"')
+    if amount is None or (not name.startswith('"') and not _AFTER.match(name)):
+        return None
+    text, language, datatype = split_literal(name) if name.startswith('"') else (name, "", "")
+    kind = datatype.replace("#", "/").rsplit("/", 1)[-1]
+    if language or datatype == BOOLEAN:
+        return None
+    if kind in _DATES or _DATE.fullmatch(text):
+        return Value(amount, "date")
+    if kind == "time":
+        return Value(amount, "time of day")
+    found = _AFTER.match(text)
+    before = _BEFORE.match(text)
+    said = found[1].strip() if found else ""
+    if not said and before:
+        said = before[1]
+    if not said and datatype and not datatype.startswith(XSD):
+        said = kind
+    said = said.strip(" .")
+    known = _UNIT.get(said) or _UNIT.get(said.lower()) or _UNIT.get(said.lower().removesuffix("s"))
+    if known:
+        return Value(amount * known[1], known[0])
+    return Value(amount, said.lower())
+
+
+def is_date(name: str, value: Value) -> bool:
+    """Whether a value is a date, a mere number that reads like a year included."""
+    text = split_literal(name)[0] if name.startswith('"') else name
+    return value.unit == "date" or bool(_YEAR.fullmatch(text) and 100 <= value.amount <= 2200) or value.unit == "year"
+
+
+def is_count(name: str) -> bool:
+    """Whether a concept's name is a number of things, with or without a unit, and no date, time or price.
+
+    >>> is_count('"134"^^<http://www.w3.org/2001/XMLSchema#integer>'), is_count('"600 mg"'), is_count('"£25"')
+    (True, True, False)
+    """
+    value = value_of(name)
+    if value is None or value.unit in ("date", "time of day"):
+        return False
+    text, _, datatype = split_literal(name) if name.startswith('"') else (name, "", "")
+    return text.strip()[:1].isdigit() or (bool(datatype) and text.strip()[:1] in "+-")
+
+
+def is_plain(name: str) -> bool:
+    """Whether SPARQL orders a value by itself: a number or date with a datatype."""
+    _, _, datatype = split_literal(name) if name.startswith('"') else ("", "", "")
+    return datatype.startswith(XSD) and datatype != f"{XSD}string"
