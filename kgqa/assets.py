@@ -21,7 +21,7 @@ MODELS = ROOT / "training" / "models"
 """Shipped readers and encoders, a folder each."""
 PYTHON_PATH = _PACKAGE.parent
 """Where Python finds this very package, for processes of its own."""
-DEFAULT_READER = "kgqa-everyday"
+DEFAULT_READER = "kgqa-base"
 """The shipped reader that answers where none is named."""
 RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
