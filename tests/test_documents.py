@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+DOCUMENTS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
 PLACE = re.compile(r"(?:kgqa|apps|tests|training|graph_data)/[\w./-]*")
 PATTERN = re.compile(r"NAME|\*")
 """Stands for a name of the reader's own."""

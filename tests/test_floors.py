@@ -26,9 +26,10 @@ FLOORS = {
     "answerer": 6,
     "explain": 6,
     "evaluation": 6,
-    "cli": 7,
-    "__init__": 8,
-    "__main__": 8,
+    "serving": 7,
+    "cli": 8,
+    "__init__": 9,
+    "__main__": 9,
 }
 SUB_ROOMS = {
     "text": {"corpus": 0, "datasets": 0, "augment": 0, "synthesis": 1},
@@ -39,6 +40,7 @@ SUB_ROOMS = {
         "retrieval": 2,
         "authoring": 2,
         "samples": 3,
+        "concepts": 3,
         "serving": 3,
         "sparql": 3,
         "overlay": 3,

@@ -31,7 +31,7 @@ def ask_one(
     from kgqa.answerer import Answerer, check_question
     from kgqa.explain import answer_json
 
-    asked = Question(question, choices, Passage(_text(passage)) if passage else None)
+    asked = Question(question, choices, Passage(read_passage(passage)) if passage else None)
     check_question(asked)
     answerer = Answerer.load(model, graph, device=device, language=language)
     answer = answerer.shown(answerer.answer(asked))
@@ -41,7 +41,12 @@ def ask_one(
         _show(answer, answerer.is_korean(asked))
 
 
-def _text(passage: str) -> str:
+def read_passage(passage: str) -> str:
+    """The passage, or the content of the file that @FILE names.
+
+    Raises:
+        InputError: it is no UTF-8 file of an ordinary size.
+    """
     if not passage.startswith("@"):
         return passage
     path = Path(passage[1:])

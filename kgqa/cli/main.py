@@ -64,10 +64,17 @@ def ask(
     device: Device = "auto",
     as_json: AsJson = False,
     language: Language = "auto",
+    server: Annotated[str, typer.Option(help="Ask a service (`kgqa serve`) at this address instead.")] = "",
+    key: Annotated[str, typer.Option(envvar="KGQA_API_KEY", help="Key for --server.")] = "",
 ) -> None:
     """Answer one question, with the evidence."""
-    from kgqa.cli.answering import ask_one
+    from kgqa.cli.answering import ask_one, read_passage
 
+    if server:
+        from kgqa.cli.serving import ask_server
+
+        ask_server(server, question, read_passage(passage), tuple(choice or ()), key, as_json)
+        return
     ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device, language)
 
 
@@ -205,6 +212,49 @@ def probe(
 
     options = (limit, tokens, seeds, pairs, from_scratch, sift)
     probe_encoder(folder, tasks, *options, as_json, name, results, out)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8600,
+    graph: Annotated[list[str] | None, typer.Option(help="A graph to answer from; repeat.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="A reader to answer with; repeat.")] = None,
+    device: Device = "auto",
+    language: Language = "auto",
+    processes: Annotated[int, typer.Option(min=1, help="Processes that share the port and the graph's pages.")] = 1,
+    keys: Annotated[Path | None, typer.Option(help="File of API keys, one a line; else anyone may ask.")] = None,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a minute of one caller in a process; 0: any.")] = 0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds from question to answer.")] = 30,
+    batch: Annotated[int, typer.Option(min=1, help="Questions of many callers read together.")] = 16,
+    waiting: Annotated[int, typer.Option(min=1, help="Questions that may wait; beyond, callers get 503.")] = 1000,
+    log_texts: Annotated[bool, typer.Option(help="Write questions and passages to the log.")] = False,
+) -> None:
+    """Answer over HTTP: /v1/answer, /v1/answers, /v1/explain, /v1/what-if; described at /docs."""
+    from kgqa.cli import serving
+
+    serving.need("fastapi", "serve")
+    from kgqa.serving.guarding import Limits
+
+    limits = Limits(
+        serving.read_keys(keys), rate, timeout_s=timeout, batch=batch, most_waiting=waiting, log_texts=log_texts
+    )
+    models, graphs = tuple(model or (DEFAULT_READER,)), tuple(graph or ("everyday",))
+    serving.serve(serving.Served(models, graphs, device, language, limits), host, port, processes)
+
+
+@app.command()
+def mcp(
+    graph: Graph = "everyday",
+    model: Model = DEFAULT_READER,
+    device: Device = "auto",
+    language: Language = "auto",
+    http: Annotated[int | None, typer.Option(min=1, max=65535, help="Port on this machine; else stdin.")] = None,
+) -> None:
+    """Offer an agent the tools answer, explain and graph_search (Model Context Protocol)."""
+    from kgqa.cli.serving import serve_tools
+
+    serve_tools(model, graph, device, language, http)
 
 
 @app.command(name="app")

@@ -33,7 +33,9 @@ def read_questions(path: Path) -> Iterator[Question]:
         while line := lines.readline(MAX_LINE_BYTES + 1):
             number += 1
             if len(line) > MAX_LINE_BYTES:
-                raise InputError(f"{path}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line")
+                raise InputError(
+                    f"{path}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line"
+                )
             if question := _question(line, f"{path}:{number}", number):
                 yield question
 
@@ -123,12 +125,16 @@ def _owned(target: Path) -> Iterator[IO[str]]:
     try:
         out = target.open("a", encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror}); name another output file") from None
+        raise InputError(
+            f"{target}: cannot be written ({error.strerror}); name another output file"
+        ) from None
     with out:
         try:
             fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError(f"{target}: another run is writing it; wait for it, or name another output") from None
+            raise InputError(
+                f"{target}: another run is writing it; wait for it, or name another output"
+            ) from None
         yield out
 
 

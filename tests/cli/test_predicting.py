@@ -28,7 +28,9 @@ def test_what_is_no_question_ends_in_one_line(content: bytes, words: str, tmp_pa
     path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
         list(read_questions(path))
-    assert "in.jsonl:1" in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300
+    assert (
+        "in.jsonl:1" in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300
+    )
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:

@@ -82,11 +82,15 @@ def _child() -> None:
     from kgqa.graph.storage.importing import import_graph
 
     try:
-        told: dict[str, Any] = {"manifest": import_graph(asked["sources"], asked["folder"], name=asked["name"])}
+        told: dict[str, Any] = {
+            "manifest": import_graph(asked["sources"], asked["folder"], name=asked["name"])
+        }
     except InputError as error:
         told = {"error": str(error)}
     except MemoryError:
-        told = {"error": f"{asked['sources'][-1]}: takes more memory than is given to it; give a smaller file"}
+        told = {
+            "error": f"{asked['sources'][-1]}: takes more memory than is given to it; give a smaller file"
+        }
     print(json.dumps(told))
 
 

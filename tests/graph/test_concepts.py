@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.cli.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 

@@ -1,0 +1,180 @@
+"""`kgqa serve` and `kgqa mcp`: answers for programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgqa.types import InputError
+
+if TYPE_CHECKING:
+    from kgqa.serving.guarding import Limits
+
+GRACE_S = 30
+"""How long the answers that were begun may still take when the service is stopped."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a process serves."""
+
+    models: tuple[str, ...]
+    graphs: tuple[str, ...]
+    device: str
+    language: str
+    limits: Limits
+
+
+def need(module: str, extra: str) -> None:
+    """Raise InputError, naming the extra, where a library is not installed."""
+    if importlib.util.find_spec(module) is None:
+        raise InputError(f"{module} is not installed; install the extra: pip install 'kgqa[{extra}]'")
+
+
+def read_keys(path: Path | None) -> tuple[str, ...]:
+    """Keys of a file, one a line; lines that begin with # are notes.
+
+    Raises:
+        InputError: it cannot be read, holds no key, or one of under 16 characters.
+    """
+    if path is None:
+        return ()
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: the keys cannot be read ({error}); write one a line") from None
+    keys = tuple(line for line in lines if line and not line.startswith("#"))
+    if not keys or any(len(key) < 16 for key in keys):
+        raise InputError(
+            f"{path}: no key, or one that is too short; write one of 16 characters or more a line"
+        )
+    return keys
+
+
+def serve(served: Served, host: str, port: int, processes: int) -> None:
+    """Serve until stopped; a stop answers what was taken."""
+    need("fastapi", "serve")
+    need("uvicorn", "serve")
+    need("prometheus_client", "serve")
+    listener = _listen(host, port)
+    shown = listener.getsockname()
+    print(f"kgqa: serving on http://{host}:{shown[1]} (API at /docs); stop with Ctrl-C", file=sys.stderr)
+    if processes == 1:
+        _run(served, listener, eager=False)
+        return
+    figures = tempfile.TemporaryDirectory(prefix="kgqa-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures.name
+    new = multiprocessing.get_context("spawn")
+    children = [new.Process(target=_run, args=(served, listener, True)) for _ in range(processes)]
+
+    def stop(number: int, frame: Any) -> None:
+        for child in children:
+            if child.is_alive():
+                child.terminate()
+
+    for child in children:
+        child.start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    for child in children:
+        child.join()
+    figures.cleanup()
+    if any(child.exitcode not in (0, -signal.SIGTERM, -signal.SIGINT) for child in children):
+        raise InputError("a process of the service ended with a fault; its log tells why")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+        return listener
+    except OSError as error:
+        raise InputError(
+            f"{host}:{port}: cannot be served on ({error.strerror}); name another --port"
+        ) from None
+
+
+def _run(served: Served, listener: socket.socket, eager: bool) -> None:
+    """One process of the service."""
+    import uvicorn
+
+    from kgqa.serving.service import create_service, load_answerers
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    log = logging.getLogger("kgqa.serving")
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    wanted = served.models, served.graphs, served.device, served.language
+    app = create_service(lambda: load_answerers(*wanted), served.limits, eager=eager)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=30,
+        h11_max_incomplete_event_size=64 << 10,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+class _Lines(logging.Formatter):
+    """A record as one line of JSON with its time; what the service says is JSON already."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = record.getMessage()
+        try:
+            row = json.loads(said)
+        except ValueError:
+            row = {"message": said}
+        return json.dumps(
+            {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"), "level": record.levelname, **row}
+        )
+
+
+def serve_tools(model: str, graph: str, device: str, language: str, port: int | None) -> None:
+    """Serve the tools of the Model Context Protocol, on standard input and output or over HTTP on loopback."""
+    need("mcp", "serve")
+    from kgqa.answerer import Answerer
+    from kgqa.serving.tool_server import tool_server
+
+    server = tool_server(Answerer.load(model, graph, device=device, language=language))
+    if port is None:
+        server.run()
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=port)
+
+
+def ask_server(
+    url: str, question: str, passage: str, choices: tuple[str, ...], key: str, as_json: bool
+) -> None:
+    """Answer one question by a service, and print it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from kgqa.serving.client import Client
+    from kgqa.types import printable
+
+    answer = Client(url, key).answer(question, passage, choices)
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False))
+        return
+    console = Console()
+    console.print(Text(printable(answer["answer"] or "(no answer)"), style="bold"))
+    console.print(Text(printable(f"{answer['source']}, confidence {answer['confidence']:.0%}"), style="dim"))
+    for path in answer["evidence"]["paths"][:1]:
+        console.print(Text(printable("because " + "; ".join(path["sentences"]))))

@@ -1,0 +1,1 @@
+"""Answers for programs: over HTTP, and as tools of the Model Context Protocol."""

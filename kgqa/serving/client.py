@@ -1,0 +1,82 @@
+"""A thin client of the service: one call a question, plain dictionaries back. Needs nothing but Python."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from kgqa.types import InputError
+
+
+class Client:
+    """Asks a service at `url`, such as `http://127.0.0.1:8600`.
+
+    `model` and `graph` are of those it serves; empty means its first. Every method raises `InputError` where the
+    service cannot be reached or refuses, in its words.
+    """
+
+    def __init__(
+        self, url: str, key: str = "", timeout_s: float = 60.0, model: str = "", graph: str = ""
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise InputError(f"{url}: not the address of a service; expected http(s)://host:port")
+        self.url, self.key, self.timeout_s = url.rstrip("/"), key, timeout_s
+        self.named = {name: value for name, value in (("model", model), ("graph", graph)) if value}
+
+    def answer(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
+        """The answer to a question, as `kgqa ask --json` prints it."""
+        return self.post("/v1/answer", self._asked(question, passage, choices))
+
+    def answers(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The answers to many, in order; each question is a dictionary as a line of `kgqa predict`'s input."""
+        found = self.post("/v1/answers", {"questions": [{**self.named, **asked} for asked in questions]})
+        answers: list[dict[str, Any]] = found["answers"]
+        return answers
+
+    def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
+        """The answer with its evidence tested, and the `influences` of the facts near it."""
+        return self.post("/v1/explain", self._asked(question, passage, choices))
+
+    def what_if(
+        self,
+        question: str,
+        passage: str = "",
+        choices: Sequence[str] = (),
+        *,
+        add: Sequence[dict[str, str]] = (),
+        strike: Sequence[dict[str, str]] = (),
+    ) -> dict[str, Any]:
+        """The answers `before` and `after` facts (head, relation, tail) are added or struck out."""
+        asked = self._asked(question, passage, choices)
+        return self.post("/v1/what-if", {**asked, "add": list(add), "strike": list(strike)})
+
+    def _asked(self, question: str, passage: str, choices: Sequence[str]) -> dict[str, Any]:
+        return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON that the service answers a body with."""
+        headers = {"Content-Type": "application/json"} | (
+            {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        )
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
+                found: dict[str, Any] = json.load(response)
+                return found
+        except urllib.error.HTTPError as error:
+            raise InputError(f"{self.url}: {_detail(error)}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise InputError(f"{self.url}: no answer ({reason}); is `kgqa serve` running there?") from None
+
+
+def _detail(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["detail"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return f"refused with status {error.code}"

@@ -1,0 +1,165 @@
+"""Before and after every request: its id, key, rate and size; its line in the log and its place in the figures."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import logging
+import re
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kgqa.serving.problems import problem
+
+LOG = logging.getLogger("kgqa.serving")
+_SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_MOST_CALLERS = 10_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the service allows itself and its callers."""
+
+    keys: tuple[str, ...] = ()
+    """Empty: everyone may ask."""
+    per_minute: float = 0
+    """Requests of one caller in each process; 0 sets no limit."""
+    most_bytes: int = 4 << 20
+    """Of a body."""
+    timeout_s: float = 30.0
+    """From question to answer."""
+    batch: int = 16
+    """Questions read together."""
+    wait_s: float = 0.01
+    """How long the first question of a batch waits for company."""
+    most_waiting: int = 1_000
+    """Questions; beyond, callers are asked to come again."""
+    log_texts: bool = False
+    """Whether the log holds what was asked."""
+
+
+class Rates:
+    """A bucket of requests for each caller, refilled steadily; bursts of a sixth of a minute are free."""
+
+    def __init__(self, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_s = per_minute / 60
+        self.burst = max(1.0, per_minute / 6)
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait_s(self, caller: str) -> float:
+        """0 where the caller may go on, else the seconds until it may."""
+        now = self._clock()
+        left, then = self._left.pop(caller, (self.burst, now))
+        left = min(self.burst, left + (now - then) * self.per_s)
+        allowed = left >= 1
+        self._left[caller] = (left - allowed, now)
+        if len(self._left) > _MOST_CALLERS:
+            self._left.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self.per_s
+
+
+class Guard:
+    """ASGI middleware around the service.
+
+    Args:
+        keys: of which one is to be sent as `Authorization: Bearer KEY`; empty lets everyone ask.
+        per_minute: requests of one caller (a key, else an address); 0 sets no limit.
+        most_bytes: of a body.
+        observe: is told path, status and seconds of each request.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Sequence[str] = (),
+        per_minute: float = 0,
+        most_bytes: int = 4 << 20,
+        observe: Callable[[str, int, float], None] = lambda path, status, seconds: None,
+    ) -> None:
+        self.app = app
+        self.keys = [hashlib.sha256(key.encode()).digest() for key in keys]
+        self.rates = Rates(per_minute) if per_minute else None
+        self.most_bytes = most_bytes
+        self.observe = observe
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        given = headers.get("x-request-id", "")
+        request_id = given if _SANE_ID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
+        began, status, sent = time.perf_counter(), 500, 0
+
+        async def say(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message.setdefault("headers", []).append((b"x-request-id", request_id.encode()))
+            elif message["type"] == "http.response.body":
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            refusal = self._refusal(scope, headers, request_id)
+            if refusal is not None:
+                await refusal(scope, receive, say)
+            else:
+                await self.app(scope, self._bounded(receive), say)
+        finally:
+            seconds = time.perf_counter() - began
+            path = getattr(scope.get("route"), "path", "other")
+            self.observe(path, status, seconds)
+            row = {"id": request_id, "method": scope["method"], "path": path, "status": status}
+            LOG.info(json.dumps({**row, "ms": round(1000 * seconds, 1), "bytes": sent}))
+
+    def _refusal(self, scope: Scope, headers: dict[str, str], request_id: str) -> Any:
+        if not scope["path"].startswith(("/v1", "/mcp")):
+            return None
+        caller = (scope.get("client") or ("",))[0]
+        if self.keys:
+            kind, _, key = headers.get("authorization", "").partition(" ")
+            digest = hashlib.sha256(key.strip().encode()).digest()
+            known = [hmac.compare_digest(digest, other) for other in self.keys]
+            if kind.lower() != "bearer" or not any(known):
+                detail = "no key, or not one of this service; send Authorization: Bearer KEY"
+                return problem(401, detail, request_id, headers={"WWW-Authenticate": "Bearer"})
+            caller = digest.hex()
+        length = headers.get("content-length", "")
+        if length.isdecimal() and len(length) < 20 and int(length) > self.most_bytes:
+            return problem(413, self._too_large, request_id)
+        wait = self.rates.wait_s(caller) if self.rates else 0.0
+        if wait:
+            said = {"Retry-After": str(int(wait) + 1)}
+            return problem(429, "too many requests from this caller; wait a little", request_id, headers=said)
+        return None
+
+    @property
+    def _too_large(self) -> str:
+        return f"the body has more than {self.most_bytes:,} bytes; ask fewer questions at once"
+
+    def _bounded(self, receive: Receive) -> Receive:
+        received = 0
+
+        async def bounded() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self.most_bytes:
+                raise HTTPException(413, self._too_large)
+            return message
+
+        return bounded

@@ -1,0 +1,66 @@
+"""Errors of the service as problems (RFC 9457): one form for all, naming field and remedy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.responses import Response
+
+from kgqa.types import InputError
+
+_FIELDS = ("passage", "choices", "choice", "question", "graph", "model", "relation")
+TITLES = {
+    400: "The request cannot be read",
+    401: "A key is needed",
+    404: "There is no such thing here",
+    405: "Not asked in this way",
+    413: "The request is too large",
+    422: "The question cannot be answered",
+    429: "Too many requests",
+    500: "A fault of the service",
+    503: "The service is busy",
+    504: "The question took too long",
+}
+
+
+def problem(
+    status: int,
+    detail: str,
+    instance: str,
+    errors: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The response that tells of an error."""
+    body = {
+        "type": "about:blank",
+        "title": TITLES.get(status, "An error"),
+        "status": status,
+        "detail": detail,
+        "instance": instance,
+        "errors": list(errors),
+    }
+    content = json.dumps(body).encode()  # ASCII: what is wrong may be half a letter
+    return Response(content, status, dict(headers or {}), "application/problem+json")
+
+
+def of_input(error: InputError) -> dict[str, str]:
+    """Field, detail and remedy of an error whose line reads "what; remedy"."""
+    what, _, remedy = str(error).rpartition("; ")
+    what, remedy = (what, remedy) if what else (str(error), "")
+    words = what.lower()
+    field = next((name for name in _FIELDS if name in words), "question")
+    return {"field": "choices" if field == "choice" else field, "detail": what, "remedy": remedy}
+
+
+def of_validation(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """The same of what a check of the body found."""
+    found = []
+    for error in errors[:20]:
+        place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
+        remedy = "leave it out" if error["type"] == "extra_forbidden" else "see /docs for what is expected"
+        found.append(
+            {"field": ".".join(place)[:200] or "body", "detail": str(error["msg"])[:300], "remedy": remedy}
+        )
+    return found

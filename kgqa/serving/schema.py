@@ -1,0 +1,137 @@
+"""What programs send and get: the JSON of the service, for its checks and for its OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kgqa.answerer import MAX_CHOICES, MAX_PASSAGE_CHARACTERS, MAX_QUESTION_CHARACTERS
+from kgqa.types import Passage, Question
+
+MAX_QUESTIONS = 100
+MAX_EDITS = 50
+MAX_END_CHARACTERS = 500
+
+EXAMPLE = {"question": "What did I dig with?", "passage": "I want to plant flowers, so I dug the ground."}
+EXAMPLE_ANSWER: dict[str, Any] = {
+    "id": "",
+    "question": EXAMPLE["question"],
+    "answer": "trowel",
+    "source": "knowledge",
+    "confidence": 0.87,
+    "candidates": [
+        {"text": "trowel", "source": "knowledge", "score": 0.81, "span": None, "concept": "urn:trowel"}
+    ],
+    "evidence": {
+        "span": None,
+        "influence": None,
+        "paths": [{"score": 0.6, "sentences": ["to plant flowers, people use a trowel"], "triples": []}],
+        "subgraph": {"nodes": [], "edges": [], "size": [100, 412]},
+    },
+    "timing_ms": {"link": 2.0, "retrieve": 8.0, "encode": 1.0, "reason": 30.0, "total": 41.0},
+    "model": "kgqa-everyday",
+    "graph": "everyday",
+}
+EXAMPLE_EDIT = {"head": "trowel", "relation": "used for", "tail": "plant flowers"}
+
+
+class Asked(BaseModel):
+    """A question, perhaps about a passage, perhaps with choices."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [EXAMPLE]})
+
+    question: str = Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)
+    passage: str | None = Field(None, max_length=MAX_PASSAGE_CHARACTERS)
+    choices: list[Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)]] = Field(
+        default_factory=list, max_length=MAX_CHOICES
+    )
+    id: str = Field("", max_length=200)
+    model: str = Field("", max_length=200, description="One of /v1/readers; left out, the first.")
+    graph: str = Field("", max_length=2_000, description="One of /v1/graphs; left out, the first.")
+
+    def as_question(self) -> Question:
+        """As the reader takes it."""
+        passage = Passage(self.passage) if self.passage else None
+        return Question(self.question, tuple(self.choices), passage, self.id)
+
+
+class AskedMany(BaseModel):
+    """Several questions at once; the answers come in the same order."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"questions": [EXAMPLE]}]}
+    )
+
+    questions: list[Asked] = Field(min_length=1, max_length=MAX_QUESTIONS)
+
+
+class StatedFact(BaseModel):
+    """A fact, its ends in words or as names, its relation as the graph calls it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [EXAMPLE_EDIT]})
+
+    head: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
+    relation: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
+    tail: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
+
+
+class WhatIf(Asked):
+    """A question, and facts that are added to the graph or struck out of it for this question alone."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{**EXAMPLE, "strike": [EXAMPLE_EDIT]}]}
+    )
+
+    add: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
+    strike: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
+
+
+class AnswerBody(BaseModel):
+    """An answer with its evidence, as `kgqa ask --json` prints it."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [EXAMPLE_ANSWER]})
+
+    id: str
+    question: str
+    answer: str | None
+    source: str = Field(description="passage, knowledge, choice or none")
+    confidence: float = Field(ge=0, le=1)
+    candidates: list[dict[str, Any]]
+    evidence: dict[str, Any]
+    timing_ms: dict[str, float]
+    model: str
+    graph: str
+
+
+class AnswersBody(BaseModel):
+    """Answers in the order of the questions; a question that cannot be answered has a problem in its place."""
+
+    answers: list[AnswerBody | dict[str, Any]]
+
+
+class ExplainBody(AnswerBody):
+    """An answer whose evidence was tested: `influences` says how far it falls without each fact."""
+
+    influences: list[dict[str, Any]] = Field(description="sentence, and change of the answer's probability")
+
+
+class WhatIfBody(BaseModel):
+    """The answer before and after the edits."""
+
+    before: AnswerBody
+    after: AnswerBody
+    changed: bool
+
+
+class Problem(BaseModel):
+    """An error (RFC 9457): what is wrong, with which field, and what to do about it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    instance: str = Field(description="The request's id, as in the log.")
+    errors: list[dict[str, str]] = Field(
+        default_factory=list, description="field, detail and remedy of each fault"
+    )

@@ -1,0 +1,381 @@
+"""The HTTP service: questions in, answers with their evidence out, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
+from starlette.exceptions import HTTPException
+
+from kgqa import explain
+from kgqa.answerer import Stopped
+from kgqa.graph.concepts import check_relation, ways_to_say
+from kgqa.serving.batching import Batcher, Busy
+from kgqa.serving.guarding import LOG, Guard, Limits
+from kgqa.serving.problems import of_input, of_validation, problem
+from kgqa.serving.schema import (
+    AnswerBody,
+    AnswersBody,
+    Asked,
+    AskedMany,
+    ExplainBody,
+    Problem,
+    StatedFact,
+    WhatIf,
+    WhatIfBody,
+)
+from kgqa.types import Answer, InputError, Question
+
+if TYPE_CHECKING:
+    from kgqa.answerer import Answerer
+
+Answerers = dict[tuple[str, str], "Answerer"]
+"""By name of reader and graph; the first is meant where a question names none."""
+Result = TypeVar("Result")
+_POLL_S = 0.25
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {
+        "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
+        "description": said,
+    }
+    for code, said in (
+        (422, "Cannot be answered"),
+        (503, "Busy"),
+        (504, "Took too long"),
+        (429, "Too many requests"),
+    )
+}
+
+
+class Service:
+    """What the routes share."""
+
+    def __init__(self, load: Callable[[], Answerers], limits: Limits) -> None:
+        self.load, self.limits = load, limits
+        self.answerers: Answerers = {}
+        self.fault = ""
+        self.registry = CollectorRegistry()
+        names = ("path", "status")
+        self.requests = Counter("kgqa_requests", "Requests", names, registry=self.registry)
+        self.seconds = Histogram(
+            "kgqa_request_seconds", "Seconds of a request", ("path",), registry=self.registry
+        )
+        sizes = (1, 2, 4, 8, 16, 32, 64)
+        self.sizes = Histogram(
+            "kgqa_batch_questions", "Questions of a batch", buckets=sizes, registry=self.registry
+        )
+        self.batcher = Batcher(
+            most=limits.batch,
+            wait_s=limits.wait_s,
+            most_waiting=limits.most_waiting,
+            observe=self.sizes.observe,
+        )
+        self.others = ThreadPoolExecutor(2, "kgqa-explain")
+        self._waiting = threading.BoundedSemaphore(max(1, limits.most_waiting // 10))
+
+    def begin(self) -> threading.Thread:
+        """Load in the background, so that the process tells it is alive meanwhile."""
+
+        def loading() -> None:
+            try:
+                found = self.load()
+                next(iter(found.values())).answer(Question("What is it used for?"))
+                self.answerers = found
+            except Exception as error:
+                self.fault = str(error)
+                LOG.error(json.dumps({"fault": self.fault}))
+
+        thread = threading.Thread(target=loading, name="kgqa-loading", daemon=True)
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        """Answer what was taken, then end."""
+        self.batcher.close()
+        self.others.shutdown()
+
+    def observe(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(path, str(status)).inc()
+        self.seconds.labels(path).observe(seconds)
+
+    def answerer(self, asked: Asked) -> Answerer:
+        """The reader over the graph that a question names."""
+        if not self.answerers:
+            raise HTTPException(503, self.fault or "the reader is being loaded; come again in some seconds")
+        first_model, first_graph = next(iter(self.answerers))
+        found = self.answerers.get((asked.model or first_model, asked.graph or first_graph))
+        if found is None:
+            names = "/v1/readers and /v1/graphs"
+            raise InputError(f"no such model or graph is served: {asked.model} {asked.graph}; see {names}")
+        return found
+
+    async def answer(self, asked: Asked, request: Request) -> tuple[Answerer, Answer]:
+        """Read in a batch with others."""
+        answerer = self.answerer(asked)
+        future = self.batcher.ask(answerer, asked.as_question(), self.limits.timeout_s)
+        return answerer, await self._wait(future, request)
+
+    async def apart(self, answerer: Answerer, request: Request, work: Callable[[], Result]) -> Result:
+        """Something longer than one answer, on a thread of its own."""
+        if not self._waiting.acquire(blocking=False):
+            raise Busy
+        until = time.monotonic() + self.limits.timeout_s
+
+        def limited() -> Result:
+            try:
+                with answerer.until(lambda: time.monotonic() > until or gone.is_set()):
+                    return work()
+            finally:
+                self._waiting.release()
+
+        gone = threading.Event()
+        try:
+            return await self._wait(self.others.submit(limited), request)
+        except BaseException:
+            gone.set()
+            raise
+
+    async def _wait(self, future: Future[Result], request: Request) -> Result:
+        """The result, unless the caller leaves or the time is up."""
+        inner = asyncio.wrap_future(future)
+        until = time.monotonic() + self.limits.timeout_s
+        try:
+            while not (await asyncio.wait({inner}, timeout=_POLL_S))[0]:
+                if time.monotonic() > until:
+                    raise Stopped(
+                        "the question took too long; ask about a shorter passage, or with fewer choices"
+                    )
+                if await request.is_disconnected():
+                    raise HTTPException(499, "the caller has left")
+            return inner.result()
+        finally:
+            inner.cancel()
+
+
+def create_service(
+    load: Callable[[], Answerers], limits: Limits = Limits(), *, eager: bool = False
+) -> FastAPI:
+    """The service as an ASGI application.
+
+    Args:
+        load: opens readers and graphs; called once, in the background, when the service starts.
+        limits: of callers, sizes and times.
+        eager: take no request before the reader is loaded; for processes that share a port, of which a caller
+            cannot tell which is ready.
+    """
+    service = Service(load, limits)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        thread = service.begin()
+        if eager:
+            await asyncio.to_thread(thread.join)
+        yield
+        await asyncio.to_thread(service.close)
+
+    app = FastAPI(
+        title="kgqa",
+        summary="Answers from a passage and a knowledge graph, with their path of facts.",
+        lifespan=lifespan,
+        responses=_PROBLEMS,
+    )
+    app.state.service = service
+    app.add_middleware(
+        Guard,
+        keys=limits.keys,
+        per_minute=limits.per_minute,
+        most_bytes=limits.most_bytes,
+        observe=service.observe,
+    )
+    _add_problems(app)
+    _add_answers(app, service)
+    _add_about(app, service)
+    return app
+
+
+def _add_answers(app: FastAPI, service: Service) -> None:
+    @app.post("/v1/answer", response_model=AnswerBody)
+    async def answer(asked: Asked, request: Request) -> Response:
+        """Answer a question. Evidence is ordered by the reader's attention; /v1/explain tests it."""
+        _log_text(service, request, asked)
+        return _json(_body(*await service.answer(asked, request)))
+
+    @app.post("/v1/answers", response_model=AnswersBody)
+    async def answers(many: AskedMany, request: Request) -> Response:
+        """Answer several questions; one that cannot be answered has a problem in its place."""
+
+        async def one(asked: Asked) -> dict[str, Any]:
+            _log_text(service, request, asked)
+            try:
+                return _body(*await service.answer(asked, request))
+            except InputError as error:
+                return {"id": asked.id, "error": of_input(error)}
+
+        return _json({"answers": await asyncio.gather(*map(one, many.questions))})
+
+    @app.post("/v1/explain", response_model=ExplainBody)
+    async def explained(asked: Asked, request: Request) -> Response:
+        """Answer a question and test its evidence: how far it falls without each fact near it."""
+        _log_text(service, request, asked)
+        answerer = service.answerer(asked)
+
+        def work() -> dict[str, Any]:
+            found = answerer.answer(asked.as_question())
+            falls = [
+                {"sentence": item.sentence, "change": round(item.change, 4)}
+                for item in explain.influences(answerer, found)
+            ]
+            return {**_body(answerer, found), "influences": falls}
+
+        return _json(await service.apart(answerer, request, work))
+
+    @app.post("/v1/what-if", response_model=WhatIfBody)
+    async def what_if(asked: WhatIf, request: Request) -> Response:
+        """Answer a question over the graph as it is, and with facts added or struck out."""
+        _log_text(service, request, asked)
+        answerer = service.answerer(asked)
+
+        def work() -> dict[str, Any]:
+            question = asked.as_question()
+            edits = [_edit(answerer, fact, added=True) for fact in asked.add]
+            edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
+            before, after = answerer.answer(question), explain.ask_again(answerer, question, edits)
+            bodies = {"before": _body(answerer, before), "after": _body(answerer, after)}
+            return {**bodies, "changed": before.text != after.text}
+
+        return _json(await service.apart(answerer, request, work))
+
+
+def _add_about(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/readers")
+    async def readers() -> Response:
+        """The readers that questions may name as `model`, first the one that is meant by none."""
+        return _json({"readers": list(dict.fromkeys(model for model, _ in service.answerers))})
+
+    @app.get("/v1/graphs")
+    async def graphs() -> Response:
+        """The graphs that questions may name as `graph`, first the one that is meant by none."""
+        found = {name: answerer.graph for (_, name), answerer in service.answerers.items()}
+        rows = [
+            {
+                "name": name,
+                "title": graph.name,
+                "concepts": graph.entity_count,
+                "relations": len(graph.relations),
+            }
+            for name, graph in found.items()
+        ]
+        return _json({"graphs": rows})
+
+    @app.get("/health")
+    async def health() -> Response:
+        """Whether the process lives."""
+        return _json({"status": "alive"})
+
+    @app.get("/ready")
+    async def ready() -> Response:
+        """Whether questions can be answered: 503 until the reader is loaded."""
+        status = "ready" if service.answerers else (service.fault or "loading")
+        return _json({"status": status, "waiting": len(service.batcher)}, 200 if service.answerers else 503)
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        """Figures for Prometheus."""
+        registry = service.registry
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # the figures of all processes together
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry)
+        return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")
+
+
+def _add_problems(app: FastAPI) -> None:
+    def instance(request: Request) -> str:
+        return str(request.scope.get("state", {}).get("request_id", ""))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        faults = of_validation(error.errors())
+        return problem(422, f"{faults[0]['field']}: {faults[0]['detail']}", instance(request), faults)
+
+    @app.exception_handler(Stopped)
+    async def stopped(request: Request, error: Stopped) -> Response:
+        return problem(504, str(error), instance(request), [of_input(error)])
+
+    @app.exception_handler(InputError)
+    async def refused(request: Request, error: InputError) -> Response:
+        return problem(422, str(error), instance(request), [of_input(error)])
+
+    @app.exception_handler(Busy)
+    async def busy(request: Request, error: Busy) -> Response:
+        detail = "too many questions wait; come again in some seconds"
+        return problem(503, detail, instance(request), headers={"Retry-After": "2"})
+
+    @app.exception_handler(HTTPException)
+    async def other(request: Request, error: HTTPException) -> Response:
+        return problem(error.status_code, str(error.detail), instance(request), headers=error.headers)
+
+    @app.exception_handler(Exception)
+    async def fault(request: Request, error: Exception) -> Response:
+        LOG.error(json.dumps({"id": instance(request), "fault": f"{type(error).__name__}: {error}"}))
+        return problem(
+            500, "the service failed; its log tells more under this request's id", instance(request)
+        )
+
+
+def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> explain.Edit:
+    graph = answerer.graph
+    check_relation(graph, fact.relation)
+    named = {"name": "", "label": "", "words": ""}
+    relation = next(
+        r
+        for r in graph.relations
+        if fact.relation.lower() in ways_to_say({**named, "name": r.name, "label": r.label, "words": r.words})
+    )
+    return replace(explain.add(answerer, fact.head, relation, fact.tail), added=added)
+
+
+def _body(answerer: Answerer, answer: Answer) -> dict[str, Any]:
+    return explain.answer_json(answerer.shown(answer))
+
+
+def _json(value: Mapping[str, Any], status: int = 200) -> Response:
+    return Response(json.dumps(value, ensure_ascii=False).encode(), status, media_type="application/json")
+
+
+def _log_text(service: Service, request: Request, asked: Asked) -> None:
+    if service.limits.log_texts:
+        row = {"id": request.state.request_id, "question": asked.question, "passage": asked.passage}
+        LOG.info(json.dumps({**row, "choices": asked.choices}))
+
+
+def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
+    """Every reader over every graph; each of both is opened once.
+
+    Raises:
+        InputError: one of them cannot be found or used.
+    """
+    from kgqa.answerer import Answerer
+    from kgqa.graph.opening import open_graph
+
+    opened = {name: open_graph(name) for name in dict.fromkeys(graphs)}
+    found: Answerers = {}
+    for model in dict.fromkeys(models):
+        first: Answerer | None = None
+        for name, graph in opened.items():
+            if first is None:
+                first = found[model, name] = Answerer.load(model, graph, device=device, language=language)
+            else:
+                found[model, name] = first.with_graph(graph)
+    return found

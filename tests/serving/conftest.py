@@ -1,0 +1,87 @@
+"""A service over a stub that answers at once, so that tests are of the service alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from kgqa.answerer import Stopped, check_question
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import Answer, Candidate, Question, Source, Triple
+
+
+class StubAnswerer:
+    """Answers every question with its own text, after `seconds`; notes the batches."""
+
+    def __init__(self) -> None:
+        self.graph = GraphStore.from_triples(
+            [Triple("trowel", "/r/UsedFor", "plant flowers", 2.0)], name="garden"
+        )
+        self.batches: list[list[str]] = []
+        self.seconds = 0.0
+        self.stop: Callable[[], bool] = lambda: False
+
+    @contextmanager
+    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
+        self.stop = stop
+        yield
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
+        for question in questions:
+            check_question(question)
+            if question.text == "fault":
+                raise RuntimeError("a secret of the house")
+        self.batches.append([question.text for question in questions])
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end:
+            if self.stop():
+                raise Stopped("the question took too long; ask a shorter one")
+            time.sleep(0.005)
+        return [self._answer(question) for question in questions]
+
+    def answer(self, question: Question) -> Answer:
+        return self.answer_many([question])[0]
+
+    def shown(self, answer: Answer) -> Answer:
+        return answer
+
+    def _answer(self, question: Question) -> Answer:
+        text = f"to {question.text}"
+        best = Candidate(text, Source.PASSAGE, 0.5)
+        return Answer(question, text, Source.PASSAGE, 0.5, (best,), model="stub", graph="garden")
+
+
+@pytest.fixture
+def stub() -> StubAnswerer:
+    return StubAnswerer()
+
+
+@pytest.fixture
+def serve(stub: StubAnswerer) -> Iterator[Callable[..., Any]]:
+    """Opens a client of the service with given limits; ready when returned."""
+    from fastapi.testclient import TestClient
+
+    from kgqa.serving.guarding import Limits
+    from kgqa.serving.service import create_service
+
+    opened: list[TestClient] = []
+
+    def started(load: Callable[[], Any] | None = None, **limits: Any) -> TestClient:
+        app = create_service(load or (lambda: {("stub", "garden"): stub}), Limits(**limits))
+        client = TestClient(app, raise_server_exceptions=False)
+        client.__enter__()
+        opened.append(client)
+        for _ in range(200):
+            if load or client.get("/ready").status_code == 200:
+                break
+            time.sleep(0.01)
+        stub.batches.clear()
+        return client
+
+    yield started
+    for client in opened:
+        client.__exit__(None, None, None)

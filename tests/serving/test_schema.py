@@ -1,0 +1,24 @@
+import pytest
+from pydantic import ValidationError
+
+from kgqa.explain import answer_json
+from kgqa.serving.schema import EXAMPLE, EXAMPLE_ANSWER, AnswerBody, Asked, WhatIf
+from kgqa.types import Answer, Passage, Question, Source
+
+
+def test_a_body_is_a_question() -> None:
+    asked = Asked(question="q", passage="p", choices=["a", "b"], id="1")
+    assert asked.as_question() == Question("q", ("a", "b"), Passage("p"), "1")
+    assert Asked(question="q").as_question() == Question("q")
+
+
+def test_examples_are_valid() -> None:
+    Asked.model_validate(EXAMPLE)
+    AnswerBody.model_validate(EXAMPLE_ANSWER)
+    with pytest.raises(ValidationError):
+        WhatIf.model_validate({**EXAMPLE, "add": [{"head": "a"}]})
+
+
+def test_what_is_described_is_what_is_sent() -> None:
+    sent = answer_json(Answer(Question("q"), "a", Source.PASSAGE, 0.5))
+    assert set(AnswerBody.model_fields) == set(sent) == set(EXAMPLE_ANSWER)
