@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kgqa.answerer import Answerer
-from kgqa.assets import DEFAULT_READER, MODELS
+from kgqa.assets import MODELS
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.types import NodeRole, Passage, Question, Source, Subgraph
@@ -29,9 +29,9 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def answerer() -> Answerer:
-    if not (MODELS / DEFAULT_READER / "reader.json").exists():
+    if not (MODELS / "kgqa-everyday" / "reader.json").exists():
         pytest.skip("the released reader is not in this checkout")
-    return Answerer.load(DEFAULT_READER, str(BEES))
+    return Answerer.load("kgqa-everyday", str(BEES))
 
 
 def asked() -> list[Question]:
