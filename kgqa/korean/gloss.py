@@ -76,6 +76,10 @@ class _Writer:
             said = said if before else [Piece("it is")]
             spot = (last.predicate.start, last.predicate.end) if last.predicate else (0, 0)
             return [*said, Piece("because", *spot), *reason, Piece(".")]
+        if sentence.question and last.predicate is None and not asked and last.phrases:
+            *others, wanted = last.phrases
+            rest = [piece for phrase in others for piece in self.adverbial(phrase, None)]
+            return [*self._trimmed(said), Piece("what is"), *self.noun(wanted), *rest, Piece("?")]
         if asked:
             tail = [Piece(","), *self._trimmed(opened)] if opened else []
             return [*self.question(last), *aim, *tail, Piece("?")]
@@ -113,8 +117,8 @@ class _Writer:
             return True
         return any(p.asking for p in clause.phrases) or any(a.form in _ASKING_ADVERBS for a in clause.adverbs)
 
-    def clause(self, clause: Clause, shared: bool = False) -> list[Piece]:
-        """A clause in English order; `shared`: it goes on about the subject of the one before."""
+    def clause(self, clause: Clause, shared: bool = False, of: Phrase | None = None) -> list[Piece]:
+        """A clause in English order; `shared`: about the subject of the one before, or `of` a noun."""
         self.said.beside = frozenset(words_of(clause))
         roles = Roles.of(clause)
         predicate = clause.predicate
@@ -128,7 +132,8 @@ class _Writer:
         if not (roles.subjects or roles.topics) and clause.adverbs and clause.adverbs[0].form == "모두":
             everybody = clause.adverbs.pop(0)
             subject = [Piece("everybody", everybody.start, everybody.end)]
-        person = subject[-1].text if subject else self.said.near or self.said.subject or "I"
+        silent = ("they" if of.plural else "it") if of else self.said.near or self.said.subject or "I"
+        person = subject[-1].text if subject else silent
         many = self._many(roles, person)
         if verb.startswith("be "):
             enough = [a for a in clause.adverbs if a.form in _ENOUGH]
@@ -483,7 +488,7 @@ class _Writer:
                 self.said.beside = kept
                 continue
             gap = not own and not roles.objects and predicate.form in _OF_THINGS
-            said = self.clause(clause, shared=not own and not gap)
+            said = self.clause(clause, shared=not own and not gap, of=None if own or gap else phrase)
             self.said.subject, self.said.beside, self.said.near = subject, beside, near
             after += [Piece("that"), *said]
         return before, after
