@@ -86,7 +86,10 @@ def score_answers(
             ranked = [candidate.text for candidate in answer.candidates]
             rank = rank_of_gold(ranked or [text], golds, same)
             for k in (1, 3, 10):
-                seen[f"hits@{k}"].append(float(rank is not None and rank <= k))
+                found = float(rank is not None and rank <= k)
+                seen[f"hits@{k}"].append(found)
+                if example.source is Source.KNOWLEDGE:
+                    seen[f"knowledge_hits@{k}"].append(found)
             seen["mrr"].append(1 / rank if rank else 0.0)
         if example.source is Source.KNOWLEDGE:
             seen["knowledge_exact_match"].append(em)

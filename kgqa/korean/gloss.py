@@ -76,8 +76,12 @@ class _Writer:
             said = said if before else [Piece("it is")]
             spot = (last.predicate.start, last.predicate.end) if last.predicate else (0, 0)
             return [*said, Piece("because", *spot), *reason, Piece(".")]
+        if sentence.question and last.predicate is None and not asked and last.phrases:
+            *others, wanted = last.phrases
+            rest = [piece for phrase in others for piece in self.adverbial(phrase, None)]
+            return [*said[: _cut(said)], Piece("what is"), *self.noun(wanted), *rest, Piece("?")]
         if asked:
-            tail = [Piece(","), *self._trimmed(opened)] if opened else []
+            tail = [Piece(","), *opened[: _cut(opened)]] if opened else []
             return [*self.question(last), *aim, *tail, Piece("?")]
         return [*said, *self.clause(last, shared=shared), *aim, Piece("?" if sentence.question else ".")]
 
@@ -98,12 +102,6 @@ class _Writer:
         comma = [Piece(",")] if link == "but" else []
         return [*said, *comma, Piece(_LINKING.get(link, "and"))], link
 
-    @staticmethod
-    def _trimmed(pieces: list[Piece]) -> list[Piece]:
-        while pieces and pieces[-1].text in (",", "and", "but", "or", "so that"):
-            pieces = pieces[:-1]
-        return pieces
-
     def _has_subject_of_own(self, clause: Clause, sentence: Sentence) -> bool:
         after = sentence.clauses[sentence.clauses.index(clause) + 1]
         return any(p.cases & {"JKS"} or p.cases == {"JX"} for p in after.phrases)
@@ -113,8 +111,8 @@ class _Writer:
             return True
         return any(p.asking for p in clause.phrases) or any(a.form in _ASKING_ADVERBS for a in clause.adverbs)
 
-    def clause(self, clause: Clause, shared: bool = False) -> list[Piece]:
-        """A clause in English order; `shared`: it goes on about the subject of the one before."""
+    def clause(self, clause: Clause, shared: bool = False, of: Phrase | None = None) -> list[Piece]:
+        """A clause in English order; `shared`: about the subject of the one before, or `of` a noun."""
         self.said.beside = frozenset(words_of(clause))
         roles = Roles.of(clause)
         predicate = clause.predicate
@@ -128,7 +126,8 @@ class _Writer:
         if not (roles.subjects or roles.topics) and clause.adverbs and clause.adverbs[0].form == "모두":
             everybody = clause.adverbs.pop(0)
             subject = [Piece("everybody", everybody.start, everybody.end)]
-        person = subject[-1].text if subject else self.said.near or self.said.subject or "I"
+        silent = ("they" if of.plural else "it") if of else self.said.near or self.said.subject or "I"
+        person = subject[-1].text if subject else silent
         many = self._many(roles, person)
         if verb.startswith("be "):
             enough = [a for a in clause.adverbs if a.form in _ENOUGH]
@@ -142,7 +141,7 @@ class _Writer:
         ]
         clause.adverbs = [a for a in clause.adverbs if a not in opening]
         first = [Piece(e, a.start, a.end) for a in opening if (e := self._adverb(a))]
-        said = [*first, *subject, *finite(verb, predicate, many, person, roles)]
+        said = [*first, *subject, *finite(verb, predicate, many, person)]
         said += self._objects(roles)
         return said + self._rest(roles, clause, verb)
 
@@ -178,7 +177,7 @@ class _Writer:
             subject = self.noun(roles.subjects[0])
             many = bool(roles.subjects[0].number) and subject[0].text.startswith("how many")
             return [
-                *subject, *finite(verb, predicate, many, "", roles), *self._objects(roles),
+                *subject, *finite(verb, predicate, many, ""), *self._objects(roles),
                 *self._rest(roles, clause, verb),
             ]  # fmt: skip
         elif roles.count is not None and roles.count.asking:
@@ -196,7 +195,7 @@ class _Writer:
             and roles.objects[0].asking
         ):
             subject = self.noun(roles.objects.pop(0))
-            return [*subject, *finite(verb, predicate, False, "", roles), *self._rest(roles, clause, verb)]
+            return [*subject, *finite(verb, predicate, False, ""), *self._rest(roles, clause, verb)]
         else:
             asked = next((p for group in roles.groups() for p in group if p.asking), None)
             if asked is None:
@@ -294,9 +293,9 @@ class _Writer:
                     *self._rest(roles, clause, None)]  # fmt: skip
         if predicate.form == "들다" and "얼마" in asks:
             return [Piece("how much"), Piece(do(predicate.past, False, "it")), Piece("it cost", *spot)]
-        return self._copular_idiom(roles, predicate, clause)
+        return self._copular_idiom(roles, predicate)
 
-    def _copular_idiom(self, roles: Roles, predicate: Predicate, clause: Clause) -> list[Piece]:
+    def _copular_idiom(self, roles: Roles, predicate: Predicate) -> list[Piece]:
         complement = roles.complement
         if predicate.tag != "VCP" or complement is None or not complement.asking:
             return []
@@ -483,7 +482,7 @@ class _Writer:
                 self.said.beside = kept
                 continue
             gap = not own and not roles.objects and predicate.form in _OF_THINGS
-            said = self.clause(clause, shared=not own and not gap)
+            said = self.clause(clause, shared=not own and not gap, of=None if own or gap else phrase)
             self.said.subject, self.said.beside, self.said.near = subject, beside, near
             after += [Piece("that"), *said]
         return before, after

@@ -212,10 +212,9 @@ class Nouns:
         return self.words.noun(word.form, self.said.beside) or self._concept(word.form) or romanise(word.form)
 
     def _concept(self, surface: str) -> str | None:
-        found = self.translate(surface) or (
+        return self.translate(surface) or (
             self.translate(surface.replace(" ", "")) if " " in surface else None
         )
-        return found
 
     @staticmethod
     def _unknown(word: Word) -> str:

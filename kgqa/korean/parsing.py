@@ -474,6 +474,8 @@ class _Parser:
         if noun in ("것", "거") and self._tag(on) == "VCP" and self.found[at].form in ("ᆯ", "을"):
             return self._rest(on + 1, predicate)
         predicate.past = predicate.past or past
+        if noun in ("것", "거") and self._form(on) == "같":  # it seems that
+            return self._rest(on + 1, predicate)
         if noun in ("것", "거") and self._tag(at + 2) == "JX":
             return on, "fact"
         if noun == "때문":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from kgqa.korean.parsing import Clause, Phrase, Predicate
 
 THERE = {"있다": "", "없다": " no", "많다": " many", "가득하다": " a lot of", "적다": " few"}
+_SPEAKERS = frozenset(("나", "난", "저", "너", "우리"))
 _COUNTED = frozenset(["명", "개", "마리", "권", "분"])
 _TIME_COUNTERS = frozenset(["시", "월", "일", "년", "동안"])
 TIMES = {
@@ -71,6 +72,8 @@ class Roles:
                 roles.topics.append(phrase)
             elif phrase.number and (roles.objects or roles.subjects or roles.topics) and not phrase.nouns:
                 roles.count = phrase
+            elif len(phrase.nouns) == 1 and phrase.nouns[0].form in _SPEAKERS:
+                roles.topics.append(phrase)
             else:
                 roles.bare.append(phrase)
         roles._settle(predicate, copula)

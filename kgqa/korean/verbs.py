@@ -103,7 +103,7 @@ class Verbs:
         return None, ""
 
 
-def finite(verb: str, predicate: Predicate, many: bool, person: str, roles: Roles) -> list[Piece]:
+def finite(verb: str, predicate: Predicate, many: bool, person: str) -> list[Piece]:
     """The verb with its tense, negation and helpers."""
     first, _, rest = verb.partition(" ")
     spot = (predicate.start, predicate.end)

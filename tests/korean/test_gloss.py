@@ -83,3 +83,7 @@ def test_unknown_words_are_kept_in_latin_letters():
 )
 def test_no_text_is_too_odd(text):
     glossed(text)
+
+
+def test_a_question_without_a_verb_asks_what_it_is():
+    assert glossed("새를 잡는 고양이의 이름은?").text == "What is the name of the cat that catches a bird?"

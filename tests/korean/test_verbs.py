@@ -56,7 +56,7 @@ def test_a_verb_keeps_the_sense_of_the_passage():
 )
 def test_tense_and_helpers(text, english):
     clause = parse(text)[0].clauses[0]
-    said = finite("dig", clause.predicate, False, "he", Roles())
+    said = finite("dig", clause.predicate, False, "he")
     assert " ".join(piece.text for piece in said) == english
 
 
