@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from kgqa.answerer import MAX_CHOICES, MAX_PASSAGE_CHARACTERS, MAX_QUESTION_CHARACTERS
 from kgqa.types import Passage, Question
@@ -13,8 +14,8 @@ MAX_QUESTIONS = 100
 MAX_EDITS = 50
 MAX_END_CHARACTERS = 500
 
-EXAMPLE = {"question": "What did I dig with?", "passage": "I want to plant flowers, so I dug the ground."}
-EXAMPLE_ANSWER: dict[str, Any] = {
+EXAMPLE: JsonDict = {"question": "What did I dig with?", "passage": "I want to plant flowers, so I dug the ground."}
+EXAMPLE_ANSWER: JsonDict = {
     "id": "",
     "question": EXAMPLE["question"],
     "answer": "trowel",
@@ -33,7 +34,7 @@ EXAMPLE_ANSWER: dict[str, Any] = {
     "model": "kgqa-everyday",
     "graph": "everyday",
 }
-EXAMPLE_EDIT = {"head": "trowel", "relation": "used for", "tail": "plant flowers"}
+EXAMPLE_EDIT: JsonDict = {"head": "trowel", "relation": "used for", "tail": "plant flowers"}
 
 
 class Asked(BaseModel):

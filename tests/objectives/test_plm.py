@@ -32,7 +32,9 @@ def test_same_loss_as_hugging_face(objective: PLM) -> None:
     ids = torch.randint(5, 128, (4, 24))
     torch.manual_seed(3)
     order = objective.eval().order(TextBatch(ids))
-    theirs = torch.nn.functional.cross_entropy(guess(objective, ids, order).flatten(0, 1), order.labels.flatten())
+    theirs = torch.nn.functional.cross_entropy(
+        guess(objective, ids, order).flatten(0, 1), order.labels.flatten()
+    )
     torch.manual_seed(3)
     assert torch.allclose(objective(TextBatch(ids)).total, theirs, atol=1e-5)
 

@@ -140,7 +140,9 @@ def _with_line(block: Block, text: str, where: str, relations: Mapping[str, Rela
     if key == "type":
         return replace(block, kind=parts[0])
     if key not in relations:
-        raise InputError(f"{where}: unknown relation {key!r}; {_nearest(key, [*relations, 'also', 'ko', 'type'])}")
+        raise InputError(
+            f"{where}: unknown relation {key!r}; {_nearest(key, [*relations, 'also', 'ko', 'type'])}"
+        )
     block.facts.extend(_fact(key, part, where) for part in parts)
     return block
 

@@ -83,7 +83,8 @@ def surface(label: str) -> str:
 def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     """All `*.txt` files of a folder as one graph; `relations` defaults to relations.toml in or beside it.
 
-    Types are given where types.toml stands beside the relations. Raises InputError with file, line and remedy where a file is malformed.
+    Types are given where types.toml stands beside the relations. Raises InputError with file, line and remedy
+    where a file is malformed.
     """
     files = sorted(folder.glob("*.txt"))
     if not files:

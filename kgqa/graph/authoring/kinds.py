@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +31,7 @@ def read_kinds(path: Path) -> dict[str, Kind]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         return {
-            name: Kind(
-                name, **{key: value if key == "ko" else tuple(value) for key, value in row.items()}
-            )
+            name: Kind(name, **{key: value if key == "ko" else tuple(value) for key, value in row.items()})  # type: ignore[arg-type]
             for name, row in table.items()
         }
     except FileNotFoundError:
@@ -54,9 +52,11 @@ def give_kinds(
     first in the table wins.
     """
     rank = {name: place for place, name in enumerate(kinds)}
-    of_root = {at: kind.name for kind in kinds.values() for root in kind.roots if (at := find(root)) is not None}
+    of_root = {
+        at: kind.name for kind in kinds.values() for root in kind.roots if (at := find(root)) is not None
+    }
     broader: dict[int, list[tuple[int, float]]] = defaultdict(list)
-    votes: dict[int, Counter[str]] = defaultdict(Counter)
+    votes: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     heads, tails = _ends(kinds.values())
     for fact in facts:
         if fact.relation == "IsA":
@@ -75,8 +75,8 @@ def give_kinds(
 def _ends(kinds: Iterable[Kind]) -> tuple[dict[str, str], dict[str, str]]:
     heads, tails = {}, {}
     for kind in kinds:
-        heads.update({relation: kind.name for relation in kind.heads})
-        tails.update({relation: kind.name for relation in kind.tails})
+        heads.update(dict.fromkeys(kind.heads, kind.name))
+        tails.update(dict.fromkeys(kind.tails, kind.name))
     return heads, tails
 
 
@@ -94,7 +94,7 @@ def _nearest(
             for tail, weight in broader.get(at, ()):
                 if tail not in seen:
                     following[tail] += strength * weight
-        found: Counter[str] = Counter()
+        found: dict[str, float] = defaultdict(float)
         for at, strength in following.items():
             if known[at]:
                 found[known[at]] += strength

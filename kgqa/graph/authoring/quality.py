@@ -84,7 +84,9 @@ def examine(graph: SourceGraph, samples: int = 40, seed: int = 0) -> Report:
             if 0 < degree[at] < FEWEST_FACTS
         ],
         "no Korean label": [c.name for c in graph.concepts if not c.ko],
-        "no type": [f"{c.name}  ({c.where})" for c in graph.concepts if graph.kinds and c.kind not in graph.kinds],
+        "no type": [
+            f"{c.name}  ({c.where})" for c in graph.concepts if graph.kinds and c.kind not in graph.kinds
+        ],
         "contradictions": _contradictions(graph, names),
         "one name, two concepts": _duplicates(graph),
     }

@@ -41,13 +41,17 @@ def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None: 
     from kgqa.models.reading import ReadingSettings
 
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    network = build_encoder(Sizes(variant="roberta", max_position_embeddings=32, **sizes), tokenizer.get_vocab_size())
+    network = build_encoder(
+        Sizes(variant="roberta", max_position_embeddings=32, **sizes), tokenizer.get_vocab_size()
+    )
     stepper = Stepper(network.eval())
     assert stepper.max_tokens == 32
     question = Question("what did i dig with", passage=Passage("red " * 23 + "trowel"))
     graph = replace(digging, links=(Link(NodeRole.PASSAGE, 92, 98, 2),))
     reading = ReadingSettings(max_tokens=32)
-    full, plain = (Collator(tokenizer, reading)([Example(question)], [[g]]).batch for g in (graph, Subgraph()))
+    full, plain = (
+        Collator(tokenizer, reading)([Example(question)], [[g]]).batch for g in (graph, Subgraph())
+    )
     assert full.tokens.input_ids.shape[1] == 32
     reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
     with torch.no_grad():
