@@ -202,6 +202,8 @@ class Classifier:
     @torch.inference_mode()
     def __call__(self, rows: Sequence[Labelled]) -> list[dict[str, Any]]:
         """For each row `label` and `scores`, for words `tags`, for endings `ending`, `text` and `scores`."""
+        if not rows:
+            return []
         batch = self.encode(rows).to(self.device)
         return decide(task_scores(self.model, batch, self.kind), batch, rows, self.encode)
 

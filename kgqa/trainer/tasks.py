@@ -52,6 +52,14 @@ class TaskSettings(BaseModel):
     """Causal encoders: weight of the language-model loss beside the task's (GPT-1: 0.5)."""
 
 
+class TaskTrainer(TrainerSettings):
+    """The trainer's settings, with the rates that small encoders like; larger ones want 2e-5 to 5e-5."""
+
+    learning_rate: float = Field(default=1e-3, gt=0)
+    encoder_learning_rate: float | None = Field(default=2e-4, gt=0)
+    warmup: float = Field(default=0.1, ge=0, le=1)
+
+
 class TaskRecipe(BaseModel):
     """Everything that training a classifier needs."""
 
@@ -62,7 +70,7 @@ class TaskRecipe(BaseModel):
     task: TaskSettings
     sift: float = Field(0.0, ge=0)
     """Weight of virtual adversarial training; 0 is none."""
-    trainer: TrainerSettings = TrainerSettings(learning_rate=1e-3, encoder_learning_rate=2e-4, warmup=0.1)
+    trainer: TaskTrainer = TaskTrainer()
 
 
 class LabelledBatches(Batches):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from kgqa.text.datasets.files import read_lines, rows_of
 from kgqa.text.datasets.glue_blimp import JUDGED
@@ -101,7 +101,7 @@ def as_labelled(kind: Kind, row: dict[str, Any], place: str) -> Labelled:
     return Labelled(row["text"], second, label=label)
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: Any) -> TypeGuard[Sequence[str]]:
     return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
 
 
