@@ -177,3 +177,38 @@ def _pair(first: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"two lists of one length are needed, not shapes {a.shape} and {b.shape}")
     return a, b
+
+
+def entities(tags: Sequence[str]) -> set[tuple[str, int, int]]:
+    """Entities (type, first word, word behind the last) of a sentence's tags in IOB form, as conlleval reads them.
+
+    An entity begins at B-, or at I- where none of its type goes on.
+
+    >>> sorted(entities(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"]))
+    [('LOC', 3, 4), ('LOC', 4, 5), ('PER', 0, 2)]
+    """
+    found: set[tuple[str, int, int]] = set()
+    start, kind = 0, ""
+    for place, tag in enumerate([*tags, "O"]):
+        mark, _, name = tag.partition("-")
+        if kind and (mark != "I" or name != kind):
+            found.add((kind, start, place))
+            kind = ""
+        if mark in {"B", "I"} and not kind:
+            start, kind = place, name
+    return found
+
+
+def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> float:
+    """F1 over whole entities of all sentences, the figure of seqeval (Nakayama, 2018); 0 where there are none."""
+    ours = {(n, *entity) for n, tags in enumerate(predicted) for entity in entities(tags)}
+    theirs = {(n, *entity) for n, tags in enumerate(gold) for entity in entities(tags)}
+    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0
+
+
+def matthews(predicted: ArrayLike, gold: ArrayLike) -> float:
+    """Matthews' correlation of two lists of 0 and 1; 0 where one of them is constant."""
+    a, b = np.asarray(predicted, dtype=float), np.asarray(gold, dtype=float)
+    if not a.std() or not b.std():
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])

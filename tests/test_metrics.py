@@ -105,3 +105,16 @@ def test_pairs_and_seeds() -> None:
     assert metrics.pair_accuracy(["a", "a", "b", "b", "", "c"], [1, 1, 1, 0, 1, 1]) == 0.5
     assert metrics.over_seeds([{"f1": 1.0, "x": 0.0}, {"f1": 3.0}]) == {"f1": (2.0, pytest.approx(2**0.5))}
     assert metrics.over_seeds([{"f1": 1.0}]) == {"f1": (1.0, 0.0)}
+
+
+def test_entity_f1_is_seqevals() -> None:
+    import random
+
+    from kgqa.metrics import entity_f1
+
+    seqeval = pytest.importorskip("seqeval.metrics")
+    chance = random.Random(0)
+    tags = ["O", "B-A", "I-A", "B-B", "I-B"]
+    gold, said = ([[chance.choice(tags) for _ in range(9)] for _ in range(200)] for _ in range(2))
+    assert entity_f1(said, gold) == pytest.approx(seqeval.f1_score(gold, said))
+    assert entity_f1(gold, gold) == 1.0 and entity_f1([["O"]], [["O"]]) == 0.0

@@ -88,7 +88,12 @@ def predict(
     device: Device = "auto",
     language: Language = "auto",
 ) -> None:
-    """Answer a file of questions; a stopped run goes on where it was."""
+    """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
+    if (Path(model) / "task.json").is_file():
+        from kgqa.cli.classifying import classify_file
+
+        classify_file(source, target, Path(model), batch, device)
+        return
     from kgqa.cli.predicting import predict_file
 
     predict_file(source, target, graph, model, batch, device, language)

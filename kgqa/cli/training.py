@@ -10,7 +10,13 @@ from kgqa.types import InputError
 
 
 def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
-    """Train a reader from a recipe file."""
+    """Train a reader from a recipe file; with a table [task] in it, a classifier.
+
+    Raises:
+        InputError: the recipe cannot be used.
+    """
+    if "task" in _tables(path) or any(override.startswith("task.") for override in overrides):
+        return _train_classifier(path, overrides, out)
     from kgqa.trainer.answering import AnsweringRecipe, train_reader
     from kgqa.trainer.recipe import load_recipe
 
@@ -18,6 +24,27 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
     folder = out or Path("runs") / recipe.name
     train_reader(recipe, folder)
     print(f"the reader is in {folder / 'export'}; ask it with: kgqa ask ... --model {folder / 'export'}")
+
+
+def _tables(path: Path) -> set[str]:
+    import tomllib
+
+    try:
+        return set(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return set()  # said properly where the recipe is loaded
+
+
+def _train_classifier(path: Path, overrides: list[str], out: Path | None) -> None:
+    from kgqa.trainer.recipe import load_recipe
+    from kgqa.trainer.tasks import TaskRecipe, train_task
+
+    recipe = load_recipe(path, overrides, TaskRecipe)
+    folder = out or Path("runs") / recipe.name
+    _, figures = train_task(recipe, folder)
+    told = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+    print(f"the classifier is in {folder / 'export'}{': ' * bool(told)}{told}")
+    print(f"use it with: kgqa predict IN.jsonl OUT.jsonl --model {folder / 'export'}")
 
 
 def pretrain_recipe(path: Path, overrides: list[str], out: Path | None) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from tokenizers import Tokenizer
 
 from kgqa.evaluation.likelihood import Progress
-from kgqa.metrics import exact_match, f1
+from kgqa.metrics import exact_match, f1, matthews
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reading import ReadingSettings
@@ -88,14 +87,6 @@ class SentenceBatches(Batches):
     def batch(self, chosen: Sequence[int]) -> ClassBatch:
         """Chosen sentences."""
         return ClassBatch(pad_rows([self.ids[n] for n in chosen], self.pad), self.labels[list(chosen)])
-
-
-def matthews(predicted: ArrayLike, gold: ArrayLike) -> float:
-    """Matthews' correlation of two lists of 0 and 1; 0 where one of them is constant."""
-    a, b = np.asarray(predicted, dtype=float), np.asarray(gold, dtype=float)
-    if not a.std() or not b.std():
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
 
 
 def finetune(

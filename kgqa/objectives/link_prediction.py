@@ -11,15 +11,16 @@ from torch.nn.functional import logsigmoid
 
 from kgqa.batch import GraphBatch, Loss, QABatch
 from kgqa.models.embedding import LabelEncoder
+from kgqa.objectives.entity_denoising import others
 from kgqa.objectives.joint import Joint
 
 
 class LinkPrediction(Joint):
     """MLM + link prediction over held-out facts (DRAGON: Yasunaga et al., 2022, section 2.3, equation 7).
 
-    A share of the facts is taken out; each is scored against the same fact with another head or tail, by
-    DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t` are the node states that
-    have met the text, `r` is read from the relation's words, so that a new graph's relations are known.
+    A share of the facts is taken out; each is scored against the same fact with another head or tail of
+    its own subgraph, by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t` are the node
+    states that have met the text, `r` is read from the relation's words, so that a new graph's relations are known.
     EntityDenoising is the sibling that learns of mentions.
 
     Args:
@@ -42,8 +43,9 @@ class LinkPrediction(Joint):
         if not len(head):
             return Loss(mlm, {"mlm": mlm.detach()}, int(batch.tokens.input_ids.numel()))
         relation = self.relations(self.reader.stepper, graph)[graph.edge_label[held]]  # (S, H)
-        other = torch.randint(len(graph.node_label), (len(head), self.negatives), device=head.device)
-        swap_head = torch.rand(other.shape, device=head.device) < 0.5
+        swap_head = torch.rand(len(head), self.negatives, device=head.device) < 0.5
+        swapped = torch.where(swap_head, head.unsqueeze(1), tail.unsqueeze(1))
+        other = others(graph, swapped.flatten()).view_as(swapped)
         wrong_head = torch.where(swap_head, other, head.unsqueeze(1))
         wrong_tail = torch.where(swap_head, tail.unsqueeze(1), other)
         right = self.score(fused.nodes[head], relation, fused.nodes[tail])  # (S)

@@ -126,7 +126,8 @@ def _scales(graph: KnowledgeGraph, entities: Sequence[int], owner: dict[int, int
         if group.forward
         for anchor, step, row in middles[group.anchor]
     ]
-    return found + _shared(graph, further, owner, wanted)
+    # what two things share tells them not apart
+    return found + [s for s in _shared(graph, further, owner, wanted) if len({v.amount for v in s.values.values()}) > 1]
 
 
 _Path = tuple[int, tuple[tuple[int, bool], ...], tuple[Row, ...], int]

@@ -50,3 +50,24 @@ def test_a_graph_without_facts_leaves_the_text(grounded, tokenizer) -> None:  # 
     bare = without(batch.graph, torch.ones(batch.graph.edge_index.shape[1], dtype=torch.bool))
     loss = make(tokenizer.get_vocab_size())(replace(batch, graph=bare))
     assert set(loss.parts) == {"mlm"} and torch.isfinite(loss.total)
+
+
+def test_wrong_facts_are_made_of_their_own_subgraph(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    objective = make(tokenizer.get_vocab_size())
+    batch, seen = grounded(0), []
+    plain = objective.read
+
+    def read(*arguments):  # type: ignore[no-untyped-def]
+        fused, mlm = plain(*arguments)
+        marked = torch.zeros_like(fused.nodes)
+        marked[:, 0] = batch.graph.batch + 1.0
+        return replace(fused, nodes=marked), mlm
+
+    def score(head, _relation, tail):  # type: ignore[no-untyped-def]
+        seen.append((head[..., 0] == tail[..., 0]).all())
+        return (head * tail).sum(-1)
+
+    monkeypatch.setattr(objective, "read", read)
+    monkeypatch.setattr(objective, "score", score)
+    objective(batch)
+    assert len(seen) == 2 and all(seen)

@@ -1,5 +1,6 @@
 import pytest
 
+from kgqa.graph.opening import open_graph
 from kgqa.types import Source
 
 
@@ -20,3 +21,11 @@ def test_values_are_put_in_order(reader, question: str, expected: str) -> None:
 
 def test_what_cannot_be_compared_stays_unanswered(reader) -> None:
     assert reader.ask("Which is longer, Gull or the East Pier?").text is None
+
+
+def test_what_both_share_does_not_stand_in_the_way(over, tmp_path) -> None:
+    path = tmp_path / "schools.tsv"
+    facts = ["head relation tail", "Alba belongs Uni", "Bern belongs Uni", "Uni opened 1850"]
+    facts += ["Alba began 1901", "Bern began 1899"]
+    path.write_text("".join(fact.replace(" ", "\t") + "\n" for fact in facts), encoding="utf-8")
+    assert over(open_graph(path)).ask("Which opened first, Alba or Bern?").text == "Bern"

@@ -81,10 +81,7 @@ class Stepper(nn.Module):
         final norm) is to read. `instead` are inputs of the encoder that stand in for those of `tokens`; rows may
         be longer than theirs, (B, T', H), and nothing is told of the tokens behind.
         """
-        inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
-        inputs |= {"token_type_ids": tokens.token_type_ids, **instead}
-        if not self._takes_segments:
-            del inputs["token_type_ids"]
+        inputs = self.inputs(tokens, **instead)
         handles = []
         if self.clues is not None and tokens.word_vector is not None:
             told = self._told(tokens)
@@ -99,6 +96,14 @@ class Stepper(nn.Module):
         finally:
             for handle in handles:
                 handle.remove()
+
+    def inputs(self, tokens: TokenBatch, **instead: Tensor) -> dict[str, Tensor]:
+        """What the encoder is given for `tokens`; segments only where it knows some."""
+        inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
+        inputs |= {"token_type_ids": tokens.token_type_ids, **instead}
+        if not self._takes_segments:
+            del inputs["token_type_ids"]
+        return inputs
 
     def _told(self, tokens: TokenBatch) -> Tensor:
         """What is added to each token's embedding, (B, T, E)."""

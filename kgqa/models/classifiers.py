@@ -1,0 +1,259 @@
+"""Classifiers of sentences, pairs, words and endings over any encoder, and the folder they are kept in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from kgqa.batch import Movable, TokenBatch
+from kgqa.models.devices import find_device
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.variants import save_model
+from kgqa.models.sentences import marks_of, pad_rows, sentence_ids
+from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.text.datasets.labelled import Kind, Labelled
+from kgqa.types import InputError
+
+CARD = "task.json"
+HEAD = "task_head.safetensors"
+
+
+@dataclass(frozen=True)
+class TaskBatch(Movable):
+    """Examples of a task: a row each, but for endings, which have a row for each ending."""
+
+    tokens: TokenBatch
+    label: Tensor  # (Q,) int64 class or right ending; tagging: (B, T), -100 where no word is judged
+    question: Tensor  # (B,) int64 example of each row, ascending
+    turned: TokenBatch | None = None  # (B, T') the pairs in the other order
+
+
+class PlainHead(nn.Module):
+    """An encoder and a linear layer, for the architectures to which Hugging Face gives no such head.
+
+    Of a text the summary token is read: the first, or the last of a causal encoder (Radford et al., 2018, Extract).
+    """
+
+    def __init__(self, encoder: nn.Module, size: int, kind: Kind) -> None:
+        super().__init__()
+        self.stepper = Stepper(encoder)
+        self.kind = kind
+        self.out = nn.Linear(self.stepper.hidden_size, size)
+
+    @property
+    def base_model(self) -> nn.Module:
+        """The encoder."""
+        return self.stepper.encoder
+
+    @property
+    def config(self) -> Any:
+        """The encoder's configuration."""
+        return self.stepper.encoder.config
+
+    def read(self, tokens: TokenBatch) -> Tensor:
+        """Scores (B, L), or (B, T, L) of words."""
+        hidden = self.stepper.walk(tokens)
+        return self.out(hidden if self.kind == "tagging" else self.stepper.summary(hidden, tokens))
+
+
+def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequence[str]) -> nn.Module:
+    """A classifier with a new head over an encoder that was loaded from `folder`.
+
+    Hugging Face's own class where there is one (`AutoModelForSequenceClassification`, `-TokenClassification`,
+    `-MultipleChoice`), so that anyone can load what is trained; else a `PlainHead`.
+    """
+    import transformers
+
+    config: Any = encoder.config
+    config.num_labels = 1 if kind == "ending" else len(labels)
+    if kind != "ending":
+        config.id2label = dict(enumerate(labels))
+        config.label2id = {label: number for number, label in enumerate(labels)}
+        config.problem_type = "single_label_classification"
+    config.summary_type = "first"  # XLNet's default reads the last place, here padding
+    auto = getattr(transformers, _auto(kind))
+    if type(config) not in auto._model_mapping:
+        return PlainHead(encoder, config.num_labels, kind)
+    model = auto.from_config(config)
+    prefix = model.base_model_prefix
+    absent = getattr(model, prefix).load_state_dict(encoder.state_dict(), strict=False)
+    if any("pooler" not in name for name in absent.missing_keys):
+        raise InputError(f"{folder}: does not fit {type(model).__name__} ({absent.missing_keys[0]})")
+    return model
+
+
+def _auto(kind: Kind) -> str:
+    return {"tagging": "AutoModelForTokenClassification", "ending": "AutoModelForMultipleChoice"}.get(
+        kind, "AutoModelForSequenceClassification"
+    )
+
+
+def scores(model: Any, tokens: TokenBatch, kind: Kind) -> Tensor:
+    """A classifier's scores: (B, L), of endings (B,), of words (B, T, L)."""
+    if isinstance(model, PlainHead):
+        found = model.read(tokens)
+    else:
+        inputs = Stepper(model.base_model).inputs(tokens)
+        if kind == "ending":
+            inputs = {name: value.unsqueeze(1) for name, value in inputs.items()}
+        found = model(**inputs).logits
+    return (found.squeeze(-1) if kind == "ending" else found).float()
+
+
+class Encoding:
+    """Turns examples into tensors, the same in training and in use."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        kind: Kind,
+        labels: Sequence[str],
+        max_tokens: int,
+        causal: bool,
+        both_orders: bool = False,
+    ) -> None:
+        self.tokenizer, self.kind, self.labels = tokenizer, kind, list(labels)
+        self.max_tokens, self.causal, self.both_orders = max_tokens, causal, both_orders
+        self.marks = marks_of(tokenizer)
+
+    def length(self, row: Labelled) -> int:
+        """About how long a row is, for batches of like length."""
+        return len(row.text) + len(row.second) + sum(map(len, row.words)) + max(map(len, row.endings), default=0)
+
+    def __call__(self, rows: Sequence[Labelled]) -> TaskBatch:
+        """The rows as a batch; classes that are not known are -100."""
+        if self.kind == "tagging":
+            return self._tagged(rows)
+        number = {label: n for n, label in enumerate(self.labels)}
+        if self.kind == "ending":
+            pairs = [(row.text, ending) for row in rows for ending in row.endings]
+            owner = [n for n, row in enumerate(rows) for _ in row.endings]
+            label = [int(row.label) if row.label else -100 for row in rows]
+        else:
+            pairs, owner = [(row.text, row.second) for row in rows], list(range(len(rows)))
+            label = [number.get(row.label, -100) for row in rows]
+        turned = self._pad([(b, a) for a, b in pairs]) if self.both_orders and self.kind == "pair" else None
+        return TaskBatch(self._pad(pairs), torch.tensor(label), torch.tensor(owner), turned)
+
+    def _pad(self, pairs: Sequence[tuple[str, str]]) -> TokenBatch:
+        firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
+        return pad_rows(sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens), self.marks.pad)
+
+    def places(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
+        """A sentence's ids, and for each word that is read its place: its first piece, of causal encoders its last."""
+        ids, places = [self.marks.start], []
+        for number, word in enumerate(words):
+            pieces = self.tokenizer.encode(word if not number else f" {word}", add_special_tokens=False).ids
+            if not pieces or len(ids) + len(pieces) >= self.max_tokens:
+                break
+            places.append(len(ids) + (len(pieces) - 1 if self.causal else 0))
+            ids += pieces
+        return [*ids, self.marks.end], places
+
+    def _tagged(self, rows: Sequence[Labelled]) -> TaskBatch:
+        number = {label: n for n, label in enumerate(self.labels)}
+        made = [self.places(row.words) for row in rows]
+        tokens = pad_rows([(ids, len(ids)) for ids, _ in made], self.marks.pad)
+        label = torch.full(tokens.input_ids.shape, -100)
+        for n, (row, (_, places)) in enumerate(zip(rows, made, strict=True)):
+            for place, tag in zip(places, row.tags, strict=False):
+                label[n, place] = number.get(tag, -100)
+        return TaskBatch(tokens, label, torch.arange(len(rows)))
+
+
+class Classifier:
+    """A trained classifier of a folder.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+
+    def __init__(self, folder: Path, device: str = "auto") -> None:
+        from transformers import AutoConfig, AutoModel
+
+        self.card = read_task(folder)
+        self.kind: Kind = self.card["kind"]
+        labels, head = self.card["labels"], folder / HEAD
+        if head.is_file():
+            from safetensors.torch import load_file
+
+            encoder = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+            self.model: Any = PlainHead(encoder, 1 if self.kind == "ending" else len(labels), self.kind)
+            self.model.out.load_state_dict(load_file(head))
+        else:
+            import transformers
+
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            auto = getattr(transformers, _auto(self.kind))
+            self.model = auto.from_pretrained(folder, config=config, local_files_only=True, dtype=torch.float32)
+        self.device = find_device(device)
+        self.model.eval().to(self.device)
+        causal = Stepper(self.model.base_model).causal
+        made = (load_tokenizer(folder), self.kind, labels, self.card["max_tokens"], causal, self.card["both_orders"])
+        self.encode = Encoding(*made)
+
+    @torch.inference_mode()
+    def __call__(self, rows: Sequence[Labelled]) -> list[dict[str, Any]]:
+        """For each row `label` and `scores`, for words `tags`, for endings `ending`, `text` and `scores`."""
+        if not rows:
+            return []
+        batch = self.encode(rows).to(self.device)
+        return decide(task_scores(self.model, batch, self.kind), batch, rows, self.encode)
+
+
+def task_scores(model: Any, batch: TaskBatch, kind: Kind) -> Tensor:
+    """Scores of a batch; those of both orders of a pair are added (Radford et al., 2018, section 3.3)."""
+    found = scores(model, batch.tokens, kind)
+    return found if batch.turned is None else found + scores(model, batch.turned, kind)
+
+
+def decide(found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: Encoding) -> list[dict[str, Any]]:
+    """Scores in words. Words beyond the longest row are tagged "O"."""
+    told: list[dict[str, Any]] = []
+    for n, row in enumerate(rows):
+        if encode.kind == "tagging":
+            best = found[n].argmax(-1).tolist()
+            tags = [encode.labels[best[place]] for place in encode.places(row.words)[1]]
+            told.append({"tags": tags + ["O"] * (len(row.words) - len(tags))})
+            continue
+        mine = (found[batch.question == n] if encode.kind == "ending" else found[n]).softmax(-1).tolist()
+        best_one = max(range(len(mine)), key=mine.__getitem__)
+        if encode.kind == "ending":
+            told.append({"ending": best_one, "text": row.endings[best_one], "scores": mine})
+        else:
+            told.append({"label": encode.labels[best_one], "scores": dict(zip(encode.labels, mine, strict=True))})
+    return told
+
+
+def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
+    """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own."""
+    if isinstance(model, PlainHead):
+        from safetensors.torch import save_file
+
+        save_model(model.base_model, folder)
+        save_file({n: v.detach().cpu().contiguous() for n, v in model.out.state_dict().items()}, folder / HEAD)
+    else:
+        save_model(model, folder)
+    (folder / CARD).write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_task(folder: Path) -> dict[str, Any]:
+    """`task.json` of a classifier's folder.
+
+    Raises:
+        InputError: there is none, or it is damaged.
+    """
+    path = Path(folder) / CARD
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return {"kind": card["kind"], "labels": card["labels"], "max_tokens": card["max_tokens"],
+                "both_orders": card["both_orders"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: no classifier here ({error}); train one with a [task]") from error

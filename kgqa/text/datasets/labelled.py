@@ -1,0 +1,187 @@
+"""Sentences, pairs and tagged words with their labels: one's own files, and published sets by name."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeGuard
+
+from kgqa.text.datasets.files import read_lines, rows_of
+from kgqa.text.datasets.glue_blimp import JUDGED
+from kgqa.text.datasets.published import READERS, located
+from kgqa.types import InputError
+
+Kind = Literal["sentence", "pair", "tagging", "ending"]
+"""One text to a class; two texts to a class; a class for each word; which ending goes on the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """An example of a task. Of a tagging task `words` and `tags` are set, of another `text`.
+
+    `label` is the class's name, for endings the right one's number; "" where it is not known.
+    """
+
+    text: str = ""
+    second: str = ""
+    endings: tuple[str, ...] = ()
+    label: str = ""
+    words: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+def read_labelled(kind: Kind, spec: str, split: str, data: Path) -> list[Labelled]:
+    """The examples of a file, or of a published set's `split` ("train" or "dev").
+
+    Args:
+        spec: a name of `LABELLED`, or a file: JSON lines (`text`, `second`, `label`; `tokens`, `tags`; `text`,
+            `endings`, `label`), a table with a heading (`.csv`, `.tsv`, the same columns), columns a word
+            (`.conll`, `.txt`: first the word, last its tag, a blank line between sentences) or `.conllu` (word and
+            universal part of speech); each may be compressed (`.zst`).
+
+    Raises:
+        InputError: there is no such set or file, or a line cannot be used.
+    """
+    if spec in LABELLED:
+        given, read = LABELLED[spec]
+        if given != kind:
+            raise InputError(f"{spec} is a task of the kind {given!r}, not {kind!r}; set task.kind")
+        found = list(read(data, split))
+    else:
+        path = Path(spec)
+        if not path.is_file():
+            near = difflib.get_close_matches(spec, LABELLED, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(LABELLED)}"
+            raise InputError(f"{spec}: no such file or set; {hint}")
+        found = list(_read_file(kind, path))
+    if not found:
+        raise InputError(f"{spec}: holds no examples")
+    return found
+
+
+def _read_file(kind: Kind, path: Path) -> Iterator[Labelled]:
+    form = path.name.removesuffix(".zst").rpartition(".")[2]
+    if form in {"conll", "txt", "conllu"}:
+        yield from _columns(path, *((1, 3) if form == "conllu" else (0, -1)))
+    elif form in {"csv", "tsv"}:
+        rows = csv.DictReader(read_lines(path), delimiter="," if form == "csv" else "\t")
+        for number, row in enumerate(rows, 2):
+            yield as_labelled(kind, row, f"{path}:{number}")
+    else:
+        for number, row in rows_of(path):
+            yield as_labelled(kind, row, f"{path}:{number}")
+
+
+def as_labelled(kind: Kind, row: dict[str, Any], place: str) -> Labelled:
+    """An example from a JSON object or a row of a table; the label may be missing.
+
+    Raises:
+        InputError: what the kind of task needs is not there; names `place`.
+    """
+    label = "" if row.get("label") is None else str(row["label"])
+    if kind == "tagging":
+        words, tags = row.get("tokens"), row.get("tags") or ()
+        if not _texts(words) or not _texts(tags) or (tags and len(tags) != len(words)):
+            raise InputError(f'{place}: write {{"tokens": [...], "tags": [...]}}, a tag for each token')
+        return Labelled(words=tuple(words), tags=tuple(tags))
+    if not isinstance(row.get("text"), str):
+        raise InputError(f'{place}: no "text"; write {{"text": ..., "label": ...}}')
+    if kind == "ending":
+        endings = row.get("endings")
+        if not _texts(endings) or len(endings) < 2 or (label and not (label.isdigit() and int(label) < len(endings))):
+            raise InputError(f'{place}: write {{"text": ..., "endings": [...], "label": 0}}, the right one\'s number')
+        return Labelled(row["text"], endings=tuple(endings), label=label)
+    second = row.get("second") or ""
+    if not isinstance(second, str) or (kind == "pair" and not second):
+        raise InputError(f'{place}: no "second"; write {{"text": ..., "second": ..., "label": ...}}')
+    return Labelled(row["text"], second, label=label)
+
+
+def _texts(value: Any) -> TypeGuard[Sequence[str]]:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+
+
+def _columns(path: Path, word: int, tag: int) -> Iterator[Labelled]:
+    words: list[str] = []
+    tags: list[str] = []
+    for number, line in enumerate(read_lines(path), 1):
+        cells = line.split("\t") if "\t" in line else line.split()
+        cells = [cell.strip() for cell in cells]
+        if line.startswith("# ") or (cells and cells[0] == "-DOCSTART-"):
+            continue
+        if not line.strip():
+            if words:
+                yield Labelled(words=tuple(words), tags=tuple(tags))
+            words, tags = [], []
+        elif len(cells) < 2 or len(cells) <= tag:
+            raise InputError(f"{path}:{number}: {len(cells)} columns; write a word and its tag")
+        elif word == 0 or cells[0].isdigit():  # of CoNLL-U's contractions the parts are read, empty words are not
+            words.append(cells[word])
+            tags.append(cells[tag])
+    if words:
+        yield Labelled(words=tuple(words), tags=tuple(tags))
+
+
+Read = Callable[[Path, str], Iterator[Labelled]]
+
+
+def _judged(name: str, data: Path, split: str) -> Iterator[Labelled]:
+    for row in JUDGED[name](data, split):
+        yield Labelled(row.first, row.second, label=str(row.label))
+
+
+def _mrpc(data: Path, split: str) -> Iterator[Labelled]:
+    """MRPC (Dolan and Brockett, 2005); its test part stands for the development part, which has none of its own."""
+    path = located(data, f"nli/mrpc.{'train' if split == 'train' else 'test'}.tsv")
+    for number, line in enumerate(read_lines(path), 1):
+        cells = line.rstrip("\n").split("\t")
+        if number > 1 and len(cells) >= 5:
+            yield Labelled(cells[3], cells[4], label=cells[0])
+
+
+def _entailment(file: str, data: Path, split: str) -> Iterator[Labelled]:
+    for row in csv.DictReader(read_lines(located(data, f"nli/{file}.{split}.csv"))):
+        yield Labelled(row["premise"], row["hypothesis"], label=row["label"])
+
+
+def _trec(data: Path, split: str) -> Iterator[Labelled]:
+    """TREC's question types, the six coarse ones (Li and Roth, 2002)."""
+    for line in read_lines(located(data, f"heads/trec_qc.{'train' if split == 'train' else 'test'}.label")):
+        kind, _, question = line.strip().partition(" ")
+        if question:
+            yield Labelled(question, label=kind.partition(":")[0])
+
+
+def _tagged(files: tuple[str, str], word: int, tag: int, data: Path, split: str) -> Iterator[Labelled]:
+    for row in _columns(located(data, f"heads/{files[split != 'train']}"), word, tag):
+        yield Labelled(words=tuple(w.removeprefix("en:") for w in row.words), tags=row.tags)
+
+
+def _chosen(name: str, data: Path, split: str) -> Iterator[Labelled]:
+    for example in READERS[f"{name}-{split}"](data):
+        question = example.question
+        text = " ".join(filter(None, (question.passage_text, question.text)))
+        yield Labelled(text, endings=question.choices, label=str(example.choice))
+
+
+def _named(names: Sequence[str], kind: Kind, read: Callable[..., Iterator[Labelled]]) -> dict[str, tuple[Kind, Read]]:
+    return {name: (kind, partial(read, name)) for name in names}
+
+
+LABELLED: dict[str, tuple[Kind, Read]] = {
+    **_named(("cola", "sst2"), "sentence", _judged),
+    **_named(("rte",), "pair", _judged),
+    "mrpc": ("pair", _mrpc),
+    **_named(("sick",), "pair", _entailment),
+    "trec": ("sentence", _trec),
+    "wnut17": ("tagging", partial(_tagged, ("wnut17.train.conll", "wnut17.dev.conll"), 0, -1)),
+    "wikiann": ("tagging", partial(_tagged, ("wikiann_en.train.txt", "wikiann_en.dev.txt"), 0, -1)),
+    "ud-ewt": ("tagging", partial(_tagged, ("ud_ewt.train.rebuilt.conllu", "ud_ewt.dev.conllu"), 1, 3)),
+    "ud-ko": ("tagging", partial(_tagged, ("ud_ko_gsd.train.conllu", "ud_ko_gsd.dev.conllu"), 1, 3)),
+    **_named(("piqa", "csqa", "openbookqa"), "ending", _chosen),
+}
+"""Name -> kind of task, and reader of a data folder and a split."""

@@ -1,0 +1,178 @@
+"""`kgqa train` with a [task]: from labelled sentences, pairs, words or endings to a classifier that is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+
+from kgqa.assets import data_folder, expanded
+from kgqa.metrics import entity_f1, matthews
+from kgqa.models.classifiers import Encoding, TaskBatch, decide, load_classifier, save_classifier, task_scores
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.objectives.base import Batches, Objective
+from kgqa.objectives.classification import Task
+from kgqa.objectives.sift import SiFT
+from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
+from kgqa.trainer.answering import EncoderSettings, load_encoder
+from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.types import InputError
+
+
+class TaskSettings(BaseModel):
+    """What is learnt, and of which examples."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    """sentence, pair, tagging (a class a word) or ending (which of several goes on)."""
+    train: str
+    """A published set's name (`LABELLED`) or a file; see `read_labelled`."""
+    dev: str = ""
+    """What is measured at the end; empty: the published set's own development part, or nothing."""
+    limit: int | None = Field(None, ge=1)
+    """Learn from the first so many examples."""
+    max_tokens: int = Field(128, ge=8)
+    batch_rows: int = Field(32, ge=1)
+    """Examples of a step."""
+    epochs: float = Field(3.0, gt=0)
+    """Used where the trainer has no budget of its own."""
+    frozen: bool = False
+    """Leave the encoder as it is and train the head on its states."""
+    both_orders: bool = False
+    """Pairs: read them in both orders and add up what is said (GPT-1 on similarity)."""
+    auxiliary: float = Field(0.0, ge=0)
+    """Causal encoders: weight of the language-model loss beside the task's (GPT-1: 0.5)."""
+
+
+class TaskTrainer(TrainerSettings):
+    """The trainer's settings, with the rates that small encoders like; larger ones want 2e-5 to 5e-5."""
+
+    learning_rate: float = Field(default=1e-3, gt=0)
+    encoder_learning_rate: float | None = Field(default=2e-4, gt=0)
+    warmup: float = Field(default=0.1, ge=0, le=1)
+
+
+class TaskRecipe(BaseModel):
+    """Everything that training a classifier needs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "task"
+    encoder: EncoderSettings = EncoderSettings()
+    task: TaskSettings
+    sift: float = Field(0.0, ge=0)
+    """Weight of virtual adversarial training; 0 is none."""
+    trainer: TaskTrainer = TaskTrainer()
+
+
+class LabelledBatches(Batches):
+    """Examples in an order that follows from seed and step alone, sorted by length inside pools."""
+
+    def __init__(self, rows: Sequence[Labelled], encode: Encoding, size: int, seed: int) -> None:
+        self.rows, self.encode, self.size, self.seed = rows, encode, size, seed
+        self.steps_per_epoch = -(-len(rows) // size)
+
+    def __getitem__(self, step: int) -> TaskBatch:
+        """The examples of a step."""
+        epoch, turn = divmod(step, self.steps_per_epoch)
+        draw = np.random.default_rng([self.seed, epoch])
+        order, pool = draw.permutation(len(self.rows)), self.size * 32
+        pools = [
+            sorted(order[i : i + pool].tolist(), key=lambda n: self.encode.length(self.rows[n]))
+            for i in range(0, len(order), pool)
+        ]
+        batches = [part[i : i + self.size] for part in pools for i in range(0, len(part), self.size)]
+        return self.encode([self.rows[n] for n in batches[int(draw.permutation(len(batches))[turn])]])
+
+
+def train_task(recipe: TaskRecipe, folder: Path) -> tuple[TrainResult, dict[str, float]]:
+    """Train a classifier and measure it; `folder/export` is kept, for `Classifier` and for Hugging Face.
+
+    Raises:
+        InputError: encoder or examples are missing, or do not go with the kind of task.
+    """
+    settings = recipe.task
+    data = data_folder()
+    rows = read_labelled(settings.kind, expanded(settings.train), "train", data)[: settings.limit]
+    labels = labels_of(rows, settings.kind)
+    torch.manual_seed(recipe.trainer.seed)
+    encoder, source = load_encoder(recipe.encoder)
+    stepper = Stepper(encoder)
+    if settings.auxiliary and not stepper.causal:
+        raise InputError("task.auxiliary: only causal encoders (GPT) guess the next token; leave it out")
+    longest = min(settings.max_tokens, stepper.max_tokens)
+    encode = Encoding(load_tokenizer(source), settings.kind, labels, longest, stepper.causal, settings.both_orders)
+    card = {"kind": settings.kind, "labels": labels, "max_tokens": longest, "both_orders": settings.both_orders,
+            "recipe": json.loads(recipe.model_dump_json())}
+
+    def save(model: Any, target: Path) -> None:
+        save_classifier(model, target, card)
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            if (source / name).is_file():
+                (target / name).write_bytes((source / name).read_bytes())
+
+    model = load_classifier(encoder, source, settings.kind, labels)
+    task = Task(model, settings.kind, auxiliary=settings.auxiliary, frozen=settings.frozen, save=save)
+    objective: Objective = SiFT(task, recipe.sift) if recipe.sift else task
+    batches = LabelledBatches(rows, encode, min(settings.batch_rows, len(rows)), recipe.trainer.seed)
+    budget = recipe.trainer
+    if budget.max_steps is None and budget.max_minutes is None and budget.max_tokens is None:
+        steps = max(1, round(settings.epochs * batches.steps_per_epoch))
+        budget = budget.model_copy(update={"max_steps": steps})
+    result = train(objective, batches, budget, folder)
+    held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
+    if result.interrupted or not held_out:
+        return result, {}
+    return result, measure_task(task, read_labelled(settings.kind, expanded(held_out), "dev", data), encode)
+
+
+def labels_of(rows: Sequence[Labelled], kind: Kind) -> list[str]:
+    """The classes of a set, in alphabetical order; of endings none.
+
+    Raises:
+        InputError: an example has no label, or there is but one class.
+    """
+    if any(not (row.tags if kind == "tagging" else row.label) for row in rows):
+        raise InputError("task.train: an example has no label; training needs one for each")
+    if kind == "ending":
+        return []
+    labels = sorted({tag for row in rows for tag in row.tags} if kind == "tagging" else {row.label for row in rows})
+    if len(labels) < 2:
+        raise InputError(f"task.train: one class only ({labels[0]!r}); give examples of others too")
+    return labels
+
+
+@torch.inference_mode()
+def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: int = 64) -> dict[str, float]:
+    """Accuracy; of tags by word, with entity F1 where they are in IOB form; Matthews' r of two classes."""
+    task.eval()
+    device = next(task.parameters()).device
+    order = sorted(range(len(rows)), key=lambda n: encode.length(rows[n]))
+    told: dict[int, dict[str, Any]] = {}
+    for at in range(0, len(order), size):
+        chosen = [rows[n] for n in order[at : at + size]]
+        batch = encode(chosen).to(device)
+        answers = decide(task_scores(task.model, batch, task.kind), batch, chosen, encode)
+        told.update(zip(order[at : at + size], answers, strict=True))
+    if task.kind == "tagging":
+        said, gold = [told[n]["tags"] for n in range(len(rows))], [list(row.tags) for row in rows]
+        pairs = [(a, b) for one, two in zip(said, gold, strict=True) for a, b in zip(one, two, strict=True)]
+        figures = {"accuracy": float(np.mean([a == b for a, b in pairs]))}
+        if any(tag.startswith("B-") for tags in gold for tag in tags):
+            figures["entity_f1"] = entity_f1(said, gold)
+        return figures
+    key = "ending" if task.kind == "ending" else "label"
+    said_one, gold_one = [str(told[n][key]) for n in range(len(rows))], [row.label for row in rows]
+    figures = {"accuracy": float(np.mean([a == b for a, b in zip(said_one, gold_one, strict=True)]))}
+    if len(encode.labels) == 2:
+        second = encode.labels[1]
+        figures["matthews"] = matthews([a == second for a in said_one], [b == second for b in gold_one])
+    return figures

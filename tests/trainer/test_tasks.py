@@ -1,0 +1,75 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.models.classifiers import Classifier
+from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+from kgqa.text.datasets.labelled import Labelled
+from kgqa.trainer.tasks import TaskRecipe, labels_of, train_task
+from kgqa.types import InputError
+
+GOOD, BAD = "i dig a hole with red trowel", "i dig a hole with blue trowel"
+FILES = {
+    "sentence": [{"text": GOOD, "label": "yes"}, {"text": BAD, "label": "no"}],
+    "pair": [{"text": "i dig", "second": GOOD, "label": "yes"}, {"text": "i dig", "second": BAD, "label": "no"}],
+    "tagging": [
+        {"tokens": ["red", "bee", "is", "it"], "tags": ["B-X", "I-X", "O", "O"]},
+        {"tokens": ["blue", "bee", "is", "it"], "tags": ["O", "B-Y", "O", "O"]},
+    ],
+    "ending": [
+        {"text": "i dig with", "endings": ["red trowel", "blue trowel"], "label": 0},
+        {"text": "i dig with", "endings": ["blue trowel", "red trowel"], "label": 1},
+    ],
+}
+
+
+def encoder_folder(variant: str, tokenizer, source: Path, folder: Path) -> Path:  # type: ignore[no-untyped-def]
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    settings = EncoderSettings(variant=variant, max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
+    save_model(build_language_model(settings, tokenizer.get_vocab_size()), folder)
+    (folder / "tokenizer.json").write_bytes((source / "tokenizer.json").read_bytes())
+    return folder
+
+
+def recipe(kind: str, encoder: Path, tmp_path: Path, **task: object) -> TaskRecipe:
+    path = tmp_path / f"{kind}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in FILES[kind] * 16))
+    return TaskRecipe.model_validate(
+        {
+            "encoder": {"folder": str(encoder)},
+            "task": {"kind": kind, "train": str(path), "dev": str(path), "batch_rows": 8, "epochs": 25, **task},
+            "trainer": {"learning_rate": 3e-3, "encoder_learning_rate": 3e-3},
+        }
+    )
+
+
+@pytest.mark.parametrize(("kind", "variant"), [(kind, "electra") for kind in FILES] + [("pair", "gpt1")])
+def test_a_file_becomes_a_classifier(kind: str, variant: str, tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    encoder = encoder_folder(variant, tokenizer, tokenizer_folder, tmp_path / "encoder")
+    more = {"auxiliary": 0.5, "both_orders": True} if variant == "gpt1" else {}
+    _, figures = train_task(recipe(kind, encoder, tmp_path, **more), tmp_path / "run")
+    assert figures["accuracy"] > 0.9
+    if kind == "tagging":
+        assert figures["entity_f1"] > 0.9
+    classifier = Classifier(tmp_path / "run" / "export", "cpu")
+    told = classifier([Labelled(GOOD, label="")] if kind == "sentence" else [])
+    assert kind != "sentence" or told[0]["label"] == "yes"
+
+
+def test_a_frozen_encoder_stays_as_it_is(tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    from transformers import AutoModel
+
+    encoder = encoder_folder("electra", tokenizer, tokenizer_folder, tmp_path / "encoder")
+    train_task(recipe("sentence", encoder, tmp_path, frozen=True, epochs=1), tmp_path / "run")
+    before, after = (AutoModel.from_pretrained(f).state_dict() for f in (encoder, tmp_path / "run" / "export"))
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+
+
+def test_what_cannot_be_learnt_from_is_said() -> None:
+    with pytest.raises(InputError, match="no label"):
+        labels_of([Labelled("a")], "sentence")
+    with pytest.raises(InputError, match="one class only"):
+        labels_of([Labelled("a", label="x")], "sentence")
