@@ -22,7 +22,6 @@ test: $(VENV)/.dev lint
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet $(FORMATTED)
-	$(BIN)/ruff format --check --quiet .
 
 # Every module is named: pdoc leaves out those that a package's __all__ does not list.
 docs: $(VENV)/.docs

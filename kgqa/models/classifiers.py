@@ -60,7 +60,8 @@ class PlainHead(nn.Module):
     def read(self, tokens: TokenBatch) -> Tensor:
         """Scores (B, L), or (B, T, L) of words."""
         hidden = self.stepper.walk(tokens)
-        return self.out(hidden if self.kind == "tagging" else self.stepper.summary(hidden, tokens))
+        scores: Tensor = self.out(hidden if self.kind == "tagging" else self.stepper.summary(hidden, tokens))
+        return scores
 
 
 def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequence[str]) -> nn.Module:
@@ -81,8 +82,8 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequen
     auto = getattr(transformers, _auto(kind))
     if type(config) not in auto._model_mapping:
         return PlainHead(encoder, config.num_labels, kind)
-    model = auto.from_config(config)
-    prefix = model.base_model_prefix
+    model: nn.Module = auto.from_config(config)
+    prefix = str(model.base_model_prefix)
     absent = getattr(model, prefix).load_state_dict(encoder.state_dict(), strict=False)
     if any("pooler" not in name for name in absent.missing_keys):
         raise InputError(f"{folder}: does not fit {type(model).__name__} ({absent.missing_keys[0]})")
