@@ -35,7 +35,7 @@ class Concept:
     domains: list[str] = field(default_factory=list)
     where: str = ""
     kind: str = ""
-    """What kind of thing it is, a type of types.toml; empty where there is no such table."""
+    """What kind of thing it is: a type of types.toml."""
 
     @property
     def name(self) -> str:
@@ -66,7 +66,7 @@ class SourceGraph:
     ambiguous: list[str] = field(default_factory=list)
     """Tails that name several concepts; the first was taken."""
     kinds: dict[str, Kind] = field(default_factory=dict)
-    """The table of types; without one no concept has a type."""
+    """The table of types; without one a concept has a type only where its block names it."""
 
 
 def surface(label: str) -> str:
@@ -83,8 +83,9 @@ def surface(label: str) -> str:
 def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     """All `*.txt` files of a folder as one graph; `relations` defaults to relations.toml in or beside it.
 
-    Types are given where types.toml stands beside the relations. Raises InputError with file, line and remedy
-    where a file is malformed.
+    Types are given where types.toml stands beside the relations.
+
+    Raises InputError with file, line and remedy where a file is malformed.
     """
     files = sorted(folder.glob("*.txt"))
     if not files:
@@ -128,18 +129,21 @@ def unify(
             known = rows.get(key)
             if known is None or known.weight < fact.weight:
                 rows[key] = Fact(*key, fact.weight, known.where if known else fact.where)
-    for head, tail in names.part_shared_names():
-        linked = any((head, name, tail) in rows or (tail, name, head) in rows for name in relations)
-        if "SimilarTo" in relations and not linked:
-            rows[head, "SimilarTo", tail] = Fact(head, "SimilarTo", tail, 1.0, graph.concepts[head].where)
+    shared = names.part_shared_names()
     for head, relation, tail in list(rows):
         # A toy shovel is told apart from a shovel by its facts; that it is a shovel says more.
         pair = ((head, "DistinctFrom", tail), (tail, "DistinctFrom", head))
         for other in pair if relation == "IsA" else ():
             if gone := rows.pop(other, None):
                 graph.dropped.append(f"{gone.where}: DistinctFrom of a concept and its kind")
+    give_kinds(graph.concepts, rows.values(), graph.kinds, lambda label: names.exact.get(surface(label)))
+    for head, tail in shared:
+        # A name that a lullaby and singing one had in common makes neither like the other.
+        alike = graph.concepts[head].kind == graph.concepts[tail].kind
+        linked = any((head, name, tail) in rows or (tail, name, head) in rows for name in relations)
+        if "SimilarTo" in relations and alike and not linked:
+            rows[head, "SimilarTo", tail] = Fact(head, "SimilarTo", tail, 1.0, graph.concepts[head].where)
     graph.facts = list(rows.values())
-    give_kinds(graph.concepts, graph.facts, graph.kinds, lambda label: names.exact.get(surface(label)))
     graph.ambiguous = names.ambiguous
     _give_slugs(graph.concepts)
     return graph

@@ -31,7 +31,7 @@ def read_kinds(path: Path) -> dict[str, Kind]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         return {
-            name: Kind(name, **{key: value if key == "ko" else tuple(value) for key, value in row.items()})  # type: ignore[arg-type]
+            name: Kind(name, **{**row, **{key: tuple(row.get(key, ())) for key in ("roots", "heads", "tails")}})
             for name, row in table.items()
         }
     except FileNotFoundError:
@@ -73,7 +73,8 @@ def give_kinds(
 
 
 def _ends(kinds: Iterable[Kind]) -> tuple[dict[str, str], dict[str, str]]:
-    heads, tails = {}, {}
+    heads: dict[str, str] = {}
+    tails: dict[str, str] = {}
     for kind in kinds:
         heads.update(dict.fromkeys(kind.heads, kind.name))
         tails.update(dict.fromkeys(kind.tails, kind.name))
@@ -106,4 +107,4 @@ def _nearest(
 
 
 def _first(votes: Mapping[str, float], rank: Mapping[str, int]) -> str:
-    return min(votes, key=lambda name: (-votes[name], rank[name]), default="")
+    return min(votes, key=lambda name: (-votes[name], rank.get(name, len(rank))), default="")

@@ -84,7 +84,7 @@ def test_the_shapes_hold_for_every_hundredth_concept_of_the_shipped_graph() -> N
 def test_the_ontology_names_every_word_that_is_written() -> None:
     ontology = rdflib.Graph().parse(RELATIONS.with_name("ontology.ttl"), format="turtle")
     declared = {str(subject) for subject in ontology.subjects(rdflib.RDFS.label)}
-    for word in ("Concept", "domain", "words", "inverseWords", "weight"):
+    for word in ("Concept", "domain", "kind", "words", "inverseWords", "weight"):
         assert f"{ONTOLOGY}{word}" in declared
 
 
