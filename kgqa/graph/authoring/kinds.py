@@ -31,7 +31,9 @@ def read_kinds(path: Path) -> dict[str, Kind]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         return {
-            name: Kind(name, **{**row, **{key: tuple(row.get(key, ())) for key in ("roots", "heads", "tails")}})
+            name: Kind(
+                name, **{**row, **{key: tuple(row.get(key, ())) for key in ("roots", "heads", "tails")}}
+            )
             for name, row in table.items()
         }
     except FileNotFoundError:
