@@ -16,9 +16,11 @@ from torch import Tensor
 from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.batch import Fused, QABatch
 from kgqa.deletion import answer_paths, by_deletion, targets
+from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import is_korean
+from kgqa.graph.linking.normalising import ARTICLES, words
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
@@ -194,7 +196,11 @@ class Answerer:
 
     def is_korean(self, question: Question) -> bool:
         """Whether a question is read and answered as Korean."""
-        return self.language == "ko" or (self.language == "auto" and is_korean(question.text))
+        if self.language != "auto":
+            return self.language == "ko"
+        first = next((word for word, _, _ in words(question.text)), "")
+        # "Is 하늘대학교 private?" is English with a Korean name in it
+        return is_korean(question.text) and first not in STOP_WORDS - ARTICLES
 
     def _over_korean(self) -> KoreanOver:
         from kgqa.korean.answering import KoreanOver
@@ -238,8 +244,15 @@ class Answerer:
         share = 1000 / len(questions)
         spent = {"link": linker.seconds * share, "retrieve": (retrieved - linker.seconds) * share}
         answers = self.read(questions, subgraphs)
-        answers = [computed(self, a, graphs[0]) for a, graphs in zip(answers, subgraphs, strict=True)]
+        answers = [self._computed(a, graphs[0]) for a, graphs in zip(answers, subgraphs, strict=True)]
         return [replace(a, timing_ms=_total({**spent, **a.timing_ms})) for a in answers], subgraphs
+
+    def _computed(self, answer: Answer, subgraph: Subgraph) -> Answer:
+        """The answer, computed where the question asks for that; a Korean one is read in English for it."""
+        if (glossed := self._glossed(answer.question)) is None:
+            return computed(self, answer, subgraph)
+        found = computed(self, replace(answer, question=glossed.english), subgraph)
+        return self._over_korean().answer(found, glossed) if found.evidence.query else answer
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""

@@ -168,6 +168,8 @@ def test_a_korean_question_is_answered_in_korean_words(answerer: Answerer) -> No
 def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:
     english = Question("What did I dig with?")
     assert not answerer.is_korean(english) and answerer.is_korean(Question("왜?"))
+    assert not answerer.is_korean(Question("Is 윤태호 from 제주?"))
+    assert answerer.is_korean(Question("The Hobbit은 뭐야?"))
     set_to_english = Answerer.load(str(model_folder), str(tools_file), language="en")
     assert not set_to_english.is_korean(Question("왜?"))
     with pytest.raises(InputError, match="auto, en, ko"):

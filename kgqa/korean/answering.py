@@ -82,6 +82,8 @@ class KoreanOver:
             return replace(candidate, text=_VERDICTS[candidate.text], span=where)
         if candidate.concept is not None:
             return replace(candidate, text=self._label(candidate.concept, candidate.text))
+        if candidate.source is Source.KNOWLEDGE:  # a number that was counted
+            return candidate
         span = glossed.span(*candidate.span) if candidate.span else None
         if span is None:
             return None
