@@ -14,10 +14,15 @@ def test_one_form_of_file_after_another(tmp_path: Path) -> None:
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-        assert read_labelled("sentence", str(tmp_path / name), "train", tmp_path) == [Labelled("good", label="1")]
+        assert read_labelled("sentence", str(tmp_path / name), "train", tmp_path) == [
+            Labelled("good", label="1")
+        ]
     (tmp_path / "b.conll").write_text("-DOCSTART- O\n\nJohn NNP B-PER\nsleeps VBZ O\n\nHere RB O\n")
     rows = read_labelled("tagging", str(tmp_path / "b.conll"), "train", tmp_path)
-    assert [(row.words, row.tags) for row in rows] == [(("John", "sleeps"), ("B-PER", "O")), (("Here",), ("O",))]
+    assert [(row.words, row.tags) for row in rows] == [
+        (("John", "sleeps"), ("B-PER", "O")),
+        (("Here",), ("O",)),
+    ]
     contracted = "# text = im Haus\n1-2\tim\t_\t_\n1\tin\tin\tADP\n2\tdem\tder\tDET\n2.1\tx\tx\tX\n\n"
     (tmp_path / "c.conllu").write_text(contracted)
     (row,) = read_labelled("tagging", str(tmp_path / "c.conllu"), "train", tmp_path)
