@@ -17,6 +17,7 @@ SHIPPED = (
     "training/recipes",
     "training/RESULTS.md",
     "training/curves.json",
+    "training/parts.json",
     "tests/graphs",
 )
 """Copied to kgqa/_shipped under the same names; `kgqa/assets.py` looks there first."""

@@ -213,6 +213,11 @@ class Answerer:
         """What the reader is asked instead of a Korean question."""
         return self._over_korean().gloss(question) if self.is_korean(question) else None
 
+    def read_as(self, question: Question) -> Question:
+        """What the reader is asked: a Korean question glossed into English words, any other as it is."""
+        glossed = self._glossed(question)
+        return glossed.english if glossed else question
+
     def answer(self, question: Question) -> Answer:
         """Answer one question. Its evidence begins with the path without which the score changes most.
 

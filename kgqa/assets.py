@@ -26,6 +26,8 @@ DEFAULT_READER = "kgqa-base"
 RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
 """Curves of the shipped encoders' pretraining."""
+PARTS = ROOT / "training" / "parts.json"
+"""What each part of the released reader brings, as measured."""
 APP = ROOT / "apps" / "main.py"
 RECIPES = ROOT / "training" / "recipes"
 """Recipes of the shipped readers and encoders, and of the comparison."""
@@ -37,6 +39,12 @@ def cache_folder(kind: str) -> Path:
     """Where things made once are kept: compiled "graphs", retrieved "subgraphs"; within `$XDG_CACHE_HOME/kgqa`."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "kgqa" / kind
+
+
+def feedback_file() -> Path:
+    """Where what visitors think of answers is kept: KGQA_FEEDBACK, or `$XDG_DATA_HOME/kgqa/feedback.jsonl`."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(os.environ.get("KGQA_FEEDBACK") or Path(home) / "kgqa" / "feedback.jsonl")
 
 
 def graph_folders() -> list[Path]:

@@ -15,7 +15,9 @@ from kgqa.graph.linking.morphology import is_korean
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import (
+    CAUTION,
     Answer,
+    Candidate,
     Evidence,
     EvidencePath,
     InputError,
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 
 MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
+LEAST_SHOWN = 0.02
+"""Probability from which on a runner-up is worth a reader's time."""
+LEAST_INFLUENCE = 0.05
+"""Fall of the log-odds from which on a path counts as a reason."""
 ADDED = "urn:kgqa:added:"
 """How the names of concepts begin that only an edit knows."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
@@ -84,6 +90,33 @@ def _said(head: str, relation: Relation, tail: str) -> str:
 def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
     """The facts of a path, each in words, in walking order."""
     return [sentence(evidence.subgraph, edge) for edge in path.steps]
+
+
+def is_guess(answer: Answer, caution: float = CAUTION) -> bool:
+    """Whether an answer is too unsure to be given as one: "I don't know; perhaps ..."."""
+    return answer.confidence < caution
+
+
+def is_decided_by_facts(answer: Answer) -> bool:
+    """Whether the first path of facts carried the answer, as far as that was measured."""
+    evidence = answer.evidence
+    return bool(evidence.paths) and (evidence.influence is None or evidence.influence >= LEAST_INFLUENCE)
+
+
+def worth_showing(answer: Answer, least: float = LEAST_SHOWN) -> list[Candidate]:
+    """Runners-up that a reader may want to see: likely enough, whole words, and not the answer with a word more."""
+    passage, taken = answer.question.passage_text, answer.evidence.span if answer.text else None
+    found = []
+    for candidate in answer.runners_up:
+        if candidate.score < least:
+            continue
+        if span := candidate.span:
+            cut = any(passage[at - 1 : at + 1].isalnum() and 0 < at < len(passage) for at in span)
+            same = taken is not None and span.start < taken.end and taken.start < span.end
+            if candidate.text == passage[span.start : span.end] and (cut or same):
+                continue
+        found.append(candidate)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +184,32 @@ def strike_answer(answer: Answer) -> list[Edit]:
     ]
 
 
+_PREFIXES = [
+    "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .",
+    "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+]
+
+
+def evidence_turtle(answer: Answer, edges: Sequence[int] | None = None) -> str:
+    """Facts of an answer's evidence as Turtle, with the labels of what they name; without `edges` those shown."""
+    graph = answer.evidence.subgraph
+    rows = graph.edges[list(shown_edges(answer) if edges is None else edges)].tolist()
+    named = {graph.nodes[n]: graph.labels[n] for head, _, tail in rows for n in (head, tail)}
+    named |= {graph.relations[r].name: graph.relations[r].words or graph.relations[r].label for _, r, _ in rows}
+    labels = [
+        f"{_iri(name)} rdfs:label {json.dumps(label, ensure_ascii=False)} ."
+        for name, label in sorted(named.items())
+    ]
+    facts = [
+        f"{_iri(graph.nodes[h])} {_iri(graph.relations[r].name)} {_iri(graph.nodes[t])} ." for h, r, t in rows
+    ]
+    return "\n".join([*_PREFIXES[1:], "", *labels, "", *facts, ""])
+
+
 def edits_turtle(edits: Sequence[Edit]) -> str:
     """Edits as Turtle: added facts with the labels of their ends, struck ones as `kgqa:Struck` statements."""
     lines = [
-        "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .",
-        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        *_PREFIXES,
         "@prefix kgqa: <https://kgqa.org/ontology#> .",
         "",
     ]

@@ -54,6 +54,8 @@ class Source(StrEnum):
     NONE = "none"
 
 
+CAUTION = 0.35
+"""Confidence below which an answer is given as a guess, unless a user says otherwise."""
 YES, NO = "yes", "no"
 """What a yes/no question is answered with."""
 

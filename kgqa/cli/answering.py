@@ -6,7 +6,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from kgqa.types import Answer, Example, InputError, Passage, Question, printable
+from kgqa.types import CAUTION, Answer, Example, InputError, Passage, Question, printable
 
 MAX_PASSAGE_BYTES = 1_000_000
 """More than the most characters that are read, in any script."""
@@ -14,7 +14,12 @@ MAX_PASSAGE_BYTES = 1_000_000
 _NO_ANSWER = ("(no answer)", "(답 없음)")
 _CONFIDENCE = ("confidence", "확신")
 _BECAUSE = ("because", "까닭:")
+_READING = (
+    "known from reading; no single fact decided this; it fits that",
+    "읽어서 아는 것이며 한 사실이 정하지는 않음:",
+)
 _OR = ("or:", "또는:")
+_PERHAPS = ("I don't know; perhaps", "잘 모르겠습니다. 아마")
 
 
 def ask_one(
@@ -26,8 +31,9 @@ def ask_one(
     as_json: bool,
     device: str = "auto",
     language: str = "auto",
+    caution: float = CAUTION,
 ) -> None:
-    """Answer one question and print it."""
+    """Answer one question and print it; an answer less sure than `caution` is told as a guess."""
     from kgqa.answerer import Answerer, check_question
     from kgqa.explain import answer_json
 
@@ -38,7 +44,7 @@ def ask_one(
     if as_json:
         print(json.dumps(answer_json(answer), ensure_ascii=False))
     else:
-        _show(answer, answerer.is_korean(asked))
+        _show(answer, caution, answerer.is_korean(asked))
 
 
 def read_passage(passage: str) -> str:
@@ -62,23 +68,28 @@ def read_passage(passage: str) -> str:
         raise InputError(f"{path}: the passage cannot be read ({error}); name a UTF-8 text file") from error
 
 
-def _show(answer: Answer, korean: bool = False) -> None:
+def _show(answer: Answer, caution: float, korean: bool = False) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from kgqa.explain import path_sentences, source_words
+    from kgqa.explain import is_decided_by_facts, is_guess, path_sentences, source_words, worth_showing
 
     console = Console()
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(printable(text), style=style))
 
-    say(answer.text or _NO_ANSWER[korean], "bold")
+    runners_up = worth_showing(answer)
+    told = answer.text or _NO_ANSWER[korean]
+    if is_guess(answer, caution) and (perhaps := answer.text or next((c.text for c in runners_up), "")):
+        told = f"{_PERHAPS[korean]} {perhaps}"
+    say(told, "bold")
     say(f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
     if answer.evidence.paths:
         facts = path_sentences(answer.evidence, answer.evidence.paths[0])
-        say(f"{_BECAUSE[korean]} {'; '.join(facts)}")
-    others = [f"{c.text} ({c.score:.0%})" for c in answer.runners_up[:3]]
+        begin = (_BECAUSE if is_decided_by_facts(answer) else _READING)[korean]
+        say(f"{begin} {'; '.join(facts)}")
+    others = [f"{c.text} ({c.score:.0%})" for c in runners_up[:3]]
     if others:
         say(f"{_OR[korean]} {', '.join(others)}", "dim")
 

@@ -11,7 +11,7 @@ import typer
 
 from kgqa import __version__
 from kgqa.assets import APP, DEFAULT_READER, RECIPES, ROOT
-from kgqa.types import InputError, printable
+from kgqa.types import CAUTION, InputError, printable
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",  # spinning threads slow every other process down
@@ -66,6 +66,9 @@ def ask(
     language: Language = "auto",
     server: Annotated[str, typer.Option(help="Ask a service (`kgqa serve`) at this address instead.")] = "",
     key: Annotated[str, typer.Option(envvar="KGQA_API_KEY", help="Key for --server.")] = "",
+    caution: Annotated[
+        float, typer.Option(min=0, max=1, help="Confidence below which the answer is called a guess.")
+    ] = CAUTION,
 ) -> None:
     """Answer one question, with the evidence."""
     from kgqa.cli.answering import ask_one, read_passage
@@ -75,7 +78,7 @@ def ask(
 
         ask_server(server, question, read_passage(passage), tuple(choice or ()), key, as_json)
         return
-    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device, language)
+    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device, language, caution)
 
 
 @app.command()
