@@ -1,5 +1,7 @@
-// Zoom, pan and clicks for the Graphviz picture beside this component: the layout stays Graphviz's.
-export default function ({ parentElement, data, setTriggerValue }) {
+// Zoom, pan, clicks and saving for the Graphviz picture beside this component: the layout stays Graphviz's.
+const NARROW = 600; // CSS pixels; below it a picture runs from top to bottom
+
+export default function ({ parentElement, data, setTriggerValue, setStateValue }) {
   const box = parentElement.closest("[class*=st-key-drawn]");
   const bar = parentElement.querySelector(".explorer");
   const words = [data.closer, data.wider, data.whole];
@@ -81,6 +83,49 @@ export default function ({ parentElement, data, setTriggerValue }) {
     if (title && !moved) setTriggerValue("picked", title.textContent);
   }
 
+  function saved(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  function source() {
+    refresh();
+    const copy = svg.cloneNode(true);
+    copy.removeAttribute("style");
+    copy.setAttribute("viewBox", `${whole.x} ${whole.y} ${whole.width} ${whole.height}`);
+    copy.setAttribute("width", whole.width);
+    copy.setAttribute("height", whole.height);
+    const sheet = document.createElementNS(svg.namespaceURI, "rect");
+    const place = { x: whole.x, y: whole.y, width: whole.width, height: whole.height };
+    for (const [name, value] of Object.entries(place)) sheet.setAttribute(name, value);
+    sheet.setAttribute("fill", getComputedStyle(document.querySelector(".stApp")).backgroundColor);
+    copy.prepend(sheet);
+    return new XMLSerializer().serializeToString(copy);
+  }
+
+  function save(kind) {
+    attach();
+    if (!svg) return;
+    const blob = new Blob([source()], { type: "image/svg+xml" });
+    if (kind === "SVG") {
+      saved(blob, "evidence.svg");
+      return;
+    }
+    const picture = new Image();
+    const url = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(source())}`;
+    picture.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = 2 * whole.width;
+      canvas.height = 2 * whole.height;
+      canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((made) => saved(made, "evidence.png"));
+    };
+    picture.src = url;
+  }
+
   function attach() {
     const found = box?.querySelector("[data-testid=stGraphVizChart] svg");
     if (!found || found === svg) return;
@@ -104,12 +149,22 @@ export default function ({ parentElement, data, setTriggerValue }) {
       button.onclick = () => (number === 2 ? reset() : zoom(number ? 1.3 : 1 / 1.3));
       return button;
     }),
+    ...["PNG", "SVG"].map((kind) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = kind;
+      button.title = `${data.save} ${kind}`;
+      button.setAttribute("aria-label", `${data.save} ${kind}`);
+      button.onclick = () => save(kind);
+      return button;
+    }),
     Object.assign(document.createElement("span"), { textContent: data.hint }),
   );
   const watcher = new MutationObserver(attach);
   if (box) watcher.observe(box, { childList: true, subtree: true });
   window.addEventListener("pointermove", move);
   window.addEventListener("pointerup", up);
+  if (box?.clientWidth) setStateValue("narrow", box.clientWidth < NARROW);
   attach();
   return () => {
     watcher.disconnect();

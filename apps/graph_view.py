@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,6 @@ COLOURS = {
 }
 ANSWER_COLOUR = "#ffb9ac"
 PATH_COLOURS = {False: "#b8321f", True: "#ff8a75"}
-WIDE = 12
 QUIET_COLOURS = {False: "#666666", True: "#a8a8a8"}
 
 
@@ -60,46 +60,80 @@ def picked_edges(answer: Answer, limit: int) -> list[int]:
     return picked
 
 
-def to_dot(answer: Answer, limit: int, dark: bool = False) -> str:
-    """Graphviz DOT of the evidence: nodes coloured by role, the answer and the best path in bold."""
+def to_dot(answer: Answer, limit: int, dark: bool = False, narrow: bool = False) -> str:
+    """Graphviz DOT of the evidence, laid out from what was said (left, or on top where narrow) to the answer.
+
+    Nodes are coloured by role; the best path is bold and walks straight, the rest stays pale.
+    """
     graph = answer.evidence.subgraph
     edges = picked_edges(answer, limit)
-    bold = set(answer.evidence.paths[0].steps) if answer.evidence.paths else set()
+    path = answer.evidence.paths[0] if answer.evidence.paths else None
+    ways = dict(zip(path.steps, path.forward, strict=True)) if path else {}
     answers = answer_nodes(answer)
+    on_path = {int(graph.edges[e, side]) for e in ways for side in (0, 2)}
     nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answers)
     colours = {n: COLOURS.get(NodeRole(int(graph.roles[n])), COLOURS[NodeRole.OTHER]) for n in nodes}
     colours |= dict.fromkeys(answers, ANSWER_COLOUR)
     named = [(n, graph.labels[n], colours[n]) for n in nodes]
-    facts = [
-        (int(h), _words(graph, int(r)), int(t), edge in bold)
-        for edge, (h, r, t) in zip(edges, graph.edges[edges].tolist(), strict=True)
-    ]
-    return dot(named, facts, answers, dark)
+    facts = []
+    for edge in edges:
+        head, relation, tail = (int(value) for value in graph.edges[edge])
+        forward = ways.get(edge, _leads_on(graph, head, tail, answers))
+        facts.append(Drawn(head, _words(graph, relation), tail, edge in ways, forward))
+    return dot(named, facts, on_path | (answers if path else set()), dark, narrow)
+
+
+def _leads_on(graph: Subgraph, head: int, tail: int, answers: Collection[int]) -> bool:
+    """Whether a fact is drawn from its head to its tail: not out of the answer, not into what was said."""
+    asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
+    if head in answers or tail in answers:
+        return head not in answers
+    return not (graph.roles[tail] in asked and graph.roles[head] not in asked)
+
+
+class Drawn(NamedTuple):
+    """A fact in a picture. `forward` tells whether it is laid out from its head to its tail."""
+
+    head: int
+    words: str
+    tail: int
+    is_bold: bool = False
+    forward: bool = True
 
 
 def dot(
     nodes: Iterable[tuple[int, str, str]],
-    facts: Sequence[tuple[int, str, int, bool]],
+    facts: Sequence[Drawn],
     bold: Collection[int] = (),
     dark: bool = False,
+    narrow: bool = False,
 ) -> str:
-    """Graphviz DOT of (id, label, colour) nodes and (head, words, tail, is bold) facts."""
+    """Graphviz DOT of (id, label, colour) nodes and facts; the `bold` nodes stand out, where there are any."""
     quiet, path = QUIET_COLOURS[dark], PATH_COLOURS[dark]
-    nodes = list(nodes)
-    direction = "LR" if len(nodes) > WIDE else "TB"  # many concepts side by side would be too wide
     lines = [
         "digraph evidence {",
-        f'  rankdir={direction}; bgcolor="transparent"; pad=0.1; nodesep=0.2; ranksep=0.45;',
+        f'  rankdir={"TB" if narrow else "LR"}; bgcolor="transparent"; pad=0.1; nodesep=0.2; ranksep=0.45;',
         '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=13, '
         f'color="{quiet}", fontcolor="#1a1a1a", margin="0.12,0.06", height=0.3];',
         f'  edge [fontname="Helvetica", fontsize=11, color="{quiet}", fontcolor="{quiet}", arrowsize=0.7];',
     ]
     for node, label, colour in nodes:
-        width = 2.2 if node in bold else 0.8
-        lines.append(f'  n{node} [label={quote(label)}, fillcolor="{colour}", penwidth={width}];')
-    for head, words, tail, is_bold in facts:
-        style = f', color="{path}", fontcolor="{path}", penwidth=2.5' if is_bold else ""
-        lines.append(f"  n{head} -> n{tail} [label={quote(words, 18)}{style}];")
+        style = ", penwidth=0.8"
+        if bold:
+            style = (
+                f', color="{path}", penwidth=2.5, fontsize=15'
+                if node in bold
+                else ", penwidth=0.5, fontsize=11"
+            )
+        lines.append(f'  n{node} [label={quote(label)}, fillcolor="{colour}"{style}];')
+    for fact in facts:
+        first, second = (fact.head, fact.tail) if fact.forward else (fact.tail, fact.head)
+        style = "" if fact.forward else ", dir=back"
+        if fact.is_bold:
+            style += f', color="{path}", fontcolor="{path}", penwidth=3, fontsize=13, weight=20'
+        elif fact.head in bold and fact.tail in bold:
+            style += ", constraint=false"
+        lines.append(f"  n{first} -> n{second} [label={quote(fact.words, 18)}{style}];")
     return "\n".join([*lines, "}"])
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,12 @@ class Guess:
 def joined(pieces: Iterable[str]) -> str:
     """Pieces of words as a text; `##` goes on with the word before."""
     return " ".join(pieces).replace(" ##", "")
+
+
+def whole_words(pieces: Sequence[str]) -> list[range]:
+    """Places of the pieces of each word."""
+    starts = [at for at, piece in enumerate(pieces) if not at or not piece.startswith("##")]
+    return [range(a, b) for a, b in pairwise([*starts, len(pieces)])]
 
 
 class Lens:
@@ -75,24 +83,36 @@ class Lens:
             return self.model(input_ids=torch.tensor(rows), output_attentions=True)
 
     def guesses(self, text: str, count: int = 6) -> list[list[Guess]]:
-        """The best words for each [MASK], best first."""
+        """The best words for each [MASK], best first: whole ones, without those that stand in the text already.
+
+        A small encoder likes to repeat what it has just read, which tells nobody anything.
+        """
         ids = self._ids(text)
         probabilities = self._run([ids]).logits[0].softmax(-1)
-        return [self._best(probabilities[at], count) for at, i in enumerate(ids) if i == self.mask]
+        here = {self.tokenizer.id_to_token(i) for i in ids}
+        found = []
+        for at in (at for at, i in enumerate(ids) if i == self.mask):
+            best = (g for g in self._best(probabilities[at], 20 * count) if g.word.isalpha() and g.word not in here)
+            found.append(list(islice(best, count)))
+        return found
 
     def each_hidden(self, text: str) -> list[tuple[str, float, Guess]]:
-        """For each word: its probability when it is hidden, and the best word there."""
+        """For each word: its probability when it is hidden, and the best word there.
+
+        Of a word in several pieces all are hidden together, and their probabilities are multiplied.
+        """
         ids = self._ids(text)
-        places = range(1, len(ids) - 1)
-        rows = [[*ids[:at], self.mask, *ids[at + 1 :]] for at in places]
-        if not rows:
+        words = [[at + 1 for at in word] for word in whole_words(self.words(text)[1:-1])]
+        if not words:
             return []
+        rows = [[self.mask if at in word else i for at, i in enumerate(ids)] for word in words]
         probabilities = self._run(rows).logits.softmax(-1)
         found = []
-        for row, at in enumerate(places):
-            here = probabilities[row, at]
-            word = self.tokenizer.id_to_token(ids[at])
-            found.append((word, float(here[ids[at]]), self._best(here, 1)[0]))
+        for row, word in enumerate(words):
+            best = [self._best(probabilities[row, at], 1)[0] for at in word]
+            guess = Guess(joined(g.word for g in best), prod(g.probability for g in best))
+            chance = prod(float(probabilities[row, at, ids[at]]) for at in word)
+            found.append((joined(self.tokenizer.id_to_token(ids[at]) for at in word), chance, guess))
         return found
 
     def corrupted(self, text: str, seed: int = 0, share: float = 0.25) -> tuple[str, list[tuple[str, str]]]:
@@ -123,10 +143,24 @@ class Lens:
         pairs = zip(indices.tolist(), values.tolist(), strict=True)
         return [Guess(self.tokenizer.id_to_token(i), v) for i, v in pairs]
 
-    def attention(self, text: str, layer: int, head: int) -> list[list[float]]:
-        """How much each word (row) looks at each word (column), in one head."""
-        rows: list[list[float]] = self._run([self._ids(text)]).attentions[layer][0, head].tolist()
-        return rows
+    def attention(self, text: str, layer: int, head: int | None = None) -> tuple[list[str], list[list[float]]]:
+        """Words, and how much each of them (row) looks at each (column), in one head or in the mean of all.
+
+        What goes to the marks around a sentence is left out, and the rest of each row shared out anew; the pieces
+        of a word look together (mean) and are looked at together (sum).
+        """
+        pieces = self.words(text)
+        weights = self._run([self._ids(text)]).attentions[layer][0]
+        chosen = weights.mean(0) if head is None else weights[head]
+        inner = chosen[1:-1, 1:-1]
+        words = whole_words(pieces[1:-1])
+        rows = []
+        for looks in words:
+            row = inner[looks.start : looks.stop].mean(0)
+            sums = [float(row[seen.start : seen.stop].sum()) for seen in words]
+            whole = sum(sums) or 1.0
+            rows.append([value / whole for value in sums])
+        return [joined(pieces[1 + at] for at in word) for word in words], rows
 
 
 class Discriminator:

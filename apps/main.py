@@ -6,22 +6,39 @@ from pathlib import Path
 
 import streamlit as st
 
+from apps import memory
+from apps.own_graphs import keep_in_address, reopen
 from apps.resources import is_dark, say
 from apps.texts import LANGUAGES
-from apps.views import ask, batch, compare, learn, own
+from apps.views import about, ask, batch, compare, learn, own
+from kgqa.types import CAUTION
 
 ICON = Path(__file__).with_name("icon.svg")
-KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many")
-STYLE = (
-    ".stApp{word-break:keep-all}.stMainBlockContainer{padding-top:4rem}.stSidebar button p{text-align:left}"
-)
-DARK = "button[data-selected=true] p,[data-testid=stCaptionContainer] code{color:#8fd3b4!important}"
+KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many", "caution")
+STYLE = """
+.stApp{word-break:keep-all}
+.stMainBlockContainer{padding-top:4rem}
+.stMainBlockContainer h1{padding:.2rem 0}
+.stSidebar button p{text-align:left}
+[data-testid=stCaptionContainer]{color:inherit;opacity:.8}
+.st-key-gallery{flex-wrap:nowrap!important;overflow-x:auto;padding:.2rem .1rem .5rem;scrollbar-width:thin}
+.st-key-gallery>*{flex:none!important;width:auto!important}
+.st-key-asking .st-key-question{flex:1 1 12rem}
+.st-key-memory{position:absolute;height:0;overflow:hidden}
+@media(max-width:700px){
+  .stMainBlockContainer{padding:3.5rem 1rem 2rem}
+  .stMainBlockContainer>div>.stVerticalBlock,.stMainBlockContainer>.stVerticalBlock{gap:.6rem}
+  .stMainBlockContainer h1{font-size:1.5rem}
+}
+"""
+DARK = "button[data-selected=true] p,[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code{color:#8fd3b4!important}"
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),
     "own": (own.page, ":material/hub:"),
     "compare": (compare.page, ":material/compare:"),
     "batch": (batch.page, ":material/table_rows:"),
     "learn": (learn.page, ":material/school:"),
+    "about": (about.page, ":material/info:"),
 }
 
 
@@ -33,6 +50,7 @@ def main() -> None:
     saved = state.setdefault("saved", {})
     if "language" not in saved:
         state["language"] = saved["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
+        state["caution"] = saved["caution"] = CAUTION
     pages = {
         name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")
         for name, (page, icon) in PAGES.items()
@@ -46,10 +64,16 @@ def main() -> None:
         st.segmented_control(
             say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
         )
+        st.slider(
+            say("caution"), 0.0, 0.9, step=0.05, format="percent", key="caution", help=say("caution_help")
+        )
     try:
+        reopen()
         chosen.run()
         with st.sidebar:
             ask.history()
+        memory.component(ask.walk)
+        keep_in_address()
     finally:
         saved.update({key: state[key] for key in KEPT if key in state})
 

@@ -1,10 +1,9 @@
-"""What all visitors share (readers, the shipped graph) and what one visitor owns (a graph, a language)."""
+"""What all visitors share (readers, the shipped graph), and what one visitor has chosen."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
-from kgqa.types import InputError, KnowledgeGraph
+from kgqa.types import CAUTION, InputError
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 
@@ -63,19 +62,9 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def own_graph() -> KnowledgeGraph | None:
-    """The visitor's own graph."""
-    graph: KnowledgeGraph | None = st.session_state.get("own_graph")
-    return graph
-
-
-def keep_own(graph: KnowledgeGraph | None, manifest: dict[str, Any] | None = None) -> None:
-    """Let the visitor's questions go to a graph of their own, or (None) to the shared one again."""
-    st.session_state["own_graph"] = graph
-    st.session_state["own_manifest"] = manifest
-    st.session_state["own_answerer"] = shared_answerer().with_graph(graph) if graph is not None else None
-    st.session_state["graph_choice"] = "own" if graph is not None else "shared"
-    st.session_state.pop("answer", None)
+def caution() -> float:
+    """The confidence below which this visitor wants to hear "I don't know"."""
+    return float(st.session_state.get("caution", CAUTION))
 
 
 def answerer() -> Answerer:

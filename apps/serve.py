@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.request
 import webbrowser
+from importlib.util import find_spec
 from pathlib import Path
 
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -61,7 +62,7 @@ def streamlit_arguments(address: str, port: int) -> list[str]:
         "logger.level": "error",
         "logger.hideWelcomeMessage": "true",  # it asks a stranger for this machine's outer address
     }
-    script = str(Path(__file__).with_name("main.py"))
+    script = str(Path(__file__).with_name("asgi.py" if find_spec("streamlit.starlette") else "main.py"))
     return ["run", script, *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
 
 

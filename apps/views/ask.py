@@ -7,52 +7,120 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from apps.examples import GALLERY
+from apps import feedback, memory
+from apps.documents import MAX_BYTES, SUFFIXES, pasted, text_of
+from apps.examples import SAMPLES, gallery_of
 from apps.markup import QUIET, annotated, bars, escaped, mentions, plain
-from apps.resources import answerer, complain, own_graph, say
+from apps.memory import Asked
+from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reopen
+from apps.resources import answerer, caution, complain, language, say
 from apps.views import what_if, why
 from kgqa.answerer import MAX_QUESTION_CHARACTERS
-from kgqa.explain import answer_json, is_common
-from kgqa.types import Answer, InputError, NodeRole, Passage, Question, Source
+from kgqa.assets import feedback_file
+from kgqa.explain import answer_json, is_common, is_guess, worth_showing
+from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source, Subgraph
 
 MAX_LINK_CHARACTERS = 4_000
-MAX_HISTORY = 20
+SAMPLE = "beekeeping"
 FIELDS = {"p": "passage", "q": "question", "c": "choices"}
+FORGOTTEN = ("answer", "problem", "influences", "edits", "past_edits", "edited_answer", "concept")
 
 
 def page() -> None:
     """The page."""
     read_link()
-    st.title("kgqa", anchor=False)
-    st.caption(say("tagline"))
-    gallery()
-    with st.form("ask"):
-        st.text_area(say("passage"), key="passage", height=100)
-        st.text_input(say("question"), key="question", max_chars=MAX_QUESTION_CHARACTERS)
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_area(say("choices"), key="choices", height=68)
-            choose_graph()
-            if st.form_submit_button(say("ask_button"), type="primary"):
-                st.session_state["asked"] = True
     if st.session_state.pop("asked", False):
         ask()
-    if (answer := st.session_state.get("answer")) is not None:
-        show(answer)
-        why.section(answer)
+    answer: Answer | None = st.session_state.get("answer")
+    st.title("kgqa", anchor=False)
+    if answer is None:
+        st.caption(say("tagline"))
+    gallery()
+    form(answer)
+    if problem := st.session_state.get("problem"):
+        complain(InputError(problem))
+    if answer is not None:
+        shown = answerer().shown(answer)
+        show(shown)
+        why.section(shown, answer)
         what_if.section(answer)
-    else:
+    elif not problem:
         st.caption(say("start"))
 
 
 def gallery() -> None:
-    """Examples, one click each, in rows that say what they show."""
+    """Examples, one click each, in one row that scrolls and says what they show."""
     number = 0
-    for title, examples in GALLERY.items():
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.html(f'<span style="{QUIET}">{escaped(say(title))}</span>', width="content")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="gallery"):
+        for title, examples in gallery_of(language()).items():
+            st.html(f'<span style="{QUIET};white-space:nowrap">{escaped(say(title))}</span>', width="content")
             for name, values in examples.items():
-                st.button(name, on_click=fill, args=values, key=f"example{number}")
+                st.button(name, on_click=fill, args=values, key=f"example{number}", wrap=False)
                 number += 1
+        st.html(
+            f'<span style="{QUIET};white-space:nowrap">{escaped(say("gallery_own"))}</span>', width="content"
+        )
+        st.button(
+            say("own_example"), on_click=fill_own, key="example_own", icon=":material/hive:", wrap=False
+        )
+
+
+def form(answer: Answer | None) -> None:
+    """What is asked. Once it is answered the passage is folded, so that the answer is in view."""
+    passage = " ".join(st.session_state.get("passage", "").split())
+    if answer is None:
+        label = say("passage_box")
+    else:
+        # a label that changes with every answer folds a box that the visitor has opened
+        label = (
+            plain(say("passage_kept", start=passage[:70] + "…" * (len(passage) > 70)))
+            if passage
+            else say("passage_none")
+        )
+        label += "\u200b" * (st.session_state.get("times_asked", 0) % 2)
+    with st.form("ask", border=False):
+        with st.expander(label, expanded=answer is None):
+            st.text_area(say("passage"), key="passage", height=110, placeholder=say("passage_hint"))
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                st.text_area(say("choices"), key="choices", height=68)
+                choose_graph()
+        with st.container(horizontal=True, vertical_alignment="bottom", key="asking"):
+            st.text_input(
+                say("question"),
+                key="question",
+                max_chars=MAX_QUESTION_CHARACTERS,
+                placeholder=say("follow_up") if passage and answer is not None else say("question_hint"),
+            )
+            st.form_submit_button(say("ask_button"), type="primary", on_click=to_be_asked, key="ask_now")
+    if answer is None:
+        with st.expander(say("passage_file"), icon=":material/upload_file:"):
+            limit = say("file_limit", kinds=", ".join(SUFFIXES), mb=MAX_BYTES // 1_000_000)
+            st.file_uploader(limit, type=SUFFIXES, key="file", on_change=fill_from_file)
+    else:
+        st.button(say("new_passage"), on_click=start_anew, icon=":material/note_add:", type="tertiary")
+
+
+def to_be_asked() -> None:
+    """Ask what stands in the form, at the beginning of the next run."""
+    st.session_state["asked"] = True
+
+
+def start_anew() -> None:
+    """An empty form."""
+    for name in FORGOTTEN:
+        st.session_state.pop(name, None)
+    st.session_state.update(passage="", question="", choices="")
+    st.query_params.clear()
+
+
+def fill_from_file() -> None:
+    """The text of a file as the passage."""
+    st.session_state.pop("problem", None)
+    if (file := st.session_state.get("file")) is not None:
+        try:
+            st.session_state["passage"] = text_of(file.name, file.getvalue())
+        except InputError as error:
+            st.session_state["problem"] = str(error)
 
 
 def choose_graph() -> None:
@@ -67,6 +135,12 @@ def fill(passage: str, question: str, choices: str) -> None:
     st.session_state.update(passage=passage, question=question, choices=choices, asked=True)
 
 
+def fill_own() -> None:
+    """Open a small graph that comes with the app, and ask it something."""
+    open_sample(SAMPLE)
+    fill(*SAMPLES[SAMPLE])
+
+
 def given() -> Question:
     """The question that stands in the form."""
     state = st.session_state
@@ -77,18 +151,27 @@ def given() -> Question:
 
 def ask() -> None:
     """Answer what stands in the form; the edits of the last question are forgotten."""
-    for name in ("answer", "influences", "edits", "past_edits", "edited_answer", "concept"):
-        st.session_state.pop(name, None)
+    state = st.session_state
+    for name in FORGOTTEN:
+        state.pop(name, None)
+    if name := state.pop("graph_gone", None):
+        state["problem"] = say("graph_gone", name=name)
+        return
     try:
+        state["passage"] = pasted(state.get("passage", ""))
         answer = answerer().answer(given())
     except InputError as error:
-        complain(error)
+        state["problem"] = str(error)
         return
-    st.session_state["answer"] = answer
-    asked: list[Answer] = st.session_state.setdefault("history", [])
-    asked[:] = [a for a in asked if a.question != answer.question][: MAX_HISTORY - 1]
-    asked.insert(0, answer)
-    link = link_of(answer.question)
+    state["answer"] = answer
+    state["times_asked"] = state.get("times_asked", 0) + 1
+    question, walked_to = answer.question, state.pop("walk_to", None)
+    state["walked"] = walked_to or 0
+    if walked_to is None:
+        own = own_token() if is_asked_own() else ""
+        texts = (question.passage_text, question.text, "\n".join(question.choices), answer.text or "", own)
+        memory.remember(dict(zip(memory.FIELDS, texts, strict=True)))
+    link = link_of(question)
     if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS:
         st.query_params.from_dict(link)
     else:
@@ -96,12 +179,14 @@ def ask() -> None:
 
 
 def link_of(question: Question) -> dict[str, str | list[str]]:
-    """A question as query parameters."""
+    """A question as query parameters, with the graph where it is one of the visitor's own."""
     link: dict[str, str | list[str]] = {"q": question.text}
     if question.passage_text:
         link["p"] = question.passage_text
     if question.choices:
         link["c"] = list(question.choices)
+    if is_asked_own() and (own := own_graph()) is not None:
+        link |= {"g": own_token(), "n": own.name}
     return link
 
 
@@ -110,6 +195,7 @@ def read_link() -> None:
     if st.session_state.setdefault("link_was_read", False):
         return
     st.session_state["link_was_read"] = True
+    reopen()
     if st.query_params.get("q", "").strip():
         values = {name: "\n".join(st.query_params.get_all(key)) for key, name in FIELDS.items()}
         values["question"] = " ".join(values["question"].split())[:MAX_QUESTION_CHARACTERS]
@@ -118,28 +204,52 @@ def read_link() -> None:
 
 def show(answer: Answer) -> None:
     """The answer, where it came from, how sure it is, the text it was read in, and the runners-up."""
-    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
-    source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
-    percent = say("confidence", percent=f"{answer.confidence:.0%}")
-    st.html(
-        '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'
-        f'<div style="font-size:2.4rem;font-weight:700;line-height:1.2;overflow-wrap:anywhere">'
-        f"{escaped(answer.text or say('no_answer'))}</div>"
-        f"<div>{escaped(source)} · {escaped(say(sureness(answer.confidence)))} "
-        f"({escaped(percent)})</div></div>"
-    )
+    others = worth_showing(answer)[:5]
+    headline(answer)
     left, right = st.columns([3, 2], gap="large")
     with left:
         read_text(answer)
+        asked_before(answer)
     with right:
-        if others := answer.runners_up[:5]:
+        if others:
             st.markdown(f"**{say('or')}**")
-            rows = [(c.text, c.score, f"{say(f'{c.source.value}_short')} {c.score:.0%}") for c in others]
+            rows = [
+                (spoken(c.text), c.score, f"{say(f'{c.source.value}_short')} {c.score:.0%}") for c in others
+            ]
             st.html(bars(rows))
+        rate(answer)
     ms = round(answer.timing_ms.get("total", 0.0))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(say("timing", model=answer.model, graph=answer.graph, ms=ms)))
         share(answer)
+
+
+def headline(answer: Answer) -> None:
+    """The answer in large, or that it is not known, with the best guess."""
+    perhaps = answer.text or next((c.text for c in worth_showing(answer)), "")
+    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
+    source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
+    said, notes = spoken(answer.text) if answer.text else say("no_answer"), [source]
+    percent = say("confidence", percent=f"{answer.confidence:.0%}")
+    if is_guess(answer, caution()):
+        said = say("unknown")
+        notes = [say("perhaps", answer=spoken(perhaps)), *notes] if perhaps else [say("no_answer_try")]
+        notes.append(percent)
+    else:
+        notes.append(f"{say(sureness(answer.confidence))} ({percent})")
+        if answer.source is Source.NONE:
+            notes.append(say("no_answer_try"))
+    quiet = f'<div style="{QUIET};overflow-wrap:anywhere">{escaped(answer.question.text)}</div>'
+    st.html(
+        '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'
+        f'{quiet}<div style="font-size:2.2rem;font-weight:700;line-height:1.2;overflow-wrap:anywhere">'
+        f"{escaped(said)}</div><div>{' · '.join(map(escaped, notes))}</div></div>"
+    )
+
+
+def spoken(text: str) -> str:
+    """An answer as it is shown: yes and no in the visitor's language."""
+    return say({YES: "yes", NO: "no"}[text]) if text in (YES, NO) else text
 
 
 def sureness(confidence: float) -> str:
@@ -151,6 +261,8 @@ def sureness(confidence: float) -> str:
 def read_text(answer: Answer) -> None:
     """Passage and question with the linked concepts underlined and the answer marked."""
     graph, question = answer.evidence.subgraph, answer.question
+    if answerer().is_korean(question):  # its concepts were found in the gloss
+        graph = Subgraph()
     st.markdown(f"**{say('text')}**")
     parts = []
     if question.passage_text:
@@ -158,8 +270,48 @@ def read_text(answer: Answer) -> None:
         parts.append(annotated(question.passage_text, linked, answer.evidence.span))
     parts.append(f"<em>{annotated(question.text, mentions(graph, NodeRole.QUESTION))}</em>")
     body = "".join(f'<p style="white-space:pre-wrap;overflow-wrap:anywhere">{part}</p>' for part in parts)
-    st.html(f'<div style="font-size:1.1rem;line-height:1.7">{body}</div>')
+    tall = "max-height:22rem;overflow-y:auto" if len(question.passage_text) > 1500 else ""
+    st.html(f'<div tabindex="0" style="font-size:1.1rem;line-height:1.7;{tall}">{body}</div>')
     st.html(f'<div style="{QUIET}">{escaped(say("legend_text"))}</div>')
+
+
+def asked_before(answer: Answer) -> None:
+    """Other questions about the same passage, as a conversation; one click asks one again."""
+    passage = answer.question.passage_text
+    asked = [e for e in memory.history()[1:] if passage and e["passage"] == passage]
+    if not asked:
+        return
+    st.markdown(f"**{say('conversation')}**")
+    for number, entry in enumerate(asked[:6]):
+        words = plain(f"{entry['question']} → {spoken(entry['answer']) or say('no_answer')}")
+        st.button(words, key=f"before{number}", on_click=ask_entry, args=(entry,), type="tertiary")
+
+
+def rate(answer: Answer) -> None:
+    """Thumbs up or down, with what would have been right; kept on this machine alone."""
+    times = st.session_state.get("times_asked", 0)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(f'<span style="{QUIET}">{escaped(say("was_it_right"))}</span>', width="content")
+        thumb = st.feedback("thumbs", key=f"thumbs{times}")
+    if thumb is None:
+        return
+    kept: dict[int, dict[str, object]] = st.session_state.setdefault("opinions", {})
+    with st.form(f"note{times}", border=False):
+        right = "" if thumb else st.text_input(say("would_be_right"), max_chars=feedback.MAX_NOTE)
+        note = st.text_input(say("note"), max_chars=feedback.MAX_NOTE)
+        sent = st.form_submit_button(say("keep"))
+    if sent:
+        row = feedback.opinion(answer, bool(thumb), note, right)
+        if kept.get(times) != row:
+            feedback.keep(row, feedback_file())
+            kept[times] = row
+    if times in kept:
+        st.caption(say("kept"))
+        lines = feedback.training_lines(kept.values())
+        if lines:
+            st.download_button(
+                say("download_feedback"), lines, "feedback.jsonl", "application/jsonl", on_click="ignore"
+            )
 
 
 def share(answer: Answer) -> None:
@@ -174,23 +326,46 @@ def share(answer: Answer) -> None:
     st.download_button(say("json"), data, "answer.json", "application/json", on_click="ignore")
 
 
+def ask_entry(entry: Asked) -> None:
+    """Ask a question of the history again, of the graph it was asked of, where that is still open."""
+    fill(entry["passage"], entry["question"], entry["choices"])
+    if entry["graph"] and entry["graph"] != own_token():
+        st.session_state["graph_gone"] = say("my_graph")
+    elif own_graph() is not None:
+        st.session_state["graph_choice"] = "own" if entry["graph"] else "shared"
+
+
+def walk() -> None:
+    """Ask the question before (arrow up) or after (arrow down) the one that is shown."""
+    asked, state = memory.history(), st.session_state
+    at = state.get("walked", 0) + memory.step()
+    if 0 <= at < len(asked):
+        ask_entry(asked[at])
+        state["walk_to"] = at
+
+
 def history() -> None:
     """The questions asked so far; one click asks one again."""
-    asked: list[Answer] = st.session_state.get("history", [])
+    asked = memory.history()
     if not asked:
         return
     st.markdown(f"**{say('history')}**")
-    for number, answer in enumerate(asked):
-        question = answer.question
-        words = f"{question.text[:60]} → {answer.text or say('no_answer')}"
-        values = (question.passage_text, question.text, "\n".join(question.choices))
+    for number, entry in enumerate(asked):
         asked_again = st.button(
-            plain(words),
+            plain(told_apart(entry, asked)),
             key=f"history{number}",
-            on_click=fill,
-            args=values,
+            on_click=ask_entry,
+            args=(entry,),
             type="tertiary",
-            help=plain(question.passage_text[:200]) or None,
+            help=plain(entry["passage"][:200]) or None,
         )
         if asked_again and st.session_state.get("page"):  # the page to ask on has no path
             st.switch_page(st.session_state["ask_page"])
+
+
+def told_apart(entry: Asked, asked: list[Asked]) -> str:
+    """A question of the history in a line, with the end of its passage where another reads alike."""
+    words = f"{entry['question'][:60]} → {spoken(entry['answer']) or say('no_answer')}"
+    if sum(other["question"] == entry["question"] for other in asked) > 1 and entry["passage"]:
+        words = f"{' '.join(entry['passage'].split())[:40]} … {words}"
+    return words

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from apps.markup import plain
 from apps.resources import answerer, complain, say
+from apps.tables import MAX_QUESTIONS, Row, Score, answered_cells, read_table, score, to_csv
 from apps.views.ask import choose_graph
-from kgqa.answerer import check_question
-from kgqa.cli.predicting import read_questions
 from kgqa.explain import answer_json
-from kgqa.types import Answer, InputError, Passage, Question
+from kgqa.types import Answer, InputError, Question
 
-MAX_QUESTIONS = 2_000
 TOGETHER = 8
 SAMPLE = (
-    "id,question,passage,choices\n"
-    '1,What did I dig with?,"I want to plant flowers, so I dug the ground.",\n'
-    '2,What did I dig with?,"I want to build a house, so I dug the ground.",\n'
-    "3,What did he open?,It began to rain while Tom walked home.,umbrella|oven|book\n"
+    "id,question,passage,choices,answer\n"
+    '1,What did I dig with?,"I want to plant flowers, so I dug the ground.",,trowel|spade\n'
+    '2,What did I dig with?,"I want to build a house, so I dug the ground.",,excavator\n'
+    "3,What did he open?,It began to rain while Tom walked home.,umbrella|oven|book,umbrella\n"
+    "4,What colour was the sofa?,The cat slept on the sofa while Anna read.,,(none)\n"
 )
 
 
@@ -33,131 +28,79 @@ def page() -> None:
     """The page."""
     st.title(say("batch"), anchor=False)
     st.caption(say("batch_note"))
-    upload = st.file_uploader(
-        say("batch_upload", limit=f"{MAX_QUESTIONS:,}"), type=["csv", "jsonl"], max_upload_size=50
-    )
+    upload = upload_box("batch_upload_file")
     if upload is None:
-        st.download_button(say("sample"), SAMPLE, "questions.csv", "text/csv", on_click="ignore")
         return
-    if st.session_state.get("batch_file") != upload.file_id:
+    name, content, identity = upload
+    if st.session_state.get("batch_file") != identity:
         st.session_state.pop("batch_answers", None)
     choose_graph()
     if st.button(say("answer_all"), type="primary"):
         try:
-            st.session_state["batch_answers"] = answered(read(upload.name, upload.getvalue()))
-            st.session_state["batch_file"] = upload.file_id
+            rows = read_table(name, content)
+            st.session_state["batch_answers"] = rows, answered(rows, answerer().answer_many)
+            st.session_state["batch_file"] = identity
         except InputError as error:
             complain(error)
-    if answers := st.session_state.get("batch_answers"):
-        show(answers)
+    if found := st.session_state.get("batch_answers"):
+        show(*found)
 
 
-def read(name: str, content: bytes) -> list[Question]:
-    """Questions of a CSV or JSONL file.
-
-    Raises:
-        InputError: broken, empty, or too many; the message names file and line.
-    """
-    rows = from_csv(name, content) if name.lower().endswith(".csv") else from_jsonl(name, content)
-    questions = []
-    for number, question in enumerate(rows, start=1):
-        if number > MAX_QUESTIONS:
-            raise InputError(f"{name}: more than {MAX_QUESTIONS:,} questions; use `kgqa predict` for so many")
-        try:
-            check_question(question)
-        except InputError as error:
-            raise InputError(f"{name}: question {question.id}: {error}") from None
-        questions.append(question)
-    if not questions:
-        raise InputError(f"{name}: no questions in it; write one a line")
-    return questions
+def upload_box(key: str) -> tuple[str, bytes, str] | None:
+    """Name, content and identity of a file of questions; a sample to try where there is none yet."""
+    limit = say("batch_upload", limit=f"{MAX_QUESTIONS:,}")
+    upload = st.file_uploader(limit, type=["csv", "tsv", "txt", "jsonl"], max_upload_size=50, key=key)
+    if upload is None:
+        st.download_button(say("sample"), SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample")
+        return None
+    return upload.name, upload.getvalue(), upload.file_id
 
 
-def from_jsonl(name: str, content: bytes) -> Iterator[Question]:
-    """Questions of JSON lines."""
-    with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
-        path = Path(folder) / "questions.jsonl"
-        path.write_bytes(content)
-        try:
-            yield from read_questions(path)
-        except UnicodeDecodeError:
-            raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), name)) from None
-
-
-def from_csv(name: str, content: bytes) -> Iterator[Question]:
-    """Questions of a table with a header."""
-    try:
-        table = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-        if "question" not in (table.fieldnames or ()):
-            raise InputError(f"{name}:1: no column `question`; the first line names the columns")
-        for row in table:
-            if not any(value for value in row.values()):
-                continue
-            choices = tuple(c.strip() for c in (row.get("choices") or "").split("|") if c.strip())
-            passage = row.get("passage") or ""
-            yield Question(
-                row["question"] or "",
-                choices,
-                Passage(passage) if passage.strip() else None,
-                id=str(row.get("id") or table.line_num),
-            )
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
-    except csv.Error as error:
-        raise InputError(f"{name}:{table.line_num}: not CSV ({error}); check its quotes") from None
-
-
-def answered(questions: list[Question]) -> list[Answer]:
-    """Answers in the same order, a few at a time under a progress bar."""
-    bar, answers = st.progress(0.0), []
-    for start in range(0, len(questions), TOGETHER):
-        answers += answerer().answer_many(questions[start : start + TOGETHER])
-        done = len(answers)
-        bar.progress(done / len(questions), say("answering", done=done, total=len(questions)))
+def answered(
+    rows: Sequence[Row], answer_many: Callable[[Sequence[Question]], list[Answer]]
+) -> list[Answer | None]:
+    """An answer for each row in the same order, None where it holds no question; a few at a time under a bar."""
+    bar = st.progress(0.0)
+    asked = [place for place, row in enumerate(rows) if row.question]
+    answers: list[Answer | None] = [None] * len(rows)
+    for start in range(0, len(asked), TOGETHER):
+        places = asked[start : start + TOGETHER]
+        questions = [question for place in places if (question := rows[place].question)]
+        for place, answer in zip(places, answer_many(questions), strict=True):
+            answers[place] = answer
+        done = start + len(places)
+        bar.progress(done / len(asked), say("answering", done=done, total=len(asked)))
     bar.empty()
     return answers
 
 
-def show(answers: list[Answer]) -> None:
-    """The first answers, and all of them to download."""
-    st.subheader(plain(f"{say('answers')}: {len(answers):,}"), anchor=False)
-    lines = "".join(json.dumps(answer_json(a), ensure_ascii=False) + "\n" for a in answers)
+def show(rows: Sequence[Row], answers: Sequence[Answer | None]) -> None:
+    """How right the answers are, what could not be read, and all of it to look at and download."""
+    st.subheader(plain(f"{say('answers')}: {sum(a is not None for a in answers):,}"), anchor=False)
+    if (scored := score(rows, answers)) is not None:
+        scores(scored)
+    if wrong := [row for row in rows if row.error]:
+        st.warning(plain(say("rows_left_out", count=len(wrong))))
+        with st.expander(say("errors"), expanded=len(wrong) <= 5):
+            st.dataframe([{say("line"): r.number, say("errors"): r.error} for r in wrong], hide_index=True)
+    cells = [answered_cells(row, answer) for row, answer in zip(rows, answers, strict=True)]
+    lines = "".join(json.dumps(answer_json(a), ensure_ascii=False) + "\n" for a in answers if a is not None)
     with st.container(horizontal=True):
         st.download_button(
-            say("download_csv"),
-            table_of(answers),
-            "answers.csv",
-            "text/csv",
-            on_click="ignore",
-            type="primary",
+            say("download_csv"), to_csv(cells), "answers.csv", "text/csv", on_click="ignore", type="primary"
         )
         st.download_button(
             say("download_jsonl"), lines, "answers.jsonl", "application/jsonl", on_click="ignore"
         )
-    rows = [
-        {
-            "id": a.question.id,
-            "question": a.question.text,
-            "answer": a.text,
-            "source": a.source.value,
-            "confidence": round(a.confidence, 3),
-        }
-        for a in answers
-    ]
-    st.dataframe(rows, hide_index=True)
+    st.dataframe(cells, hide_index=True)
 
 
-def table_of(answers: list[Answer]) -> str:
-    """Answers as CSV; no cell is taken for a formula by a spreadsheet."""
-    out = io.StringIO()
-    table = csv.writer(out)
-    table.writerow(["id", "question", "answer", "source", "confidence"])
-    for a in answers:
-        cells = [a.question.id, a.question.text, a.text or "", a.source.value]
-        table.writerow(
-            [f"'{c}" if c[:1] in ("=", "+", "-", "@", "\t", "\r") else c for c in cells]
-            + [f"{a.confidence:.4f}"]
-        )
-    return out.getvalue()
+def scores(scored: Score) -> None:
+    """The figures, each with what it means."""
+    with st.container(horizontal=True):
+        st.metric(say("exact"), f"{scored.exact:.0%}", border=True, help=say("exact_help"))
+        st.metric("F1", f"{scored.f1:.0%}", border=True, help=say("f1_help"))
+        if scored.refused is not None:
+            st.metric(say("refused"), f"{scored.refused:.0%}", border=True, help=say("refused_help"))
+        st.metric(say("scored"), f"{scored.count:,}", border=True)
+    st.caption(say("metrics_note"))

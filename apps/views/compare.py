@@ -1,38 +1,62 @@
-"""The same question to several readers, and to one reader with less of the graph."""
+"""The same question, or a file of them, to several readers and to one reader with less to go by."""
 
 from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Sequence
+from itertools import combinations
 
 import streamlit as st
 
 from apps.markup import QUIET, escaped
-from apps.resources import answerer, complain, own_graph, reader, readers, say
+from apps.own_graphs import over_asked
+from apps.resources import answerer, complain, reader, readers, say
+from apps.tables import Row, read_table, score, to_csv
 from apps.views.ask import choose_graph, given
+from apps.views.batch import answered, upload_box
 from apps.views.what_if import card
 from kgqa.answerer import Answerer
 from kgqa.graph.retrieval.ablation import ABLATIONS
-from kgqa.types import Answer, InputError
+from kgqa.metrics import squad_normalise
+from kgqa.types import Answer, InputError, Subgraph
 
-LESS = ("no-facts", "shuffled")
+Way = tuple[str, str]
+"""A reader's name (none: the one that answers everywhere else) and what it goes without."""
+LESS = {"text-only": lambda _: Subgraph(), "no-facts": ABLATIONS["no-facts"], "shuffled": ABLATIONS["shuffled"]}
+OURS_SMALL = "kgqa-everyday"
 
 
 def page() -> None:
     """The page."""
     st.title(say("compare"), anchor=False)
     st.caption(say("compare_note"))
-    ways = [("", ""), *(("", less) for less in LESS), *((name, "") for name in readers())]
+    ways = [("", ""), *((name, "") for name in readers()), *(("", less) for less in LESS)]
+    usual = [way for way in ways if not way[0] or way[0] == OURS_SMALL]
+    chosen = st.multiselect(
+        say("readers"), ways, default=usual, format_func=named, select_all=False, key="compared_ways"
+    )
+    one, many = st.tabs([say("one_question"), say("file_of_questions")])
+    with one:
+        one_question(chosen)
+    with many:
+        many_questions(chosen)
+    with st.expander(say("ways_explained")):
+        st.markdown("\n".join(f"- **{say(less)}**: {say(f'{less}_explained')}" for less in LESS))
+        st.caption(say("compare_own"))
+
+
+def one_question(ways: Sequence[Way]) -> None:
+    """The answers to what stands in the form, side by side."""
     with st.form("compare"):
         st.text_area(say("passage"), key="passage", height=100)
         st.text_input(say("question"), key="question")
         st.text_area(say("choices"), key="choices", height=68)
         choose_graph()
-        chosen = st.multiselect(say("readers"), ways, default=ways[:4], format_func=named, select_all=False)
         sent = st.form_submit_button(say("compare_button"), type="primary")
     if sent:
         try:
-            st.session_state["compared"] = [(named(way), *timed(*way)) for way in chosen]
+            st.session_state["compared"] = [(named(way), *timed(way)) for way in ways]
         except InputError as error:
             complain(error)
     rows: list[tuple[str, Answer, float]] = st.session_state.get("compared", [])
@@ -43,28 +67,80 @@ def page() -> None:
             with column:
                 card(name, answer)
                 st.html(f'<div style="{QUIET}">{escaped(f"{ms:.0f} ms")}</div>')
-    st.caption(say("compare_own"))
 
 
-def named(way: tuple[str, str]) -> str:
-    """A way to read, in words; no name is the reader that answers everywhere else."""
+def many_questions(ways: Sequence[Way]) -> None:
+    """Every reader's answers to a file, how right each is, and how often they agree."""
+    st.caption(say("compare_file_note"))
+    upload = upload_box("compare_upload")
+    if upload is None:
+        return
+    name, content, _ = upload
+    if st.button(say("compare_button"), type="primary", key="compare_file"):
+        try:
+            rows = read_table(name, content)
+            found = [answered(rows, over_asked(opened(way)).answer_many) for way in ways]
+            st.session_state["compared_file"] = rows, [named(way) for way in ways], found
+        except InputError as error:
+            complain(error)
+    if kept := st.session_state.get("compared_file"):
+        table(*kept)
+
+
+def table(rows: Sequence[Row], names: Sequence[str], found: Sequence[Sequence[Answer | None]]) -> None:
+    """Accuracy of each reader, agreement of each two, and all answers side by side."""
+    figures = []
+    for name, answers in zip(names, found, strict=True):
+        figure: dict[str, str] = {say("readers"): name}
+        if (scored := score(rows, answers)) is not None:
+            figure |= {say("exact"): f"{scored.exact:.0%}", "F1": f"{scored.f1:.0%}"}
+        first = agreement(answers, found[0])
+        figures.append(figure | {say("agrees_first"): f"{first:.0%}"})
+    st.dataframe(figures, hide_index=True)
+    if len(names) > 1:
+        pairs = [agreement(a, b) for a, b in combinations(found, 2)]
+        st.caption(say("agreement", percent=f"{sum(pairs) / len(pairs):.0%}"))
+    cells = [
+        {say("question"): row.cells.get("question", "")}
+        | ({say("accepted"): " | ".join(row.golds) or "-"} if row.golds is not None else {})
+        | {name: _text(answers[place]) for name, answers in zip(names, found, strict=True)}
+        for place, row in enumerate(rows)
+        if row.question
+    ]
+    st.dataframe(cells, hide_index=True)
+    st.download_button(say("download_csv"), to_csv(cells), "compared.csv", "text/csv", on_click="ignore")
+
+
+def agreement(first: Sequence[Answer | None], second: Sequence[Answer | None]) -> float:
+    """Share of the questions to which two readers say the same."""
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    same = [squad_normalise(a.text or "") == squad_normalise(b.text or "") for a, b in both]
+    return sum(same) / len(same) if same else 0.0
+
+
+def _text(answer: Answer | None) -> str:
+    return (answer.text or "-") if answer else ""
+
+
+def named(way: Way) -> str:
+    """A way to read, in words."""
     name, less = way[0] or answerer().name, way[1]
     return f"{name}, {say(less)}" if less else name
 
 
-def timed(name: str, less: str) -> tuple[Answer, float]:
-    """The answer of a reader to what stands in the form, and its time in milliseconds."""
-    chosen = over_own(reader(readers()[name])) if name else answerer()
+def opened(way: Way) -> Answerer:
+    """The reader of a way, with less to go by where it says so."""
+    name, less = way
+    found = reader(readers()[name]) if name else answerer()
     if less:
-        chosen = copy.copy(chosen)
-        chosen.ablate = ABLATIONS[less]
+        found = copy.copy(found)
+        found.ablate = LESS[less]
+    return found
+
+
+def timed(way: Way) -> tuple[Answer, float]:
+    """The answer to what stands in the form, and its time in milliseconds."""
+    chosen = over_asked(opened(way))
     begin = time.perf_counter()
     answer = chosen.answer(given())
     return answer, 1000 * (time.perf_counter() - begin)
-
-
-def over_own(other: Answerer) -> Answerer:
-    """A reader over the graph that the visitor asks."""
-    graph = own_graph()
-    own = graph is not None and st.session_state.get("graph_choice") == "own"
-    return other.with_graph(graph) if own and graph is not None else other

@@ -9,13 +9,26 @@ from pathlib import Path
 import streamlit as st
 
 from apps.curves import read_curves
-from apps.lens import Discriminator, Lens
-from apps.markup import MARK, bars, escaped, plain
-from apps.resources import complain, is_dark, say
-from kgqa.assets import CURVES, MODELS, RESULTS
-from kgqa.types import InputError
+from apps.examples import EXAMPLES
+from apps.lens import Discriminator, Lens, whole_words
+from apps.markup import MARK, bars, escaped, listed, plain
+from apps.own_graphs import asked_graph
+from apps.parts import read_parts
+from apps.resources import answerer, complain, is_dark, say
+from apps.tour import Tour, tour
+from kgqa.assets import CURVES, MODELS, PARTS, RESULTS
+from kgqa.types import Answer, InputError, Passage, Question
 
 MAX_CHARACTERS = 300
+FIRST = "build a house"
+STEPS = ("link", "retrieve", "read", "reason", "decide")
+SENTENCES = (
+    "The [MASK] barked at the postman.",
+    "He cut the bread with a [MASK].",
+    "She drank a cup of [MASK].",
+    "The cook put the soup on the [MASK].",
+)
+"""Sentences whose hidden word the shipped encoder finds."""
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -27,7 +40,10 @@ def lens(folder: str) -> Lens:
 def page() -> None:
     """The page."""
     st.title(say("learn"), anchor=False)
+    guided_tour()
+    in_words()
     folder = os.environ.get("KGQA_ENCODER") or str(MODELS / "kgqa-mini")
+    st.header(say("hidden_words"), anchor=False, divider="gray")
     try:
         with st.spinner(say("loading")):
             opened = lens(folder)
@@ -41,6 +57,115 @@ def page() -> None:
     results()
 
 
+def guided_tour() -> None:
+    """Five steps from the last question, or an example, to its answer."""
+    st.header(say("tour"), anchor=False, divider="gray")
+    answer: Answer | None = st.session_state.get("answer")
+    passage, question, _ = EXAMPLES[FIRST]
+    asked = answer.question if answer else Question(question, (), Passage(passage))
+    kept: tuple[Question, str, Tour] | None = st.session_state.get("tour")
+    here = asked_graph().hash
+    if kept is None or kept[:2] != (asked, here):
+        with st.spinner(say("loading")):
+            try:
+                kept = st.session_state["tour"] = asked, here, tour(answerer(), asked)
+            except InputError as error:
+                complain(error)
+                return
+    steps = kept[2]
+    st.caption(say("tour_note"))
+    st.html(f'<p style="font-size:1.1rem">{escaped(asked.passage_text)} <em>{escaped(asked.text)}</em></p>')
+    if steps.read_as != asked:
+        read_as = f"{steps.read_as.passage_text} {steps.read_as.text}".strip()
+        st.caption(plain(say("tour_read_as", question=read_as)))
+    number = st.segmented_control(
+        say("tour"),
+        range(len(STEPS)),
+        format_func=lambda n: f"{n + 1}",
+        default=0,
+        key="step",
+        label_visibility="collapsed",
+        required=True,
+    )
+    number = number or 0
+    st.subheader(say(f"step_{STEPS[number]}"), anchor=False)
+    {"link": _link, "retrieve": _retrieve, "read": _read, "reason": _reason, "decide": _decide}[STEPS[number]](steps)
+
+
+def _link(steps: Tour) -> None:
+    st.caption(say("step_link_note"))
+    roles = {role: say(f"role_{role.name.lower()}") for role, _, _ in steps.linked}
+    st.html(listed(f"{words} → {', '.join(labels)} ({roles[role]})" for role, words, labels in steps.linked))
+
+
+def _retrieve(steps: Tour) -> None:
+    st.caption(say("step_retrieve_note", concepts=steps.concepts, facts=steps.facts))
+    st.html(bars((label, value, f"{value:.2f}") for label, value in steps.retrieved))
+
+
+def _read(steps: Tour) -> None:
+    note = say("step_read_note", pieces=len(steps.pieces), layers=steps.layers, size=steps.hidden_size)
+    st.caption(note)
+    words = [
+        "".join(
+            f'<span style="border:1px solid rgba(128,128,128,.5);border-radius:.25rem;padding:0 .2rem">'
+            f"{escaped(steps.pieces[at].removeprefix('##'))}</span>"
+            for at in word
+        )
+        for word in whole_words(steps.pieces)
+    ]
+    st.html(f'<p style="line-height:2;overflow-wrap:anywhere">{" ".join(words)}</p>')
+
+
+def _reason(steps: Tour) -> None:
+    st.caption(say("step_reason_note"))
+    st.html(bars((label, value, f"{value:.0%}") for label, value in steps.scored))
+    if steps.attended:
+        st.markdown(f"**{say('step_attended')}**")
+        st.html(listed(words for words, _ in steps.attended[:5]))
+
+
+def _decide(steps: Tour) -> None:
+    st.caption(say("step_decide_note"))
+    names = {name: say(f"{name}_source") for name in ("passage", "knowledge")}
+    names |= {"none": say("source_none"), "yes": say("yes"), "no": say("no")}
+    answer = steps.answer
+    if not answer.question.choices:
+        st.html(bars((names[name], value, f"{value:.0%}") for name, value in steps.sources))
+    st.html(bars((c.text, c.score, f"{c.score:.0%}") for c in answer.candidates[:5]))
+    said = say("step_decided", answer=answer.text or say("no_answer"), percent=f"{answer.confidence:.0%}")
+    st.markdown(f"**{plain(said)}**")
+
+
+def in_words() -> None:
+    """Three charts: what each part brings, where answers stand, and how honest the confidences are."""
+    found = read_parts(PARTS)
+    if not found:
+        return
+    st.header(say("in_words"), anchor=False, divider="gray")
+    st.caption(plain(say("parts_note", count=found["count"], model=found["model"])))
+    kinds = {"passage": say("passage_short"), "knowledge": say("knowledge_short"), "none": say("source_none")}
+    wholes = [row for row in found["shares"] if row["kind"] == "all"]
+    st.html(bars((say(row["way"]), row["right"], f"{row['right']:.0%}") for row in wholes))
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.caption(say("parts_kinds"))
+        rows = [
+            {say("kind"): kinds[row["kind"]], say("way"): say(row["way"]), say("right"): row["right"]}
+            for row in found["shares"]
+            if row["kind"] in kinds
+        ]
+        st.bar_chart(rows, x=say("kind"), y=say("right"), color=say("way"), stack=False, horizontal=False)
+    with right:
+        st.caption(say("parts_sure"))
+        line = [{say("sureness_axis"): at, say("right"): at, say("way"): "="} for at in (0.0, 1.0)]
+        dots = [
+            {say("sureness_axis"): row["said"], say("right"): row["right"], say("way"): found["model"]}
+            for row in found["sure"]
+        ]
+        st.line_chart([*line, *dots], x=say("sureness_axis"), y=say("right"), color=say("way"))
+
+
 @st.cache_resource(show_spinner=False, max_entries=1)
 def discriminator(folder: str) -> Discriminator:
     """The encoder that tells replaced words, one for all visitors."""
@@ -49,10 +174,12 @@ def discriminator(folder: str) -> Discriminator:
 
 def hidden_words(opened: Lens) -> None:
     """What the encoder says where a word is hidden."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(f"<span>{escaped(say('try_sentence'))}</span>", width="content")
+        for number, example in enumerate(SENTENCES):
+            st.button(plain(example), key=f"sentence{number}", on_click=put_sentence, args=(example,))
     with st.form("guess"):
-        sentence = st.text_input(
-            say("sentence"), "She dug a [MASK] in the garden.", max_chars=MAX_CHARACTERS, key="masked"
-        )
+        sentence = st.text_input(say("sentence"), SENTENCES[0], max_chars=MAX_CHARACTERS, key="masked")
         with st.container(horizontal=True):
             guess = st.form_submit_button(say("guess_button"), type="primary")
             every = st.form_submit_button(say("guess_every"))
@@ -72,6 +199,11 @@ def hidden_words(opened: Lens) -> None:
     for column, guesses in zip(st.columns(len(found[:4])), found[:4], strict=True):
         with column:
             st.html(bars((g.word, g.probability, f"{g.probability:.0%}") for g in guesses))
+
+
+def put_sentence(sentence: str) -> None:
+    """An example into the form."""
+    st.session_state["masked"] = sentence
 
 
 def each_word(opened: Lens, sentence: str) -> None:
@@ -120,10 +252,12 @@ def curves() -> None:
 
 
 def results() -> None:
-    """The sections of the results, one to open at a time."""
+    """The lab notebook, folded: every section of the results."""
     st.header(say("results"), anchor=False, divider="gray")
     if not RESULTS.is_file():
         st.text(say("no_results"))
+        return
+    if not st.toggle(say("notebook"), key="notebook"):
         return
     _, *sections = re.split(r"^## ", RESULTS.read_text(encoding="utf-8"), flags=re.M)
     for section in sections:
@@ -139,16 +273,41 @@ def shown(markdown: str) -> str:
 
 
 def attention(opened: Lens) -> None:
-    """Where one head looks, as a table of shades."""
+    """Where a word looks, by the shade of the others; all words as a table for those who want it."""
     st.header(say("attention"), anchor=False, divider="gray")
     sentence = st.session_state.get("masked", "")
-    left, right = st.columns(2)
+    names = opened.words(sentence)[1:-1]
+    if not names:
+        return
+    left, middle, right = st.columns(3)
     layer = left.selectbox(say("layer"), range(opened.num_layers), format_func=lambda n: str(n + 1))
-    head = right.selectbox(say("head"), range(opened.num_heads), format_func=lambda n: str(n + 1))
-    st.caption(say("attention_note"))
-    words = opened.words(sentence)[:40]
-    rows = opened.attention(sentence, layer, head)
+    head = middle.selectbox(
+        say("head"),
+        [None, *range(opened.num_heads)],
+        format_func=lambda n: say("all_heads") if n is None else str(n + 1),
+    )
+    words, rows = opened.attention(sentence, layer, head)
+    hidden = next((n for n, word in enumerate(words) if word == "[MASK]"), 0)
+    place = right.selectbox(
+        say("look_from"), range(len(words)), index=hidden, format_func=lambda n: words[n], key=f"look{sentence}"
+    )
+    st.caption(plain(say("looks_at", word=words[place])))
     rgb = "87,199,155" if is_dark() else "31,111,84"
+    top = max(rows[place]) or 1.0
+    shades = " ".join(
+        f'<span title="{value:.0%}" style="padding:.15rem .3rem;border-radius:.3rem;'
+        f"background:rgba({rgb},{0.6 * value / top:.2f})"
+        f'{";outline:2px solid currentColor" if n == place else ""}">{escaped(word)}</span>'
+        for n, (word, value) in enumerate(zip(words, rows[place], strict=True))
+    )
+    st.html(f'<p style="font-size:1.2rem;line-height:2.2;overflow-wrap:anywhere">{shades}</p>')
+    with st.expander(say("whole_table")):
+        st.caption(say("attention_note"))
+        table(words[:40], rows, rgb)
+
+
+def table(words: list[str], rows: list[list[float]], rgb: str) -> None:
+    """All words at once, as shades."""
     top = "".join(f'<th scope="col" style="writing-mode:vertical-rl">{escaped(w)}</th>' for w in words)
     body = "".join(
         f'<tr><th scope="row" style="text-align:right;padding-right:.4rem">{escaped(word)}</th>'
@@ -160,6 +319,6 @@ def attention(opened: Lens) -> None:
         for word, row in zip(words, rows, strict=False)
     )
     st.html(
-        '<div style="overflow-x:auto"><table style="border-collapse:collapse;font-size:.85rem">'
-        f"<tr><th></th>{top}</tr>{body}</table></div>"
+        '<div tabindex="0" style="overflow-x:auto"><table style="border-collapse:collapse;font-size:.85rem">'
+        f"<tr><td></td>{top}</tr>{body}</table></div>"
     )

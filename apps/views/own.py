@@ -2,116 +2,128 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from apps.examples import SAMPLES
-from apps.explorer import drawn
-from apps.graph_view import COLOURS, dot
+from apps.explorer import drawn, is_narrow
+from apps.graph_view import COLOURS, Drawn, dot
 from apps.guard import checked_url, sparql_allowed
 from apps.markup import listed, plain
-from apps.resources import complain, is_dark, keep_own, own_graph, say
+from apps.own_graphs import SUFFIXES, Opened, keep_own, open_sample, own, shipped_file, uploaded
+from apps.querying import MAX_QUERY, MAX_ROWS, QueryBox
+from apps.querying import SAMPLE as SAMPLE_QUERY
+from apps.resources import complain, is_dark, say
 from apps.views.ask import fill
-from apps.views.why import facts_of
+from apps.views.why import facts_of, licence_name
 from kgqa.assets import GRAPHS
 from kgqa.graph.opening import open_graph
-from kgqa.graph.storage.confined import import_confined
+from kgqa.graph.samples import common_types, sample_questions
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, NodeRole
 
-MAX_UPLOAD_BYTES = 50_000_000
-SUFFIXES = ["ttl", "nt", "nq", "trig", "n3", "jsonld", "json", "rdf", "owl", "xml", "tsv"]
 MAX_SCANNED = 200_000
 HUBS = 14
+QUESTIONS = 6
+TYPES = 30
 
 
 def page() -> None:
     """The page."""
     st.title(say("own"), anchor=False)
     st.caption(say("own_note"))
-    with st.form("own"):
-        upload = st.file_uploader(say("upload"), type=SUFFIXES, max_upload_size=50)
+    opened = own()
+    if opened is None:
+        open_one()
+        sample()
+        return
+    with st.expander(say("open_another")):
+        open_one()
+    graph, manifest = opened.graph, opened.manifest
+    if isinstance(graph, GraphStore) and manifest:
+        figures(graph, manifest)
+    else:
+        st.success(plain(say("remote", name=graph.name)))
+    questions(opened)
+    if isinstance(graph, GraphStore) and manifest:
+        report(manifest)
+        schema(graph, manifest)
+        search(graph)
+        query_box(opened)
+        hubs(graph)
+
+
+def open_one() -> None:
+    """Files or the address of a graph."""
+    with st.form("own", border=False):
+        uploads = st.file_uploader(say("upload"), type=SUFFIXES, max_upload_size=50, accept_multiple_files=True)
         shipped = shipped_file()
         together = st.checkbox(say("together")) if shipped else False
         url = st.text_input(say("endpoint"), placeholder="https://") if sparql_allowed() else ""
         sent = st.form_submit_button(say("open"), type="primary")
+    if not sent:
+        return
     try:
-        if sent and upload is not None:
-            with st.spinner(plain(say("reading", name=upload.name))):
-                keep_own(*uploaded(upload.name, upload.getvalue(), shipped if together else None))
-        elif sent and url.strip():
-            keep_own(open_graph(checked_url(url)))
+        if uploads:
+            files = [(upload.name, upload.getvalue()) for upload in uploads]
+            with st.spinner(plain(say("reading", name=", ".join(name for name, _ in files)))):
+                keep_own(uploaded(files, shipped if together else None))
+        elif url.strip():
+            keep_own(Opened(open_graph(checked_url(url))))
+        else:
+            raise InputError(say("nothing_uploaded"))
+        st.rerun()
     except InputError as error:
         complain(error)
-    graph = own_graph()
-    if graph is None:
-        sample()
-        return
-    manifest = st.session_state.get("own_manifest")
-    if isinstance(graph, GraphStore) and manifest:
-        report(graph, manifest)
-    else:
-        st.success(plain(say("remote", name=graph.name)))
-    with st.container(horizontal=True):
-        if st.button(say("ask_own"), type="primary", icon=":material/quiz:"):
-            st.session_state["graph_choice"] = "own"
-            st.session_state.pop("answer", None)
-            if graph.name in SAMPLES:
-                fill(*SAMPLES[graph.name])
-            if "ask_page" in st.session_state:
-                st.switch_page(st.session_state["ask_page"])
-        st.button(say("forget"), on_click=keep_own, args=(None,), icon=":material/delete:")
-    if isinstance(graph, GraphStore):
-        search(graph)
-        hubs(graph)
 
 
-def shipped_file() -> Path | None:
-    """The file of the graph that the app was started with, where it is a file."""
-    named = os.environ.get("KGQA_GRAPH") or "everyday"
-    path = next((p for p in (Path(named), GRAPHS / f"{named}.ttl") if p.is_file()), None)
-    return path
-
-
-def uploaded(name: str, content: bytes, beside: Path | None = None) -> tuple[GraphStore, dict[str, Any]]:
-    """A visitor's file as a graph in memory, with its manifest; nothing of it stays on disk.
-
-    Raises:
-        InputError: too large, not a kind that is read, or broken; the message names the file as uploaded.
-    """
-    if len(content) > MAX_UPLOAD_BYTES:
-        raise InputError(
-            f"{name}: larger than 50 MB; import it with `kgqa graph import` and start the app on it"
-        )
-    suffix = Path(name).suffix.lower()
-    if suffix.lstrip(".") not in SUFFIXES:
-        raise InputError(f"{name}: not a kind of file that is read; give {', '.join(SUFFIXES)}")
-    with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
-        path = Path(folder) / f"upload{suffix}"
-        path.write_bytes(content)
-        title = Path(name).stem[:60] or "graph"
-        sources = [beside, path] if beside else [path]
-        try:
-            manifest = import_confined(sources, Path(folder) / "store", title)
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), name)) from None
-        return GraphStore.open(Path(folder) / "store", in_memory=True), manifest
-
-
-def report(graph: GraphStore, manifest: dict[str, Any]) -> None:
-    """What was understood, what was left out, and what to do about it."""
+def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
+    """How much there is, from which files."""
     st.subheader(plain(graph.name), anchor=False)
     spoken = [language or say("untagged") for language in manifest["languages"]]
-    figures = (("concepts", "entities"), ("facts", "edges"), ("labels", "labels"))
+    counts = (("concepts", "entities"), ("facts", "edges"), ("labels", "labels"))
     with st.container(horizontal=True):
-        for words, key in figures:
+        for words, key in counts:
             st.metric(say(words), f"{manifest[key]:,}", border=True)
         st.metric(say("languages"), ", ".join(spoken[:6]) + (" …" if spoken[6:] else ""), border=True)
+    files = [str(source.get("file", "")) for source in manifest["sources"]]
+    st.caption(plain(", ".join(filter(None, [*files, licence_name(manifest.get("licence", ""))]))))
+
+
+def questions(opened: Opened) -> None:
+    """Questions that the graph answers, one click each, and the way to others."""
+    graph = opened.graph
+    known = [SAMPLES[graph.name]] if graph.name in SAMPLES else []
+    found = [*known, *(("", words, "") for words in sample_questions(graph, QUESTIONS))]
+    if found:
+        st.markdown(f"**{say('suggested')}**")
+    with st.container(horizontal=True):
+        for number, values in enumerate(found):
+            words = plain(" ".join(values[:2]).strip())
+            st.button(words, on_click=ask_here, args=values, key=f"suggested{number}")
+    with st.container(horizontal=True):
+        st.button(say("ask_own"), on_click=ask_here, type="primary", icon=":material/quiz:")
+        st.button(say("forget"), on_click=keep_own, args=(None,), icon=":material/delete:")
+    if st.session_state.pop("to_ask_page", False) and "ask_page" in st.session_state:
+        st.switch_page(st.session_state["ask_page"])
+
+
+def ask_here(passage: str = "", question: str = "", choices: str = "") -> None:
+    """Go to the questions, over this graph; ask one if it is given."""
+    state = st.session_state
+    state["graph_choice"] = "own"
+    state["to_ask_page"] = True
+    state.pop("answer", None)
+    if question:
+        fill(passage, question, choices)
+        state.get("saved", {}).update(passage=passage, question=question, choices=choices)
+    state.get("saved", {})["graph_choice"] = "own"
+
+
+def report(manifest: dict[str, Any]) -> None:
+    """What was left out, and what to do about it."""
     for warning in manifest["warnings"]:
         st.warning(plain(warning))
     skipped = {reason: count for reason, count in manifest["skipped"].items() if count}
@@ -120,21 +132,27 @@ def report(graph: GraphStore, manifest: dict[str, Any]) -> None:
             st.html(listed(f"{reason}: {count:,}" for reason, count in skipped.items()))
     if not manifest["warnings"]:
         st.success(say("all_understood"))
-    with st.expander(f"{say('relations')}: {len(manifest['relations'])}", expanded=True):
-        rows = sorted(manifest["relations"], key=lambda row: -row["count"])
-        st.dataframe(
-            [
-                {
-                    say("relations"): row["label"],
-                    say("relation_words"): row["words"] or row["label"],
-                    say("count"): row["count"],
-                    "IRI": row["name"],
-                }
-                for row in rows
-            ],
-            hide_index=True,
-            height=min(38 + 35 * len(rows), 300),
-        )
+
+
+def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
+    """Types and relations with their counts."""
+    st.subheader(say("schema"), anchor=False)
+    if types := common_types(graph, TYPES):
+        st.dataframe([{say("types"): label, say("count"): count} for label, count in types], hide_index=True)
+    rows = sorted(manifest["relations"], key=lambda row: -row["count"])
+    st.dataframe(
+        [
+            {
+                say("relations"): row["label"],
+                say("relation_words"): row["words"] or row["label"],
+                say("count"): row["count"],
+                "IRI": row["name"],
+            }
+            for row in rows
+        ],
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 300),
+    )
 
 
 def search(graph: GraphStore) -> None:
@@ -165,6 +183,33 @@ def facts_box(graph: GraphStore, entity: int) -> None:
     st.html(listed(facts_of(label, name, graph)))
 
 
+def query_box(opened: Opened) -> None:
+    """SPARQL for those who speak it."""
+    if not isinstance(opened.graph, GraphStore):
+        return
+    with st.expander(say("query"), icon=":material/code:"):
+        st.caption(say("query_note", rows=MAX_ROWS))
+        with st.form("query", border=False):
+            query = st.text_area("SPARQL", SAMPLE_QUERY, key="sparql", max_chars=MAX_QUERY, height=120)
+            sent = st.form_submit_button(say("run_query"))
+        if not sent:
+            return
+        boxes: dict[str, QueryBox] = st.session_state.setdefault("query_boxes", {})
+        box = boxes.get(opened.graph.hash)
+        if box is None:
+            boxes.clear()
+            box = boxes[opened.graph.hash] = QueryBox(opened.graph)
+        try:
+            columns, rows = box.select(query)
+        except InputError as error:
+            complain(error)
+            return
+        if rows:
+            st.dataframe([dict(zip(columns, row, strict=True)) for row in rows], hide_index=True)
+        else:
+            st.text(say("no_rows"))
+
+
 def hubs(graph: GraphStore) -> None:
     """A map of the concepts with the most facts."""
     if not graph.edge_count:
@@ -186,8 +231,9 @@ def hubs(graph: GraphStore) -> None:
         (e, f"{label} ({degree})", COLOURS[NodeRole.PASSAGE])
         for e, label, degree in zip(ids.tolist(), graph.labels(ids), degrees[ids].tolist(), strict=True)
     ]
-    shown = [(h, words, t, False) for (h, t), words in facts.items()]
-    picked = drawn(dot(nodes, shown, dark=is_dark()), say("hubs"), len(nodes), "own")
+    shown = [Drawn(head, words, tail) for (head, tail), words in facts.items()]
+    picture = dot(nodes, shown, dark=is_dark(), narrow=is_narrow("own"))
+    picked = drawn(picture, say("hubs"), "own")
     if picked in used:
         facts_box(graph, picked)
 
@@ -201,10 +247,5 @@ def sample() -> None:
     with st.container(horizontal=True):
         for path in files:
             name = plain(say("open_sample", name=path.stem))
-            st.button(name, on_click=open_sample, args=(path,), icon=":material/hive:")
+            st.button(name, on_click=open_sample, args=(path.stem,), icon=":material/hive:")
             st.download_button(path.name, path.read_bytes(), path.name, "text/turtle", on_click="ignore")
-
-
-def open_sample(path: Path) -> None:
-    """Let the visitor's questions go to a graph that comes with the app."""
-    keep_own(*uploaded(path.name, path.read_bytes()))

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import streamlit as st
 
-from apps.explorer import drawn
+from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.markup import QUIET, bars, escaped, listed, plain
+from apps.own_graphs import asked_graph
 from apps.resources import answerer, is_dark, say
-from kgqa.explain import answer_nodes, influences, path_sentences, sentence
+from kgqa.explain import (
+    answer_nodes,
+    evidence_turtle,
+    influences,
+    is_decided_by_facts,
+    path_sentences,
+    sentence,
+)
 from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
+MOST_NARROW = 7
+"""Concepts of a picture on a narrow screen, where more cannot be read."""
 
 
-def section(answer: Answer) -> None:
-    """The section below the answer."""
+def section(answer: Answer, given: Answer) -> None:
+    """The section below the answer, as it is shown, and as the reader has given it."""
     st.header(say("why"), anchor=False, divider="gray")
     evidence = answer.evidence
     if answer.source is Source.PASSAGE and evidence.span:
         span = answer.question.passage_text[evidence.span.start : evidence.span.end]
-        st.markdown(plain(say("said_here", span=span)))
+        st.markdown(plain(say("said_here" if answer.text == span else "decided_here", span=span)))
     elif evidence.paths:
-        st.markdown(f"**{say('because')}**")
+        decided = is_decided_by_facts(answer)
+        st.markdown(f"**{say('because')}**" if decided else plain(say("known_from_reading")))
         st.html(listed(path_sentences(evidence, evidence.paths[0]), "ol"))
+        st.caption(plain(say("facts_from", source=source_of(asked_graph()))))
         if evidence.paths[1:]:
             with st.expander(say("other_paths")):
                 for path in evidence.paths[1:]:
@@ -39,7 +53,21 @@ def section(answer: Answer) -> None:
     if len(evidence.subgraph.edges):
         picture(answer)
     if evidence.paths:
-        mattered(answer)
+        mattered(given)
+
+
+def source_of(graph: KnowledgeGraph) -> str:
+    """Where the facts of a graph stand: its name, files or address, and licence."""
+    manifest = getattr(graph, "manifest", {})
+    places = [str(s.get("file") or s.get("url", "")) for s in manifest.get("sources", [])]
+    said = ", ".join(filter(None, [*places, licence_name(manifest.get("licence", ""))]))
+    return f"{graph.name} ({said})" if said else graph.name
+
+
+def licence_name(licence: str) -> str:
+    """A licence as people name it: CC BY 4.0 for its address at Creative Commons."""
+    found = re.search(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/([\d.]+)", licence)
+    return f"CC {found[1].upper()} {found[2]}" if found else licence
 
 
 def picture(answer: Answer) -> None:
@@ -56,17 +84,20 @@ def picture(answer: Answer) -> None:
             label_visibility="collapsed",
             required=True,
         )
-    limit = LIMITS.get(chosen or "near", 9)
+    narrow = is_narrow("why")
+    limit = min(LIMITS.get(chosen or "near", 9), MOST_NARROW if narrow else 99)
     edges = picked_edges(answer, limit)
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     legend(answer, nodes)
     alt = say("graph_alt", nodes=len(nodes), edges=len(edges))
-    picked = drawn(to_dot(answer, limit, is_dark()), alt, len(nodes), "why")
+    picked = drawn(to_dot(answer, limit, is_dark(), narrow), alt, "why")
     if picked in nodes:
         st.session_state["concept"] = picked
     concept(answer, nodes)
     with st.expander(say("as_list", count=len(edges))):
         st.html(listed(sentence(graph, edge) for edge in edges))
+        turtle = evidence_turtle(answer, edges)
+        st.download_button(say("facts_turtle"), turtle, "evidence.ttl", "text/turtle", on_click="ignore")
 
 
 def legend(answer: Answer, nodes: set[int]) -> None:

@@ -152,6 +152,76 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.get_by_text("over bees").wait_for()
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_answer_is_in_view(page: Any, address: str, width: int, height: int, language: str) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{address}/?lang={language}")
+    page.locator(".st-key-example1 button").click()
+    page.locator("[role=status]").wait_for()
+    settled(page)
+    box = page.locator("[role=status]").bounding_box()
+    assert box["y"] >= 0 and box["y"] + box["height"] <= height and box["x"] + box["width"] <= width
+    page.locator("svg g.node").first.wait_for()
+    settled(page)
+    picture = page.locator("[data-testid=stGraphVizChart] svg").bounding_box()
+    assert picture["x"] >= 0 and picture["x"] + picture["width"] <= width + 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "own", "compare", "batch", "learn", "about"])
+def test_every_page_opens_by_its_address_and_can_be_used_by_all(
+    page: Any, address: str, path: str, scheme: str
+) -> None:
+    """No request fails (a console error would tell), and axe-core finds nothing serious."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python in [dev]")
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{address}/{path}")
+    page.locator("h1").first.wait_for()
+    settled(page)
+    found = axe.Axe().run(page).response["violations"]
+    serious = [
+        (v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")
+    ]
+    assert not serious
+
+
+def test_the_history_survives_a_reload_and_is_walked_by_arrows(page: Any, address: str) -> None:
+    for example in ("example0", "example1"):
+        page.locator(f".st-key-{example} button").click()
+        page.locator(".st-key-history0" if example == "example0" else ".st-key-history1").wait_for()
+        settled(page)
+    page.goto(address)
+    page.locator(".st-key-history1").wait_for()
+    settled(page)
+    assert "plant flowers" in page.locator(".st-key-history1").inner_text()
+    page.get_by_label("Question").press("ArrowUp")
+    page.locator("[role=status]").wait_for()
+    settled(page)
+    page.get_by_text("Passage: I want to plant flowers").wait_for()
+    page.get_by_text("Passage: I want to plant flowers").click()
+    page.get_by_label("Passage", exact=True).fill("I want to build a house, so I dug the ground.")
+    page.get_by_label("Passage", exact=True).press("Control+Enter")
+    page.get_by_text("Passage: I want to build a house").wait_for()
+
+
+def test_a_graph_of_ones_own_is_kept_over_a_reload(page: Any, address: str) -> None:
+    page.goto(f"{address}/own")
+    page.get_by_role("button", name="Open beekeeping").click()
+    page.get_by_text("Questions it answers").wait_for()
+    settled(page)
+    assert "kept=" in page.url
+    page.reload()
+    page.get_by_text("Questions it answers").wait_for()
+    settled(page)
+    page.locator(".st-key-suggested0 button").click()
+    page.locator("[role=status]").wait_for()
+    assert "g=" in page.url
+    asked = page.url
+    page.goto(asked.replace("g=", "g=x"))
+    page.get_by_text("no longer open here").wait_for()
+
+
 def test_a_hostile_link_is_text(page: Any, address: str) -> None:
     page.goto(
         f"{address}/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20why%3F&p=%3Cscript%3Ealert(2)%3C/script%3E"

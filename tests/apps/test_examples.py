@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.examples import EXAMPLES, GALLERY, SAMPLES
+from apps.examples import EXAMPLES, GALLERY, KOREAN_GALLERY, SAMPLES, gallery_of
 from apps.texts import TEXTS
 from kgqa.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, GRAPHS, MODELS
@@ -17,9 +17,29 @@ EXPECTED = {
     "a sore tooth": {"dentist"},
     "a leaking pipe": {"plumber"},
     "borrow a book": {"library"},
+    "a story": {"his brother"},
+    "a recipe": {"twenty minutes", "for twenty minutes"},
+    "a dialogue": {"Julia"},
+    "a paragraph": {"museums or holiday homes", "museums"},
     "in the passage": {"wooden spoon", "a wooden spoon", "with a wooden spoon"},
     "among choices": {"telescope"},
     "said nowhere": {None},
+}
+
+
+EXPECTED_KOREAN = {
+    "꽃 심기": {"모종삽", "삽"},
+    "집 짓기": {"굴착기"},
+    "카펫 청소": {"진공청소기"},
+    "나사 조이기": {"드라이버"},
+    "아픈 이": {"치과 의사"},
+    "새는 파이프": {"배관공"},
+    "책 빌리기": {"도서관"},
+    "이야기": {"다리 위"},
+    "요리법": {"20분"},
+    "글에 있는 답": {"나무 숟가락"},
+    "선택지": {"망원경"},
+    "어디에도 없음": {None},
 }
 
 
@@ -31,6 +51,11 @@ def asked(values: tuple[str, str, str]) -> Question:
 def test_rows_have_their_words() -> None:
     assert set(GALLERY) <= set(TEXTS) and list(EXPECTED) == list(EXAMPLES)
     assert {path.stem for path in (GRAPHS / "examples").glob("*.ttl")} == set(SAMPLES)
+
+
+def test_both_languages_show_the_same_kinds() -> None:
+    assert gallery_of("en") is GALLERY and list(gallery_of("ko")) == list(GALLERY)
+    assert list(EXPECTED_KOREAN) == [name for group in KOREAN_GALLERY.values() for name in group]
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +70,15 @@ def test_the_shipped_reader_answers_the_gallery(answerer: Answerer, name: str) -
     assert answerer.answer(asked(EXAMPLES[name])).text in EXPECTED[name]
 
 
+@pytest.mark.parametrize("name", EXPECTED_KOREAN)
+def test_the_shipped_reader_answers_the_gallery_in_korean(answerer: Answerer, name: str) -> None:
+    (values,) = (group[name] for group in KOREAN_GALLERY.values() if name in group)
+    assert answerer.answer(asked(values)).text in EXPECTED_KOREAN[name]
+
+
 def test_a_graph_of_ones_own_is_answered_from(answerer: Answerer) -> None:
-    from apps.views.own import uploaded
+    from apps.own_graphs import uploaded
 
     path = GRAPHS / "examples" / "beekeeping.ttl"
-    graph, _ = uploaded(path.name, path.read_bytes())
+    graph = uploaded([(path.name, path.read_bytes())]).graph
     assert answerer.with_graph(graph).answer(asked(SAMPLES["beekeeping"])).text == "smoker"

@@ -15,7 +15,7 @@ def test_the_path_comes_first_and_is_bold(digging: Subgraph) -> None:
     answer = answered(digging)
     assert shown_edges(answer)[:2] == [1, 2] and answer_nodes(answer) == {3}
     dot = to_dot(answer, 30)
-    assert dot.count("penwidth=2.5") == 2 and '"excavator"' in dot
+    assert dot.count("penwidth=3") == 2 and '"excavator"' in dot
 
 
 def test_few_nodes_are_shown(digging: Subgraph) -> None:
@@ -48,3 +48,11 @@ def test_an_answer_that_is_no_concept_has_facts_around_it_too(digging: Subgraph)
     assert near_edges(answer, 30) and picked_edges(answer, 30) and "->" in to_dot(answer, 9)
     nothing = Answer(Question("what"), None, Source.NONE, 0.9)
     assert near_edges(nothing, 30) == []
+
+
+def test_the_path_runs_from_what_was_said_to_the_answer(digging: Subgraph) -> None:
+    """The second fact is walked from its tail to its head: it is laid out that way, with its arrow as it is stored."""
+    said = to_dot(answered(digging), 30)
+    assert "n1 -> n4 [" in said and "n4 -> n3 [" in said and "dir=back" in said.partition("n4 -> n3")[2]
+    assert "rankdir=LR" in said and "rankdir=TB" in to_dot(answered(digging), 30, narrow=True)
+    assert said.count("penwidth=2.5") == 3  # the concepts of the path stand out

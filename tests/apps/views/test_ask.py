@@ -1,10 +1,12 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from apps.views.ask import link_of, sureness
+from apps.views.ask import link_of, sureness, told_apart
 from kgqa.explain import strike_answer
+from kgqa.text.datasets.json_lines import read_examples
 from kgqa.types import Passage, Question
 
 EVIL = "I plant flowers <script>alert(1)</script> **bold** [x](javascript:y) :smile: $a$"
@@ -109,3 +111,57 @@ def test_a_link_holds_the_question() -> None:
     link = link_of(Question("why?", ("a", "b"), Passage("because")))
     assert link == {"q": "why?", "p": "because", "c": ["a", "b"]}
     assert [sureness(c) for c in (0.95, 0.7, 0.4, 0.1)] == ["sure", "likely", "unsure", "guess"]
+
+
+def test_a_question_over_a_graph_that_is_gone_is_not_put_to_another(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.query_params["q"] = "What calms the bees?"
+    page.query_params["g"] = "gone"
+    page.query_params["n"] = "<b>bees</b>"
+    page.run()
+    assert not page.exception and "no longer open" in page.error[0].value and "<b>" not in page.error[0].value
+    assert "answer" not in page.session_state
+
+
+def test_a_follow_up_keeps_the_passage(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    passage = page.text_area(key="passage").value
+    page.text_input(key="question").input("Where did I dig?")
+    button(page, "Ask").click().run()
+    assert not page.exception and page.text_area(key="passage").value == passage
+    assert page.button(key="before0").label.startswith("What did I dig with")
+    page.button(key="before0").click().run()
+    assert page.text_input(key="question").value == "What did I dig with?"
+
+
+def test_below_the_threshold_it_says_so(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.session_state["caution"] = 1.1
+    page.run()
+    page.button(key="example0").click().run()
+    assert not page.exception and "I don&#x27;t know" in html_of(page) and "perhaps" in html_of(page)
+
+
+def test_opinions_are_kept_on_this_machine(
+    open_page: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "said" / "feedback.jsonl"
+    monkeypatch.setenv("KGQA_FEEDBACK", str(file))
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    page.feedback[0].set_value(0).run() if hasattr(page, "feedback") else pytest.skip("an older Streamlit")
+    next(box for box in page.text_input if "right" in box.label).input("trowel")
+    button(page, "Keep").click().run()
+    assert not page.exception and read_examples_of(file) == [("trowel",)]
+
+
+def read_examples_of(file: Path) -> list[tuple[str, ...]]:
+    return [example.golds for example in read_examples(file)]
+
+
+def test_the_history_tells_questions_apart() -> None:
+    entry = {"passage": "I plant.", "question": "With what?", "choices": "", "answer": "trowel", "graph": ""}
+    other = entry | {"passage": "I build.", "answer": ""}
+    assert told_apart(entry, [entry]) == "With what? → trowel"
+    assert told_apart(entry, [entry, other]).startswith("I plant. … ")

@@ -21,13 +21,14 @@ def test_hidden_words_corruption_attention_curves_and_tables(open_page: Callable
     page = open_page("learn").run()
     assert not page.exception and not page.error
     press = {b.label: b for b in page.button}
+    assert "dog" in "".join(item.proto.body for item in page.get("html"))
     press["Hide each word in turn"].click().run()
-    assert "garden" in "".join(item.proto.body for item in page.get("html"))
+    assert "postman" in "".join(item.proto.body for item in page.get("html"))
     page.text_input(key="masked").input("She <b>dug</b> a hole.")
     {b.label: b for b in page.button}["Corrupt it"].click().run()
     said = "".join(item.proto.body for item in page.get("html"))
     assert not page.exception and "<mark" in said and "<b>" not in said
-    assert "No discriminator" in page.info[0].value.replace("\\", "")
+    assert "judges for itself" in page.info[0].value.replace("\\", "")
     {b.label: b for b in page.button}["Guess"].click().run()
     assert "MASK" in page.error[0].value
 
@@ -36,3 +37,15 @@ def test_our_own_markdown_is_shown_without_formulas_and_dead_links() -> None:
     assert shown("see [DATA.md](DATA.md), $5 and `$HOME`, [x](https://x.org)") == (
         "see DATA.md, \\$5 and `$HOME`, [x](https://x.org)"
     )
+
+
+def test_five_steps_show_what_is_really_there(open_page: Callable[[str], Any]) -> None:
+    page = open_page("learn")
+    said = []
+    for step in range(5):
+        page.session_state["step"] = step
+        page.run()
+        assert not page.exception and not page.error
+        said.append("".join(item.proto.body for item in page.get("html")))
+    assert "build a house" in said[0] and "<li" in said[1] and "border" in said[2] and "%" in said[3]
+    assert "nowhere" in said[4] and len(set(said)) == 5

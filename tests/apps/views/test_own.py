@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.views.own import uploaded
+from apps.own_graphs import uploaded
 from kgqa.types import InputError
 
 BEES = """
@@ -15,14 +15,16 @@ ex:bees rdfs:label "<b>bees</b>" ; ex:makes ex:honey . ex:honey rdfs:label "hone
 
 
 def test_a_file_becomes_a_graph_in_memory() -> None:
-    graph, manifest = uploaded("bees.ttl", BEES.encode())
-    assert graph.name == "bees" and manifest["edges"] == 2 and "ko" in manifest["languages"]
+    opened = uploaded([("bees.ttl", BEES.encode())])
+    graph, manifest = opened.graph, opened.manifest
+    assert manifest and graph.name == "bees" and manifest["edges"] == 2 and "ko" in manifest["languages"]
     assert graph.labels(graph.find(["honey"])[0]) == ["honey"]
 
 
 def test_together_with_another_graph(tools_file: Path) -> None:
-    graph, manifest = uploaded("bees.ttl", BEES.encode(), tools_file)
-    assert manifest["edges"] > 2 and len(graph.find(["trowel"])[0]) and len(graph.find(["honey"])[0])
+    opened = uploaded([("bees.ttl", BEES.encode())], tools_file)
+    graph, manifest = opened.graph, opened.manifest
+    assert manifest and manifest["edges"] > 2 and len(graph.find(["trowel"])[0]) and len(graph.find(["honey"])[0])
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_together_with_another_graph(tools_file: Path) -> None:
 )
 def test_what_cannot_be_read_is_one_sentence_with_the_visitors_name(name: str, content: bytes) -> None:
     with pytest.raises(InputError) as caught:
-        uploaded(name, content)
+        uploaded([(name, content)])
     assert name in str(caught.value) and "/tmp" not in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -1,0 +1,130 @@
+"""Passages of files: plain text, Markdown, web pages and PDF. No Streamlit."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+from kgqa.types import InputError
+
+SUFFIXES = ["txt", "md", "html", "htm", "pdf"]
+MAX_BYTES = 10_000_000
+_HIDDEN = {
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "svg",
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "form",
+    "head",
+}
+_BLOCKS = {
+    "p",
+    "div",
+    "br",
+    "li",
+    "tr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "section",
+    "article",
+    "blockquote",
+}
+_PAGE = re.compile(r"\s*<(!doctype html|html|head|body|div|article|p|h1)\b[^>]*>", re.IGNORECASE)
+
+
+def text_of(name: str, content: bytes) -> str:
+    """The text of a file, by its suffix.
+
+    Raises:
+        InputError: too large, of another kind, damaged, or without text.
+    """
+    suffix = Path(name).suffix.lower().lstrip(".")
+    if suffix not in SUFFIXES:
+        raise InputError(f"{name}: not a kind of file that is read; give {', '.join(SUFFIXES)}")
+    if len(content) > MAX_BYTES:
+        raise InputError(f"{name}: larger than {MAX_BYTES // 1_000_000} MB; paste the part that matters")
+    found = _pdf_text(name, content) if suffix == "pdf" else _decoded(name, content)
+    if suffix in ("html", "htm"):
+        found = page_text(found)
+    elif suffix == "md":
+        found = _markdown_text(found)
+    if not found.strip():
+        raise InputError(f"{name}: no text in it; paste the passage instead")
+    return found.strip()
+
+
+def pasted(text: str) -> str:
+    """A pasted passage; the source of a web page becomes the text that it shows."""
+    return page_text(text) if _PAGE.match(text) else text
+
+
+def page_text(source: str) -> str:
+    """What a web page says, a block a line, without menus and scripts."""
+    parser = _Page()
+    parser.feed(source)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.parts).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self._hidden: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _HIDDEN:
+            self._hidden.append(tag)
+        elif tag in _BLOCKS:
+            self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._hidden:
+            del self._hidden[self._hidden.index(tag) :]
+        elif tag in _BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(re.sub(r"\s+", " ", data))
+
+
+def _decoded(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: not UTF-8 text; save it as UTF-8") from None
+
+
+def _markdown_text(text: str) -> str:
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(
+        r"^\s{0,3}(#{1,6}|>)\s+|(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)", "", text, flags=re.M
+    )
+
+
+def _pdf_text(name: str, content: bytes) -> str:
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise InputError(f"{name}: PDF is read with pypdf; pip install pypdf, or paste the text") from None
+    try:
+        pages = [page.extract_text() for page in PdfReader(io.BytesIO(content)).pages]
+    except Exception as error:  # a damaged file raises almost anything
+        raise InputError(f"{name}: cannot be read as PDF ({type(error).__name__}); paste its text") from None
+    found = "\n".join(pages).strip()
+    if not found:
+        raise InputError(f"{name}: its pages are pictures without text; paste the passage")
+    return re.sub(r"(\w)-\n(\w)", r"\1\2", found)

@@ -1,0 +1,49 @@
+"""What visitors think of answers, as JSON lines on this machine. No Streamlit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kgqa.types import NO, YES, Answer
+
+MAX_NOTE = 500
+
+
+def opinion(answer: Answer, good: bool, note: str = "", right: str = "") -> dict[str, Any]:
+    """An opinion on an answer as a row: the question's fields, what was answered, and what would be right.
+
+    `answers` (the field that trainings read) is there where a right answer is known: the given one where it was
+    good, else `right`.
+    """
+    question, right = answer.question, " ".join(right.split())
+    row: dict[str, Any] = {"question": question.text}
+    if question.passage_text:
+        row["passage"] = question.passage_text
+    if question.choices:
+        row["choices"] = list(question.choices)
+    row |= {"good": good, "given": answer.text, "model": answer.model, "graph": answer.graph}
+    if note.strip():
+        row["note"] = note.strip()[:MAX_NOTE]
+    if good and answer.text in (YES, NO) and question.passage and not question.choices:
+        row["verdict"] = answer.text == YES
+    elif good:
+        row["answers"] = [answer.text] if answer.text else []
+    elif right:
+        row["answers"] = [right[:MAX_NOTE]]
+    return row
+
+
+def keep(row: dict[str, Any], file: Path) -> None:
+    """Add a row to a file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def training_lines(rows: Iterable[dict[str, Any]]) -> str:
+    """Those rows whose right answer is known, as JSON lines that `kgqa train` reads."""
+    kept = (row for row in rows if "answers" in row or "verdict" in row)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)

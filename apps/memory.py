@@ -1,0 +1,80 @@
+"""The questions asked so far: kept in the visitor's browser, so that a reload does not lose them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+SCRIPT = Path(__file__).with_suffix(".js")
+MAX_HISTORY = 20
+MAX_PASSAGE = 20_000
+"""Characters of a passage that is still kept in the browser."""
+FIELDS = ("passage", "question", "choices", "answer", "graph")
+
+Asked = dict[str, str]
+
+
+def history() -> list[Asked]:
+    """The questions asked so far, newest first: `FIELDS` of each."""
+    asked: list[Asked] = st.session_state.setdefault("history", [])
+    return asked
+
+
+def remember(entry: Asked) -> None:
+    """Put a question first."""
+    st.session_state["history"] = merged([entry], history())
+
+
+def merged(*parts: list[Asked]) -> list[Asked]:
+    """Histories one after the other; of a question that stands in several the first."""
+    distinct: dict[tuple[str, ...], Asked] = {}
+    for entry in (entry for part in parts for entry in part):
+        distinct.setdefault(tuple(entry[name] for name in FIELDS if name != "answer"), entry)
+    return list(distinct.values())[:MAX_HISTORY]
+
+
+def understood(stored: object) -> list[Asked]:
+    """What a browser kept; nothing where it cannot be read."""
+    try:
+        rows = json.loads(str(stored))
+    except ValueError:
+        return []
+    if not isinstance(rows, list):
+        return []
+    found = []
+    for row in rows[:MAX_HISTORY]:
+        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in FIELDS):
+            continue
+        if row["question"].strip() and len(row["passage"]) <= MAX_PASSAGE:
+            found.append({name: row[name] for name in FIELDS})
+    return found
+
+
+def component(on_walk: Any) -> None:
+    """The browser's side; `on_walk` is called after an arrow key, with `step()` to say which way."""
+    memory = st.components.v2.component("kgqa_memory", js=SCRIPT.read_text(encoding="utf-8"))
+    kept = [entry for entry in history() if len(entry["passage"]) <= MAX_PASSAGE]
+    memory(
+        key="memory",
+        data={
+            "restored": st.session_state.get("restored", False),
+            "history": json.dumps(kept, ensure_ascii=False),
+        },
+        on_stored_change=_restore,
+        on_walk_change=on_walk,
+    )
+
+
+def step() -> int:
+    """One question further back (1) or nearer (-1)."""
+    return 1 if getattr(st.session_state.get("memory"), "walk", 0) == 1 else -1
+
+
+def _restore() -> None:
+    if not st.session_state.get("restored"):
+        st.session_state["restored"] = True
+        stored = getattr(st.session_state.get("memory"), "stored", "")
+        st.session_state["history"] = merged(history(), understood(stored))

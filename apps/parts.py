@@ -1,0 +1,85 @@
+"""`python -m apps.parts QUESTIONS.jsonl ...`: measure what each part of the reader brings, for the Learn page."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from apps.tables import is_right
+from kgqa.answerer import Answerer
+from kgqa.assets import PARTS
+from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.text.datasets.json_lines import read_examples
+from kgqa.types import Answer, Example, Subgraph
+
+WAYS = {
+    "full": ABLATIONS["none"],
+    "shuffled": ABLATIONS["shuffled"],
+    "no-facts": ABLATIONS["no-facts"],
+    "text-only": lambda _: Subgraph(),
+}
+"""The reader with everything, and with less and less to go by."""
+TOGETHER = 8
+BINS = 5
+
+
+def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
+    """Shares of right answers by way and kind of question, and by how sure the whole reader says it is."""
+    shares = []
+    for way, ablation in WAYS.items():
+        reader = copy.copy(answerer)
+        reader.ablate = ablation
+        answers: list[Answer] = []
+        for start in range(0, len(examples), TOGETHER):
+            answers += reader.answer_many([e.question for e in examples[start : start + TOGETHER]])
+        right = [is_right(answer, e.golds) for answer, e in zip(answers, examples, strict=True)]
+        kinds = {"all": right}
+        for value, example in zip(right, examples, strict=True):
+            kinds.setdefault(example.source.value, []).append(value)
+        shares += [
+            {"way": way, "kind": kind, "right": round(sum(values) / len(values), 3), "count": len(values)}
+            for kind, values in kinds.items()
+        ]
+        if way == "full":
+            sure = calibration([answer.confidence for answer in answers], right)
+    return {"model": answerer.name, "count": len(examples), "shares": shares, "sure": sure}
+
+
+def calibration(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[dict[str, float]]:
+    """Mean confidence and share of right answers in groups of equal size, from unsure to sure."""
+    pairs = sorted(zip(confidences, right, strict=True))
+    size = -(-len(pairs) // bins)
+    groups = [pairs[start : start + size] for start in range(0, len(pairs), size)] if pairs else []
+    return [
+        {
+            "said": round(sum(said for said, _ in group) / len(group), 3),
+            "right": round(sum(hit for _, hit in group) / len(group), 3),
+        }
+        for group in groups
+    ]
+
+
+def read_parts(path: Path) -> dict[str, Any]:
+    """What was measured; empty where there is no file."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
+
+
+def main(files: Sequence[str], target: Path = PARTS) -> None:
+    """Measure the reader that the app answers with, and write the figures in place of those that were there."""
+    examples = [example for name in files for example in read_examples(Path(name))]
+    step = max(1, len(examples) // int(os.environ.get("KGQA_PARTS_LIMIT") or len(examples)))
+    found = measured(Answerer.load(), examples[::step])
+    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"{target}: {found['count']} questions")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1:])

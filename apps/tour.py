@@ -1,0 +1,91 @@
+"""From a sentence to an answer in five steps, with the values that the reader really has in between. No Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kgqa.answerer import Answerer
+from kgqa.explain import sentence
+from kgqa.models.heads import GATED
+from kgqa.types import NO, YES, Answer, Example, NodeRole, Question
+
+BEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The steps of one question; of several choices or windows the first is shown."""
+
+    linked: tuple[tuple[NodeRole, str, tuple[str, ...]], ...]
+    """Stretches of the texts, with the concepts that they may mean."""
+    concepts: int
+    facts: int
+    retrieved: tuple[tuple[str, float], ...]
+    """The most relevant concepts that no text names, with their relevance (0 to 1)."""
+    pieces: tuple[str, ...]
+    """What the encoder reads, marks included."""
+    hidden_size: int
+    layers: int
+    scored: tuple[tuple[str, float], ...]
+    """The concepts that the reader likes best, with their probability among all that were retrieved."""
+    attended: tuple[tuple[str, float], ...]
+    """The facts that the reader looks at most, with their share; none where it does not tell."""
+    sources: tuple[tuple[str, float], ...]
+    """passage, knowledge, none, yes, no: how probable each is held."""
+    answer: Answer
+    read_as: Question
+    """What the reader is asked: a Korean question in English words."""
+
+
+def tour(answerer: Answerer, question: Question) -> Tour:
+    """Answer a question, step by step.
+
+    Raises:
+        InputError: the question is empty or far too long.
+    """
+    answer = answerer.shown(answerer.answer(question))
+    question = answerer.read_as(question)
+    subgraphs = answerer.retrieve(question)
+    graph = subgraphs[0]
+    collated = answerer.collator([Example(question)], [subgraphs])
+    scores = answerer.score(collated.batch)
+    row = collated.rows[0]
+    texts = {
+        NodeRole.QUESTION: question.text,
+        NodeRole.PASSAGE: question.passage_text,
+        NodeRole.CHOICE: question.choices[0] if question.choices else "",
+    }
+    meant: dict[tuple[NodeRole, int, int], list[str]] = {}
+    for link in graph.links:
+        meant.setdefault((link.part, link.start, link.end), []).append(graph.labels[link.node])
+    found = [n for n, role in enumerate(graph.roles.tolist()) if role == NodeRole.OTHER]
+    found.sort(key=lambda n: -float(graph.scores[n]))
+    first = row.first_node + 1
+    nodes = scores.concept[first : first + len(graph.nodes)].softmax(0).tolist() if graph.nodes else []
+    ids = collated.batch.tokens.input_ids[0][collated.batch.tokens.attention_mask[0].bool()].tolist()
+    gate = scores.gate[0].softmax(-1).tolist()
+    names = [*(source.value for source in GATED), YES, NO]
+    attention = scores.fused.attention
+    attended: list[tuple[str, float]] = []
+    if attention is not None and len(graph.edges):
+        shares = attention[row.first_edge : row.first_edge + len(graph.edges)].float().numpy()
+        for edge in np.argsort(-shares, kind="stable")[:BEST].tolist():
+            attended.append((sentence(graph, edge), float(shares[edge])))
+    config: Any = answerer.reader.stepper.encoder.config
+    return Tour(
+        tuple((part, texts[part][a:b], tuple(dict.fromkeys(labels))) for (part, a, b), labels in sorted(meant.items())),
+        len(graph.nodes),
+        len(graph.edges),
+        tuple((graph.labels[n], float(graph.scores[n])) for n in found[:BEST]),
+        tuple(str(answerer.collator.tokenizer.id_to_token(i)) for i in ids),
+        config.hidden_size,
+        config.num_hidden_layers,
+        tuple(sorted(zip(graph.labels, nodes, strict=True), key=lambda pair: -pair[1])[:BEST]),
+        tuple(attended),
+        tuple(zip(names, gate, strict=False)),
+        answer,
+        question,
+    )

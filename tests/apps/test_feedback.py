@@ -1,0 +1,27 @@
+from pathlib import Path
+
+from apps.feedback import keep, opinion, training_lines
+from kgqa.text.datasets.json_lines import read_examples
+from kgqa.types import Answer, Passage, Question, Source
+
+
+def said(text: str | None, passage: str = "It rained.") -> Answer:
+    question = Question("Did it rain?", (), Passage(passage))
+    return Answer(question, text, Source.PASSAGE if text else Source.NONE, 0.5, model="m", graph="g")
+
+
+def test_a_training_reads_what_is_known(tmp_path: Path) -> None:
+    rows = [
+        opinion(said("yes"), True),
+        opinion(said("It"), False, "no pronoun", " rained "),
+        opinion(said(None), True),
+        opinion(said("It"), False),
+    ]
+    file = tmp_path / "deep" / "feedback.jsonl"
+    for row in rows:
+        keep(row, file)
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 4
+    exported = tmp_path / "export.jsonl"
+    exported.write_text(training_lines(rows), encoding="utf-8")
+    assert [example.golds for example in read_examples(exported)] == [("yes",), ("rained",), ()]
+    assert rows[1]["note"] == "no pronoun" and "answers" not in rows[3]
