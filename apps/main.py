@@ -31,7 +31,10 @@ STYLE = """
   .stMainBlockContainer h1{font-size:1.5rem}
 }
 """
-DARK = "button[data-selected=true] p,[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code{color:#8fd3b4!important}"
+DARK = (
+    "button[data-selected=true] p,[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code"
+    "{color:#8fd3b4!important}"
+)
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),
     "own": (own.page, ":material/hub:"),
