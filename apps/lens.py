@@ -92,7 +92,11 @@ class Lens:
         here = {self.tokenizer.id_to_token(i) for i in ids}
         found = []
         for at in (at for at, i in enumerate(ids) if i == self.mask):
-            best = (g for g in self._best(probabilities[at], 20 * count) if g.word.isalpha() and g.word not in here)
+            best = (
+                g
+                for g in self._best(probabilities[at], 20 * count)
+                if g.word.isalpha() and g.word not in here
+            )
             found.append(list(islice(best, count)))
         return found
 
@@ -143,7 +147,9 @@ class Lens:
         pairs = zip(indices.tolist(), values.tolist(), strict=True)
         return [Guess(self.tokenizer.id_to_token(i), v) for i, v in pairs]
 
-    def attention(self, text: str, layer: int, head: int | None = None) -> tuple[list[str], list[list[float]]]:
+    def attention(
+        self, text: str, layer: int, head: int | None = None
+    ) -> tuple[list[str], list[list[float]]]:
         """Words, and how much each of them (row) looks at each (column), in one head or in the mean of all.
 
         What goes to the marks around a sentence is left out, and the rest of each row shared out anew; the pieces

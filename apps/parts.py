@@ -50,7 +50,9 @@ def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     return {"model": answerer.name, "count": len(examples), "shares": shares, "sure": sure}
 
 
-def calibration(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[dict[str, float]]:
+def calibration(
+    confidences: Sequence[float], right: Sequence[bool], bins: int = BINS
+) -> list[dict[str, float]]:
     """Mean confidence and share of right answers in groups of equal size, from unsure to sure."""
     pairs = sorted(zip(confidences, right, strict=True))
     size = -(-len(pairs) // bins)

@@ -42,7 +42,9 @@ class QueryBox:
             reply = link.getresponse()
             content = reply.read()
         except TimeoutError:
-            raise InputError(f"the query takes more than {TIMEOUT_S} s; ask for less, or join fewer patterns") from None
+            raise InputError(
+                f"the query takes more than {TIMEOUT_S} s; ask for less, or join fewer patterns"
+            ) from None
         except OSError as error:
             raise InputError(f"the query cannot be asked ({error}); open the graph again") from None
         finally:
@@ -50,10 +52,14 @@ class QueryBox:
         if reply.status != 200:
             reason = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", content.decode("utf-8", "replace")))
             found = re.search(r"error at \d+:\d+.*?(?=\s*Error code explanation|$)", reason)
-            raise InputError(f"not SPARQL that is understood: {(found[0] if found else reason)[:300].strip()}")
+            raise InputError(
+                f"not SPARQL that is understood: {(found[0] if found else reason)[:300].strip()}"
+            )
         table = json.loads(content)
         columns = table["head"]["vars"]
-        rows = [[row.get(name, {}).get("value", "") for name in columns] for row in table["results"]["bindings"]]
+        rows = [
+            [row.get(name, {}).get("value", "") for name in columns] for row in table["results"]["bindings"]
+        ]
         return columns, rows
 
     def _opened(self) -> str:

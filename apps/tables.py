@@ -86,7 +86,9 @@ def _csv_rows(name: str, text: str) -> Iterator[Row]:
             if not any(cells.values()):
                 continue
             if beyond:
-                wrong = f"{len(beyond)} cells more than columns; put quotes around a cell with a separator in it"
+                wrong = (
+                    f"{len(beyond)} cells more than columns; put quotes around a cell with a separator in it"
+                )
                 yield Row(table.line_num, cells, error=wrong)
                 continue
             golds = None

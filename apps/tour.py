@@ -76,7 +76,10 @@ def tour(answerer: Answerer, question: Question) -> Tour:
             attended.append((sentence(graph, edge), float(shares[edge])))
     config: Any = answerer.reader.stepper.encoder.config
     return Tour(
-        tuple((part, texts[part][a:b], tuple(dict.fromkeys(labels))) for (part, a, b), labels in sorted(meant.items())),
+        tuple(
+            (part, texts[part][a:b], tuple(dict.fromkeys(labels)))
+            for (part, a, b), labels in sorted(meant.items())
+        ),
         len(graph.nodes),
         len(graph.edges),
         tuple((graph.labels[n], float(graph.scores[n])) for n in found[:BEST]),

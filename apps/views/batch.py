@@ -51,7 +51,9 @@ def upload_box(key: str) -> tuple[str, bytes, str] | None:
     limit = say("batch_upload", limit=f"{MAX_QUESTIONS:,}")
     upload = st.file_uploader(limit, type=["csv", "tsv", "txt", "jsonl"], max_upload_size=50, key=key)
     if upload is None:
-        st.download_button(say("sample"), SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample")
+        st.download_button(
+            say("sample"), SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample"
+        )
         return None
     return upload.name, upload.getvalue(), upload.file_id
 

@@ -23,7 +23,11 @@ from kgqa.types import Answer, InputError, Subgraph
 
 Way = tuple[str, str]
 """A reader's name (none: the one that answers everywhere else) and what it goes without."""
-LESS = {"text-only": lambda _: Subgraph(), "no-facts": ABLATIONS["no-facts"], "shuffled": ABLATIONS["shuffled"]}
+LESS = {
+    "text-only": lambda _: Subgraph(),
+    "no-facts": ABLATIONS["no-facts"],
+    "shuffled": ABLATIONS["shuffled"],
+}
 OURS_SMALL = "kgqa-everyday"
 
 

@@ -89,7 +89,9 @@ def guided_tour() -> None:
     )
     number = number or 0
     st.subheader(say(f"step_{STEPS[number]}"), anchor=False)
-    {"link": _link, "retrieve": _retrieve, "read": _read, "reason": _reason, "decide": _decide}[STEPS[number]](steps)
+    {"link": _link, "retrieve": _retrieve, "read": _read, "reason": _reason, "decide": _decide}[
+        STEPS[number]
+    ](steps)
 
 
 def _link(steps: Tour) -> None:
@@ -289,7 +291,11 @@ def attention(opened: Lens) -> None:
     words, rows = opened.attention(sentence, layer, head)
     hidden = next((n for n, word in enumerate(words) if word == "[MASK]"), 0)
     place = right.selectbox(
-        say("look_from"), range(len(words)), index=hidden, format_func=lambda n: words[n], key=f"look{sentence}"
+        say("look_from"),
+        range(len(words)),
+        index=hidden,
+        format_func=lambda n: words[n],
+        key=f"look{sentence}",
     )
     st.caption(plain(say("looks_at", word=words[place])))
     rgb = "87,199,155" if is_dark() else "31,111,84"

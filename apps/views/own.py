@@ -58,7 +58,9 @@ def page() -> None:
 def open_one() -> None:
     """Files or the address of a graph."""
     with st.form("own", border=False):
-        uploads = st.file_uploader(say("upload"), type=SUFFIXES, max_upload_size=50, accept_multiple_files=True)
+        uploads = st.file_uploader(
+            say("upload"), type=SUFFIXES, max_upload_size=50, accept_multiple_files=True
+        )
         shipped = shipped_file()
         together = st.checkbox(say("together")) if shipped else False
         url = st.text_input(say("endpoint"), placeholder="https://") if sparql_allowed() else ""

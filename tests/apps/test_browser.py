@@ -176,7 +176,9 @@ def test_every_page_opens_by_its_address_and_can_be_used_by_all(
     page: Any, address: str, path: str, scheme: str
 ) -> None:
     """No request fails (a console error would tell), and axe-core finds nothing serious."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python in [dev]")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python in [dev]"
+    )
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{address}/{path}")
     page.locator("h1").first.wait_for()

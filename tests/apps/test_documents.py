@@ -7,7 +7,9 @@ from kgqa.types import InputError
 
 
 def test_text_markdown_and_pages() -> None:
-    assert text_of("a.txt", "\ufeffGrüße".encode()) == "Grüße" and text_of("a.txt", "é".encode("utf-16")) == "é"
+    assert (
+        text_of("a.txt", "\ufeffGrüße".encode()) == "Grüße" and text_of("a.txt", "é".encode("utf-16")) == "é"
+    )
     assert text_of("a.md", b"# Title\n\n*Some* **bold** [link](http://x), snake_case, 2 * 3") == (
         "Title\n\nSome bold link, snake_case, 2 * 3"
     )

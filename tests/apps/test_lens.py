@@ -34,10 +34,14 @@ def test_hidden_words_and_attention(encoder_folder: Path) -> None:
     assert lens.words(text) == ["[CLS]", "i", "dug", "the", "[MASK]", "with", "a", "[MASK]", "[SEP]"]
     first, second = lens.guesses(text, 3)
     assert len(first) == len(second) == 3 and first[0].probability >= first[1].probability
-    assert not {g.word for g in (*first, *second)} & set(text.split()) and all(g.word.isalpha() for g in first)
+    assert not {g.word for g in (*first, *second)} & set(text.split()) and all(
+        g.word.isalpha() for g in first
+    )
     for head in (0, None):
         words, rows = lens.attention("xylophone dug", 1, head)
-        assert words == ["xylophone", "dug"] and [sum(row) for row in rows] == pytest.approx([1.0, 1.0], abs=1e-4)
+        assert words == ["xylophone", "dug"] and [sum(row) for row in rows] == pytest.approx(
+            [1.0, 1.0], abs=1e-4
+        )
     assert [word for word, _, _ in lens.each_hidden("xylophone dug")] == ["xylophone", "dug"]
     assert whole_words(["a", "##b", "c"]) == [range(2), range(2, 3)] and whole_words([]) == []
     assert [word for word, _, _ in lens.each_hidden("i dug")] == ["i", "dug"]

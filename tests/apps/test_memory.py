@@ -17,7 +17,14 @@ def test_a_question_is_kept_once_and_the_newest_first() -> None:
 
 def test_what_a_browser_kept_is_not_trusted() -> None:
     good = asked("why?")
-    rows = [good, {"question": 1}, asked(" "), asked("long", "x" * (MAX_PASSAGE + 1)), "text", good | {"evil": "x"}]
+    rows = [
+        good,
+        {"question": 1},
+        asked(" "),
+        asked("long", "x" * (MAX_PASSAGE + 1)),
+        "text",
+        good | {"evil": "x"},
+    ]
     assert understood(json.dumps(rows)) == [good, good]
     for stored in ("", "{", "{}", None, "[" * 10):
         assert understood(stored) == []

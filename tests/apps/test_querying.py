@@ -20,7 +20,9 @@ def test_a_query_is_answered_as_a_table(box: QueryBox) -> None:
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     columns, rows = box.select(f'SELECT ?tool WHERE {{ ?x {label} "trowel"@en . BIND("a" AS ?tool) }}')
     assert columns == ["tool"] and len(rows) <= 1
-    columns, rows = box.select("PREFIX ex: <http://example.org/> SELECT ?a WHERE { ?a ex:usedFor ?b } LIMIT 1")
+    columns, rows = box.select(
+        "PREFIX ex: <http://example.org/> SELECT ?a WHERE { ?a ex:usedFor ?b } LIMIT 1"
+    )
     assert columns == ["a"] and len(rows) == 1 and rows[0][0].startswith("http://example.org/")
     with pytest.raises(InputError, match="not SPARQL"):
         box.select("SELECT ?a WHERE { nonsense")

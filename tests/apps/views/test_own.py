@@ -24,7 +24,12 @@ def test_a_file_becomes_a_graph_in_memory() -> None:
 def test_together_with_another_graph(tools_file: Path) -> None:
     opened = uploaded([("bees.ttl", BEES.encode())], tools_file)
     graph, manifest = opened.graph, opened.manifest
-    assert manifest and manifest["edges"] > 2 and len(graph.find(["trowel"])[0]) and len(graph.find(["honey"])[0])
+    assert (
+        manifest
+        and manifest["edges"] > 2
+        and len(graph.find(["trowel"])[0])
+        and len(graph.find(["honey"])[0])
+    )
 
 
 @pytest.mark.parametrize(
