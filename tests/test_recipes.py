@@ -9,9 +9,11 @@ import pytest
 from kgqa.models.reasoners import REASONERS
 from kgqa.trainer.answering import AnsweringRecipe
 from kgqa.trainer.recipe import load_recipe
+from kgqa.trainer.tasks import TaskRecipe
 from kgqa.types import InputError
 
 ANSWER = Path(__file__).parent.parent / "training" / "recipes" / "answer"
+TASK = ANSWER.parent / "task"
 
 
 @pytest.mark.parametrize("path", sorted(ANSWER.glob("*.toml")), ids=lambda p: p.stem)
@@ -19,6 +21,12 @@ def test_answering_recipes_load(path: Path) -> None:
     recipe = load_recipe(path, ["trainer.max_steps=3"], AnsweringRecipe)
     assert recipe.name == path.stem and recipe.reasoner.name in REASONERS
     assert recipe.trainer.max_steps == 3
+
+
+@pytest.mark.parametrize("path", sorted(TASK.glob("*.toml")), ids=lambda p: p.stem)
+def test_recipes_of_tasks_load(path: Path) -> None:
+    recipe = load_recipe(path, ["task.epochs=1"], TaskRecipe)
+    assert recipe.name == recipe.task.kind == path.stem
 
 
 def test_the_first_recipe_needs_no_downloads() -> None:

@@ -36,6 +36,9 @@ Graph = Annotated[
 Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
 Device = Annotated[str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")]
 Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
+Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
+Shown = Annotated[Path | None, typer.Option("--shown", help="GPT as --model: file of these examples.")]
+Worth = Annotated[str, typer.Option("--worth", help="GPT: choices judged by token, sum or unconditional.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -69,16 +72,39 @@ def ask(
     caution: Annotated[
         float, typer.Option(min=0, max=1, help="Confidence below which the answer is called a guess.")
     ] = CAUTION,
+    shots: Shots = 0,
+    shown: Shown = None,
+    worth: Worth = "token",
 ) -> None:
-    """Answer one question, with the evidence."""
+    """Answer one question, with the evidence; --model may be any causal Hugging Face folder, which is prompted."""
     from kgqa.cli.answering import ask_one, read_passage
+    from kgqa.cli.prompting import as_question, is_prompted, open_prompter, prompt_one
 
     if server:
         from kgqa.cli.serving import ask_server
 
         ask_server(server, question, read_passage(passage), tuple(choice or ()), key, as_json)
         return
+    if is_prompted(model):
+        prompter = open_prompter(model, shots, shown, worth, device)
+        prompt_one(as_question(question, passage, choice or ()), prompter, as_json)
+        return
     ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device, language, caution)
+
+
+@app.command(name="continue")
+def go_on(
+    text: Annotated[str, typer.Argument(help="How the story begins.")],
+    model: Annotated[str, typer.Option("--model", help="Folder of a causal language model.")],
+    tokens: Annotated[int, typer.Option(min=1, help="To go on with, at most.")] = 40,
+    temperature: Annotated[float, typer.Option(min=0, help="0 takes the likeliest words; else they are drawn.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    device: Device = "auto",
+) -> None:
+    """Go on with a text, by a causal language model."""
+    from kgqa.cli.prompting import continue_text
+
+    continue_text(text, model, tokens, temperature, seed, device)
 
 
 @app.command()
@@ -133,6 +159,9 @@ def evaluate(
         "runs/compare"
     ),
     overrides: Annotated[list[str] | None, typer.Option("--set", help="For compare: KEY=VALUE.")] = None,
+    shots: Shots = 0,
+    shown: Shown = None,
+    worth: Worth = "token",
 ) -> None:
     """Measure a reader on a data set or on many graphs, or train and compare all reasoners."""
     if task == "compare":
@@ -151,7 +180,11 @@ def evaluate(
         evaluate_edits(data, model, as_json, device)
         return
     from kgqa.cli.answering import evaluate_task
+    from kgqa.cli.prompting import evaluate_prompted, is_prompted, open_prompter
 
+    if is_prompted(model):
+        evaluate_prompted(task, data, open_prompter(model, shots, shown, worth, device), limit, as_json)
+        return
     evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device, language)
 
 

@@ -3,85 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from kgqa.models.devices import find_device
-from kgqa.models.encoders.stepping import CAUSAL_TYPES, longest_row
-from kgqa.models.encoders.variants import ENCODERS
-from kgqa.models.sentences import Marks, marks_of, mask_each, mask_share, pad_rows, sentence_ids
-from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.models.encoders.stepping import longest_row
+from kgqa.models.language.language_model import LanguageModel
+from kgqa.models.sentences import mask_each, mask_share, sentence_ids
 from kgqa.text.datasets.glue_blimp import Pair
 
 BATCH_TOKENS = 8192
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
-
-
-@dataclass(frozen=True)
-class LanguageModel:
-    """A masked or causal language model in evaluation mode, with its tokenizer."""
-
-    model: Any
-    tokenizer: Tokenizer
-    marks: Marks
-    causal: bool
-
-    @torch.inference_mode()
-    def losses(
-        self, rows: Sequence[Sequence[int]], targets: Sequence[tuple[Sequence[int], Tensor]]
-    ) -> Tensor:
-        """Negative log-likelihoods, one after the other, of `targets[i]` = (tokens, their places) in row i."""
-        device = next(self.model.parameters()).device
-        batch = pad_rows([(ids, len(ids)) for ids in rows], self.marks.pad).to(device)
-        row = torch.cat([torch.full((len(at),), i) for i, (_, at) in enumerate(targets)]).to(device)
-        place = torch.cat([at for _, at in targets]).to(device) - int(self.causal)
-        gold = torch.tensor([token for tokens, _ in targets for token in tokens], device=device)
-        with torch.autocast(device.type, dtype=torch.bfloat16):
-            inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask.long()}
-            kinds = [v.predict for v in ENCODERS.values() if v.model_type == self.model.config.model_type]
-            if kinds:
-                logits = kinds[0](self.model, self.model.base_model(**inputs).last_hidden_state[row, place])
-            else:
-                logits = self.model(**inputs).logits[row, place]
-        return cross_entropy(logits.float(), gold, reduction="none").cpu()
-
-
-def load_language_model(folder: Path, from_scratch: bool = False) -> LanguageModel | None:
-    """The language model of a Hugging Face folder, else the generator of our RTD runs, else None.
-
-    `from_scratch` takes the architecture only, with seeded random weights, for comparison.
-    """
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
-
-    generator = folder / "generator"
-    source = generator if (generator / "config.json").is_file() else folder
-    config = AutoConfig.from_pretrained(source, local_files_only=True)
-    names = " ".join(config.architectures or ())
-    causal = config.model_type in CAUSAL_TYPES or "CausalLM" in names or "LMHead" in names
-    kind: Any = AutoModelForCausalLM if causal else AutoModelForMaskedLM
-    tokenizer = load_tokenizer(folder)
-    marks = marks_of(tokenizer)
-    if config.model_type == "xlnet" or (not causal and marks.mask is None):
-        return None  # XLNet gives a token's likelihood by its query stream alone, which these do not ask
-    if from_scratch:
-        torch.manual_seed(0)
-        model = kind.from_config(config)
-    else:
-        try:
-            model, info = kind.from_pretrained(
-                source, local_files_only=True, dtype=torch.float32, output_loading_info=True
-            )
-        except ValueError:  # no such head for this architecture
-            return None
-        if info["missing_keys"]:
-            return None
-    return LanguageModel(model.eval().to(find_device()), tokenizer, marks, causal)
 
 
 def held_out_loss(

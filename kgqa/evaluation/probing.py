@@ -11,8 +11,9 @@ from typing import Any
 
 from kgqa.assets import find_encoder
 from kgqa.evaluation.finetuning import FINETUNES, finetune
-from kgqa.evaluation.likelihood import held_out_loss, load_language_model, pair_accuracy
+from kgqa.evaluation.likelihood import held_out_loss, pair_accuracy
 from kgqa.metrics import over_seeds
+from kgqa.models.language.language_model import load_language_model
 from kgqa.text.corpus.shards import is_held_out, read_documents
 from kgqa.text.datasets.glue_blimp import read_blimp
 from kgqa.text.datasets.published import located

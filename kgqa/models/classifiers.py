@@ -145,7 +145,10 @@ class Encoding:
 
     def _pad(self, pairs: Sequence[tuple[str, str]]) -> TokenBatch:
         firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
-        return pad_rows(sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens), self.marks.pad)
+        rows = sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens)
+        if self.causal and self.marks.mask is not None:  # Extract: a mark of its own, which no text has taught
+            rows = [([*ids[:-1], self.marks.mask], begin) for ids, begin in rows]
+        return pad_rows(rows, self.marks.pad)
 
     def places(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """A sentence's ids, and for each word that is read its place: its first piece, of causal encoders its last."""

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from kgqa.evaluation.finetuning import FINETUNES, Finetune, SentenceBatches, finetune, matthews
-from kgqa.evaluation.likelihood import held_out_loss, load_language_model
+from kgqa.evaluation.likelihood import held_out_loss
+from kgqa.models.language.language_model import load_language_model
 from kgqa.text.datasets.glue_blimp import Judged
 from kgqa.trainer.answering import EncoderSettings
 

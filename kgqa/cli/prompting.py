@@ -1,0 +1,104 @@
+"""`kgqa ask` and `kgqa evaluate` with a causal language model, and `kgqa continue`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from kgqa.types import InputError, Passage, Question
+
+if TYPE_CHECKING:
+    from kgqa.models.language.prompting import Prompter, Worth
+
+WORTHS = ("token", "sum", "unconditional")
+
+
+def is_prompted(model: str) -> bool:
+    """Whether a folder holds a causal language model and neither reader nor classifier."""
+    folder = Path(model)
+    other = any((folder / card).exists() for card in ("reader.json", "task.json"))
+    if other or not (folder / "config.json").is_file():
+        return False
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kind, names = str(config.get("model_type", "")), config.get("architectures") or ()
+    except (OSError, ValueError, AttributeError):
+        return False
+    from kgqa.models.language.language_model import is_causal
+
+    return is_causal(kind, names)
+
+
+def open_prompter(model: str, shots: int, shown: Path | None, worth: str, device: str = "auto") -> Prompter:
+    """A causal language model as a reader, with so many examples of a file before each question.
+
+    Raises:
+        InputError: there is no such model or file, or too few examples in it.
+    """
+    from kgqa.models.language.prompting import load_prompter
+    from kgqa.text.datasets.loading import load_dataset
+
+    if worth not in WORTHS:
+        raise InputError(f"--worth {worth}: unknown; write one of {', '.join(WORTHS)}")
+    if shots and shown is None:
+        raise InputError("--shots needs --shown, a JSON-lines file of questions with answers")
+    examples = list(load_dataset(str(shown))) if shots else []
+    if len(examples) < shots:
+        raise InputError(f"{shown}: {len(examples)} examples, {shots} are to be shown")
+    picked = examples[:: max(len(examples) // max(shots, 1), 1)][:shots]
+    return load_prompter(Path(model), picked, device=device, worth=cast("Worth", worth))
+
+
+def prompt_one(asked: Question, prompter: Prompter, as_json: bool) -> None:
+    """Answer one question by prompt and print it."""
+    from kgqa.explain import answer_json
+
+    answer = prompter.answer(asked)
+    if as_json:
+        print(json.dumps(answer_json(answer), ensure_ascii=False))
+        return
+    print(answer.text or "(no answer)")
+    print(f"said by {prompter.name}, {len(prompter.shown)} examples shown, likelihood {answer.confidence:.0%}")
+    if len(answer.candidates) > 1:
+        print("or: " + ", ".join(f"{c.text} ({c.score:.0%})" for c in answer.candidates[1:4]))
+
+
+def as_question(question: str, passage: str, choices: Sequence[str]) -> Question:
+    """A question from what the command line gave."""
+    from kgqa.cli.answering import read_passage
+
+    return Question(question, tuple(choices), Passage(read_passage(passage)) if passage else None)
+
+
+def evaluate_prompted(task: str, data: Path | None, prompter: Prompter, limit: int | None, as_json: bool) -> None:
+    """Score a causal language model on a data set and print the figures.
+
+    Raises:
+        InputError: the data set cannot be found.
+    """
+    from kgqa.evaluation.evaluation import evaluate
+    from kgqa.text.datasets.loading import load_dataset
+
+    examples = list(islice(load_dataset(str(data) if data else task), limit))
+    if not examples:
+        raise InputError(f"{data or task}: no questions found")
+    figures = evaluate(prompter.answer_many, examples)
+    told = {"task": task, "model": prompter.name, "shots": len(prompter.shown), "questions": len(examples), **figures}
+    if as_json:
+        print(json.dumps(told))
+        return
+    for name, value in told.items():
+        print(f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}")
+
+
+def continue_text(text: str, model: str, tokens: int, temperature: float, seed: int, device: str = "auto") -> None:
+    """Print a text and what a causal language model goes on with."""
+    from kgqa.models.language.prompting import load_prompter
+
+    if not is_prompted(model):
+        raise InputError(f"{model}: no causal language model here; `kgqa pretrain` with gpt2 makes one")
+    prompter = load_prompter(Path(model), device=device)
+    print(f"{text} {prompter.go_on(text, tokens, temperature=temperature, seed=seed).strip()}")
