@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.models.reasoners import REASONERS
-from kgqa.trainer.answering import AnsweringRecipe
+from kgqa.trainer.answering_recipe import AnsweringRecipe
 from kgqa.trainer.recipe import load_recipe
 from kgqa.trainer.tasks import TaskRecipe
 from kgqa.types import InputError

@@ -17,7 +17,8 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
     """
     if "task" in _tables(path) or any(override.startswith("task.") for override in overrides):
         return _train_classifier(path, overrides, out)
-    from kgqa.trainer.answering import AnsweringRecipe, train_reader
+    from kgqa.trainer.answering import train_reader
+    from kgqa.trainer.answering_recipe import AnsweringRecipe
     from kgqa.trainer.recipe import load_recipe
 
     recipe = load_recipe(path, overrides, AnsweringRecipe)
@@ -63,7 +64,6 @@ def compare_rows(
         InputError: the recipe cannot be used, or no row is called so.
     """
     from kgqa.answerer import Answerer
-    from kgqa.assets import expanded
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
     from kgqa.evaluation.tables import table
     from kgqa.graph.opening import open_graph
@@ -80,7 +80,7 @@ def compare_rows(
             raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
     outcomes = compare(
         recipe,
-        lambda name: open_graph(expanded(name)),
+        open_graph,
         lambda folder, opened: Answerer.load(str(folder), opened),
         out,
         rows=chosen,

@@ -22,8 +22,10 @@ from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, rank_of_gold
 from kgqa.models.reading import ReadingSettings
-from kgqa.trainer.answering import AnsweringRecipe, prepare, train_reader
+from kgqa.trainer.answering import train_reader
+from kgqa.trainer.answering_recipe import AnsweringRecipe, located
 from kgqa.trainer.mixture import DataSettings, Part
+from kgqa.trainer.preparing import prepare
 from kgqa.trainer.recipe import load_resolved, save_recipe
 from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph
 
@@ -127,7 +129,8 @@ def compare(
             if result.interrupted:
                 raise KeyboardInterrupt
         if tests is None:
-            tests = [(prepare(c, recipe, cache_folder("subgraphs")), open_graph(c.graph)) for c in recipe.columns]
+            columns = [located(column) for column in recipe.columns]
+            tests = [(prepare(c, recipe, cache_folder("subgraphs")), open_graph(c.graph)) for c in columns]
         found: list[Outcome] = []
         for part, graph in tests:
             reader: Reads = RetrievalAlone(graph, recipe.reading.max_nodes)

@@ -27,10 +27,11 @@ from kgqa.objectives.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.glue_blimp import JUDGED, Judged
 from kgqa.text.datasets.loading import DATASETS
-from kgqa.trainer.answering import EncoderSettings, load_encoder
+from kgqa.trainer.answering_recipe import EncoderSettings
 from kgqa.trainer.loop import train
 from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.starting import load_encoder
 from kgqa.types import Example, Subgraph
 
 

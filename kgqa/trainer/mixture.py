@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgqa.assets import expanded
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
-from kgqa.models.collate import Collator
+from kgqa.models.collate import Collated, Collator
 from kgqa.models.rereading import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.text.augment.distractors import with_choices
@@ -175,7 +174,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         assert graph is not None
         found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
     else:
-        found = load_dataset(expanded(settings.name))
+        found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))
     if not examples:
         raise InputError(f"{settings.name}: no examples found over the graph {settings.graph!r}")
@@ -199,7 +198,7 @@ def sentences(settings: DataSettings) -> Iterator[str]:
     if not settings.texts:
         raise InputError(f"{settings.name}: name the text files to read, as texts = [\"a.txt.zst\"]")
     for name in settings.texts:
-        for document in read_documents(Path(expanded(name))):
+        for document in read_documents(Path(name)):
             yield from document
 
 
@@ -210,11 +209,10 @@ def check_data(mixture: Iterable[DataSettings]) -> None:
         InputError: a data set or graph is not there.
     """
     for settings in mixture:
-        expanded(settings.graph)
         if settings.name == "aligned":
             next(sentences(settings), None)
         elif settings.name not in ("synthesis", "plain-reading", WORLDS):
-            next(iter(load_dataset(expanded(settings.name))), None)
+            next(iter(load_dataset(settings.name)), None)
 
 
 def split_off(part: Part, share: float) -> tuple[Part, Part]:
@@ -225,6 +223,16 @@ def split_off(part: Part, share: float) -> tuple[Part, Part]:
         Part(part.settings, [part.examples[i] for i in rows], _Rows(part.subgraphs, rows)) for rows in sides
     )
     return train_part, held_part
+
+
+def in_order(parts: Iterable[Part], collator: Collator) -> Iterator[Collated]:
+    """All examples of the parts in batches with gold, one part after the other, as they stand."""
+    for part in parts:
+        size = part.settings.batch_questions
+        for at in range(0, len(part.examples), size):
+            rows = range(at, min(at + size, len(part.examples)))
+            graphs = [part.subgraphs[i] for i in rows]
+            yield collator([part.examples[i] for i in rows], graphs, with_gold=True)
 
 
 class _Rows(Sequence[Sequence[Subgraph]]):

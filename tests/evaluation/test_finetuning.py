@@ -10,7 +10,7 @@ from kgqa.evaluation.finetuning import FINETUNES, Finetune, SentenceBatches, fin
 from kgqa.evaluation.likelihood import held_out_loss
 from kgqa.models.language.language_model import load_language_model
 from kgqa.text.datasets.glue_blimp import Judged
-from kgqa.trainer.answering import EncoderSettings
+from kgqa.trainer.answering_recipe import EncoderSettings
 
 
 def quiet(items: Iterable[Any], _text: str, _total: int) -> Iterable[Any]:

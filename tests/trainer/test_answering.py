@@ -3,7 +3,9 @@ from pathlib import Path
 import pytest
 
 from kgqa.answerer import Answerer
-from kgqa.trainer.answering import AnsweringRecipe, build, train_reader
+from kgqa.trainer.answering import train_reader
+from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.trainer.starting import build
 from kgqa.types import InputError, Question
 
 

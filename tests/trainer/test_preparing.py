@@ -1,0 +1,32 @@
+import json
+from pathlib import Path
+
+from kgqa.models.reading import ReadingSettings
+from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.trainer.mixture import DataSettings
+from kgqa.trainer.preparing import prepare
+
+
+def test_subgraphs_are_stored_or_found_when_asked_for_and_are_the_same(
+    tmp_path: Path, tools_file: Path
+) -> None:
+    row = {
+        "id": "1",
+        "question": "What did I dig with?",
+        "passage": "I plant flowers.",
+        "answers": ["trowel"],
+    }
+    questions = tmp_path / "own.jsonl"
+    questions.write_text(json.dumps({**row, "source": "knowledge"}) + "\n")
+    settings = DataSettings(name=str(questions), graph=str(tools_file))
+    recipe = AnsweringRecipe(data=[settings], reading=ReadingSettings(max_nodes=16))
+    stored = prepare(settings, recipe, tmp_path / "cache")
+    found = prepare(settings, recipe.model_copy(update={"store_subgraphs": False}), tmp_path / "none")
+    assert stored.subgraphs[0][0].nodes == found.subgraphs[0][0].nodes
+    assert list((tmp_path / "cache").iterdir()) and not (tmp_path / "none").exists()
+
+
+def test_without_a_graph_every_subgraph_is_empty(tmp_path: Path) -> None:
+    settings = DataSettings(name="plain-reading", graph="none", limit=8)
+    part = prepare(settings, AnsweringRecipe(data=[settings]), tmp_path)
+    assert len(part.examples) == 8 and not part.subgraphs[7][0].nodes
