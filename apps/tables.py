@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgqa.answerer import check_question
+from kgqa.checking import check_question
 from kgqa.metrics import exact_match, f1
 from kgqa.types import Answer, InputError, Passage, Question, Source
 

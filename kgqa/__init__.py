@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from kgqa.assets import DEFAULT_READER
-from kgqa.types import Answer, InputError, Passage, Question
+from kgqa.assets import DEFAULT_READER, find_model
+from kgqa.checking import checked_language
+from kgqa.types import Answer, InputError, KnowledgeGraph, Passage, Question
 
 if TYPE_CHECKING:
     from kgqa.answerer import Answerer
@@ -20,14 +22,30 @@ __version__ = "0.1.0"
 __all__ = ["Answer", "InputError", "Passage", "Question", "load"]
 
 
-def load(model: str = DEFAULT_READER, graph: str = "everyday", *, device: str = "auto") -> Answerer:
-    """Open a reader (folder or shipped name) over a graph (file, folder, shipped name or SPARQL URL).
+def load(
+    model: str = DEFAULT_READER,
+    graph: str | KnowledgeGraph = "everyday",
+    *,
+    device: str = "auto",
+    language: str = "auto",
+) -> Answerer:
+    """Open a reader (folder or shipped name) over a graph (file, folder, shipped name, SPARQL URL, or an open one).
 
-    It runs on `device`: "auto" takes cuda, else mps, else cpu.
+    It runs on `device`: "auto" takes cuda, else mps, else cpu; there with one thread, unless OMP_NUM_THREADS is set:
+    a single question is answered no faster by two. Questions are in `language`: "en", "ko", or "auto".
 
     Raises:
-        InputError: the model, the graph or the device cannot be found or used.
+        InputError: the model, the graph, the device or the language cannot be found or used.
     """
-    from kgqa.answerer import Answerer
+    checked_language(language)
+    find_model(model)
+    if isinstance(graph, str):
+        from kgqa.graph.opening import open_graph
 
-    return Answerer.load(model, graph, device=device)
+        graph = open_graph(graph)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # torch reads it once: spinning threads slow all others
+    from kgqa.answerer import Answerer
+    from kgqa.models.devices import spare_threads
+
+    spare_threads()
+    return Answerer.load(model, graph, device=device, language=language)

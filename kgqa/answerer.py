@@ -15,6 +15,7 @@ from torch import Tensor
 
 from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.batch import Fused, QABatch
+from kgqa.checking import check_question, checked_language
 from kgqa.deletion import answer_paths, by_deletion, targets
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.fuzzy import forgiving_linker
@@ -57,10 +58,6 @@ from kgqa.types import (
 if TYPE_CHECKING:
     from kgqa.korean.answering import Glossed, KoreanOver
 
-MAX_PASSAGE_CHARACTERS = 200_000
-MAX_QUESTION_CHARACTERS = 2_000
-MAX_CHOICES = 20
-LANGUAGES = ("auto", "en", "ko")
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 
@@ -107,9 +104,7 @@ class Answerer:
         self.ablate = ABLATIONS[reading.ablation]
         self.second_opinion = second_opinion
         self.calibration = calibration or {}
-        if language not in LANGUAGES:
-            raise InputError(f"{language}: no such language; write one of {', '.join(LANGUAGES)}")
-        self.language = language
+        self.language = checked_language(language)
         self._korean: KoreanOver | None = None
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._reading = threading.Lock()
@@ -407,34 +402,6 @@ class _TimedLinker:
 def _total(timing: dict[str, float]) -> dict[str, float]:
     parts = {name: value for name, value in timing.items() if name != "total"}
     return {**parts, "total": sum(parts.values())}
-
-
-def check_question(question: Question) -> None:
-    """Raise InputError for a question that cannot be answered: empty, or far too long."""
-    if not question.text.strip():
-        raise InputError("the question is empty; write what you want to know")
-    if len(question.text) > MAX_QUESTION_CHARACTERS:
-        raise InputError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters; ask it shorter")
-    if len(question.passage_text) > MAX_PASSAGE_CHARACTERS:
-        raise InputError(
-            f"the passage has {len(question.passage_text):,} characters, "
-            f"at most {MAX_PASSAGE_CHARACTERS:,} are read; pass the part that matters"
-        )
-    if len(question.choices) > MAX_CHOICES:
-        raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
-    texts = (question.text, question.passage_text, question.id, *question.choices)
-    if any(not _is_unicode(text) for text in texts):
-        raise InputError("the text holds half a letter (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8")
-    if any(not choice.strip() for choice in question.choices):
-        raise InputError("a choice is empty; leave it out or write it")
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _reordered(

@@ -14,6 +14,7 @@ FLOORS = {
     "types": 0,
     "batch": 1,
     "assets": 1,
+    "checking": 1,
     "metrics": 2,
     "text": 2,
     "graph": 2,

@@ -15,8 +15,8 @@ from apps.memory import Asked
 from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reopen
 from apps.resources import answerer, caution, complain, language, say
 from apps.views import what_if, why
-from kgqa.answerer import MAX_QUESTION_CHARACTERS
 from kgqa.assets import feedback_file
+from kgqa.checking import MAX_QUESTION_CHARACTERS
 from kgqa.explain import answer_json, is_common, is_guess, worth_showing
 from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source, Subgraph
 

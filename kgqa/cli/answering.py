@@ -34,14 +34,23 @@ def ask_one(
     caution: float = CAUTION,
 ) -> None:
     """Answer one question and print it; an answer less sure than `caution` is told as a guess."""
-    from kgqa.answerer import Answerer, check_question
-    from kgqa.explain import answer_json
+    from kgqa import load
+    from kgqa.assets import find_model
+    from kgqa.checking import check_question, checked_language
+    from kgqa.graph.opening import open_graph
+    from kgqa.models.encoders.sparing_import import import_encoders
 
     asked = Question(question, choices, Passage(read_passage(passage)) if passage else None)
     check_question(asked)
-    answerer = Answerer.load(model, graph, device=device, language=language)
+    find_model(model)
+    checked_language(language)
+    opened = open_graph(graph)
+    import_encoders()
+    answerer = load(model, opened, device=device, language=language)
     answer = answerer.shown(answerer.answer(asked))
     if as_json:
+        from kgqa.explain import answer_json
+
         print(json.dumps(answer_json(answer), ensure_ascii=False))
     else:
         _show(answer, caution, answerer.is_korean(asked))
@@ -116,17 +125,19 @@ def evaluate_task(
     from rich.console import Console
     from rich.table import Table
 
-    from kgqa.answerer import Answerer
     from kgqa.assets import find_model
+    from kgqa.text.datasets.loading import load_dataset
+
+    find_model(model)
+    examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
+    if not examples:
+        raise InputError(f"{data or task}: no questions found")
+    from kgqa.answerer import Answerer
     from kgqa.deletion import deletion_test
     from kgqa.evaluation.calibration import calibrate as fit
     from kgqa.evaluation.calibration import store_calibration
     from kgqa.evaluation.evaluation import evaluate
-    from kgqa.text.datasets.loading import load_dataset
 
-    examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
-    if not examples:
-        raise InputError(f"{data or task}: no questions found")
     answerer = Answerer.load(model, graph, device=device, language=language)
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))

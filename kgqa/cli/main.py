@@ -24,7 +24,6 @@ app = typer.Typer(
     name="kgqa",
     help="Reading comprehension that knows what the passage leaves unsaid.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 

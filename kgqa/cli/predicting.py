@@ -84,9 +84,11 @@ def predict_file(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from kgqa.answerer import Answerer, check_question
-    from kgqa.explain import answer_json
+    from kgqa.assets import find_model
+    from kgqa.checking import check_question, checked_language
 
+    find_model(model)
+    checked_language(language)
     questions = list(read_questions(source))
     for question in questions:
         try:
@@ -101,6 +103,9 @@ def predict_file(
         if done == len(questions):
             print(f"{target}: all {done} answers are there", file=sys.stderr)
             return
+        from kgqa.answerer import Answerer
+        from kgqa.explain import answer_json
+
         answerer = Answerer.load(model, graph, device=device, language=language)
         columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns) as progress:
@@ -142,6 +147,8 @@ def _run_of(questions: Sequence[Question], model: str, graph: str, language: str
     """Fingerprints of what the answers depend on."""
     from kgqa.assets import find_model
     from kgqa.graph.opening import graph_fingerprint
+
+    content = graph_fingerprint(graph)
     from kgqa.models.reader import fingerprint
 
     asked = blake2b(digest_size=16)
@@ -149,7 +156,7 @@ def _run_of(questions: Sequence[Question], model: str, graph: str, language: str
         parts = [question.id, question.text, question.passage_text, *question.choices]
         asked.update(json.dumps(parts).encode())
     reader = fingerprint(find_model(model))
-    found = {"questions": asked.hexdigest(), "reader": reader, "graph": graph_fingerprint(graph)}
+    found = {"questions": asked.hexdigest(), "reader": reader, "graph": content}
     return {**found, "language": language}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch_geometric.utils import to_dense_batch
 
 from kgqa.batch import QABatch
 from kgqa.models.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
+from kgqa.models.segments import segments_side_by_side
 
 
 class Association(nn.Module):
@@ -31,7 +31,7 @@ class Association(nn.Module):
         graph = batch.graph
         assert graph.label_vector is not None
         vectors = from_facts(graph.label_vector[graph.node_label], graph.edge_index)
-        dense, mask = to_dense_batch(vectors, graph.batch, batch_size=batch.num_rows)
+        dense, mask = segments_side_by_side(vectors, graph.batch, batch.num_rows)
         related = _related(dense, batch)[mask]  # (N, 6)
         score = graph.score.clamp(min=1e-4).log().unsqueeze(-1)
         known = (vectors.abs().sum(-1, keepdim=True) > 0).float()

@@ -1,6 +1,8 @@
-"""Which device a reader runs on."""
+"""Which device a reader runs on, and with how many threads."""
 
 from __future__ import annotations
+
+import os
 
 import torch
 
@@ -24,3 +26,13 @@ def find_device(name: str = "auto") -> torch.device:
     if not there.get(device.type) or (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()):
         raise InputError(f"{name}: this machine has no such device; here are {known}")
     return device
+
+
+def spare_threads() -> None:
+    """Compute with one thread, unless OMP_NUM_THREADS says otherwise.
+
+    One question is too little work to share: beside anything else that runs, two threads wait for each other at every
+    one of the encoder's small products.
+    """
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)

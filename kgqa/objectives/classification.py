@@ -10,12 +10,12 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, nll_loss
-from torch_geometric.utils import softmax
 
 from kgqa.batch import Loss, Movable, TokenBatch
 from kgqa.models.classifiers import TaskBatch, task_scores
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.encoders.variants import save_model
+from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import Objective
 from kgqa.text.datasets.labelled import Kind
 
@@ -116,7 +116,7 @@ class Task(Objective):
         found = task_scores(self.model, batch, self.kind)
         if self.kind != "ending":
             return [found.log_softmax(-1)]
-        return [softmax(found, batch.question, num_nodes=len(batch.label)).clamp(min=1e-9).log()]
+        return [segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()]
 
     def forward(self, batch: TaskBatch) -> Loss:
         """Mean loss of the examples, or of the words."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
-from torch_geometric.utils import softmax
 
 from kgqa.batch import Loss, QABatch
 from kgqa.models.reader import Reader
+from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import Objective
 
 
@@ -41,7 +41,7 @@ class QA(Objective):
     def log_probabilities(self, batch: QABatch) -> list[Tensor]:
         """What SiFT keeps steady: log-probabilities of gate (Q, 3), choices (B,) and span ends (B, T, 2)."""
         scores = self.reader(batch)
-        choice = softmax(scores.choice, batch.question, num_nodes=batch.num_questions)
+        choice = segment_softmax(scores.choice, batch.question, batch.num_questions)
         return [scores.gate.log_softmax(-1), choice.clamp(min=1e-9).log(), scores.span.log_softmax(1)]
 
     def export(self, folder: Path) -> None:

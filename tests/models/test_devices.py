@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from kgqa.models.devices import find_device
+from kgqa.models.devices import find_device, spare_threads
 from kgqa.types import InputError
 
 
@@ -23,3 +23,17 @@ def test_the_first_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_not_there_is_one_sentence(name: str) -> None:
     with pytest.raises(InputError, match="here are auto"):
         find_device(name)
+
+
+def test_one_thread_unless_told_otherwise(monkeypatch) -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        spare_threads()
+        assert torch.get_num_threads() == 2
+        monkeypatch.delenv("OMP_NUM_THREADS")
+        spare_threads()
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)

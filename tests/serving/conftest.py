@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from kgqa.answerer import Stopped, check_question
+from kgqa.answerer import Stopped
+from kgqa.checking import check_question
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Answer, Candidate, Question, Source, Triple
 

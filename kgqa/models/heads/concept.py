@@ -7,11 +7,11 @@ import math
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch_geometric.utils import softmax
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.collate import Collated
 from kgqa.models.heads.base import Head
+from kgqa.models.segments import segment_softmax
 from kgqa.types import LINKED, Candidate, NodeRole, Source
 
 
@@ -51,7 +51,7 @@ class ConceptHead(Head):
         gold = batch.gold
         assert gold is not None
         row = batch.graph.batch
-        probability = softmax(scores, row, num_nodes=batch.num_rows)
+        probability = segment_softmax(scores, row, batch.num_rows)
         right = scores.new_zeros(batch.num_rows).index_add_(0, row, probability * gold.node)
         has = torch.zeros_like(right).index_add_(0, row, gold.node.to(right.dtype)) > 0
         has &= batch.choice < 0

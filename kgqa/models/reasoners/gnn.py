@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import MessagePassing
-from torch_geometric.utils import softmax
 
 from kgqa.batch import EdgeBatch, GraphBatch
+from kgqa.models.segments import segment_softmax
 from kgqa.types import LINKED, NodeRole
 
 NUM_ROLES = len(NodeRole)
@@ -87,7 +86,7 @@ class Connections(nn.Module):
         return EdgeBatch(index, kinds, table, weight.clamp(min=1e-3).log())
 
 
-class RelationalAttention(MessagePassing):  # type: ignore[misc]
+class RelationalAttention(nn.Module):
     """One message layer: attention over the incoming edges of each node, steered by the question.
 
     For an edge of kind r and weight w from node j to node i, in each head of size d:
@@ -101,7 +100,7 @@ class RelationalAttention(MessagePassing):  # type: ignore[misc]
     """
 
     def __init__(self, size: int, num_heads: int, dropout: float, instructed: bool = True) -> None:
-        super().__init__(aggr="add", node_dim=0)
+        super().__init__()
         self.num_heads = num_heads
         self.head_size = size // num_heads
         self.norm = nn.LayerNorm(size)
@@ -144,20 +143,12 @@ class RelationalAttention(MessagePassing):  # type: ignore[misc]
                 self.instruction(instruction).view(shape).index_select(0, target) * kind_key
             ).sum(-1)
         score = score / math.sqrt(self.head_size) + log_weight.unsqueeze(-1).to(score.dtype)
-        alpha = softmax(score.float(), target, num_nodes=len(nodes)).to(value.dtype)  # (E', heads)
-        update = self.propagate(
-            index,
-            value=value.view(shape),
-            kind=kind_value.view(shape).index_select(0, kinds),
-            alpha=alpha,
-            size=(len(nodes), len(nodes)),
-        )
-        nodes = nodes + self.dropout(self.out(update.reshape(len(nodes), -1)))
+        alpha = segment_softmax(score.float(), target, len(nodes)).to(value.dtype)  # (E', heads)
+        told = value.view(shape).index_select(0, source) + kind_value.view(shape).index_select(0, kinds)
+        message = (told * alpha.unsqueeze(-1)).flatten(1)  # (E', size)
+        update = torch.zeros_like(nodes, dtype=message.dtype).index_add_(0, target, message)
+        nodes = nodes + self.dropout(self.out(update))
         return nodes + self.dropout(self.feed_forward(nodes)), alpha.float().mean(-1)
-
-    def message(self, value_j: Tensor, kind: Tensor, alpha: Tensor) -> Tensor:
-        """Source value plus kind value, weighed, (E', heads, head size)."""
-        return (value_j + kind) * alpha.unsqueeze(-1)
 
 
 class AttentionPooling(nn.Module):
@@ -177,7 +168,7 @@ class AttentionPooling(nn.Module):
         The context nodes take part, so a row without concepts still has a vector.
         """
         score = (self.query(summary)[graph.batch] * self.key(nodes)).sum(-1) / math.sqrt(nodes.shape[-1])
-        weight = softmax(score.float(), graph.batch, num_nodes=len(summary)).to(nodes.dtype)
+        weight = segment_softmax(score.float(), graph.batch, len(summary)).to(nodes.dtype)
         return nodes.new_zeros(len(summary), nodes.shape[-1]).index_add_(
             0, graph.batch, nodes * weight.unsqueeze(-1)
         )

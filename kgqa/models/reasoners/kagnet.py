@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
-from torch_geometric.utils import softmax
 
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.graph.retrieval.paths import best_paths
 from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean
+from kgqa.models.segments import segment_softmax
 from kgqa.types import NodeRole
 
 MAX_ANSWERS = 12
@@ -80,13 +80,13 @@ class KagNet(Reasoner):
         context = self.pair(torch.cat([summary[row], nodes[asked], nodes[answer]], -1))  # (P, size)
         owner = torch.tensor([number for number, *_ in paths], device=own.device)
         read = self._read_paths(paths, nodes, own, labels, graph)  # (paths, size)
-        alpha = softmax((self.path_query(context)[owner] * read).sum(-1).float(), owner, num_nodes=len(pairs))
+        alpha = segment_softmax((self.path_query(context)[owner] * read).sum(-1).float(), owner, len(pairs))
         weighed = torch.zeros_like(context).index_add(
             0, owner, (read * alpha.unsqueeze(-1)).to(context.dtype)
         )
         both = torch.cat([context, weighed], -1)  # [T ; P]
         logit = (self.pair_query(summary)[row] * both).sum(-1).float() / both.shape[-1] ** 0.5
-        beta = softmax(logit, row, num_nodes=batch.num_rows)
+        beta = segment_softmax(logit, row, batch.num_rows)
         pooled = both.new_zeros(batch.num_rows, both.shape[-1]).index_add(
             0, row, (both * beta.unsqueeze(-1)).to(both.dtype)
         )

@@ -1,0 +1,31 @@
+"""What is done within the ragged parts of a batch: the edges of a node, the nodes of a row.
+
+The same as `torch_geometric.utils.softmax` and `to_dense_batch`, against which they are tested. Importing any part of
+PyG imports all of it, data sets and language models included, and makes every start seconds longer.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def segment_softmax(scores: Tensor, segment: Tensor, count: int) -> Tensor:
+    """Softmax of scores (E, ...) over the entries of each of `count` segments; `segment` (E,) names theirs."""
+    place = segment.view(-1, *[1] * (scores.dim() - 1)).expand_as(scores)
+    top = scores.new_full((count, *scores.shape[1:]), -torch.inf)
+    top = top.scatter_reduce(0, place, scores.detach(), "amax")
+    raised = (scores - top.index_select(0, segment)).exp()
+    total = torch.zeros_like(top).index_add(0, segment, raised)
+    return raised / total.index_select(0, segment)
+
+
+def segments_side_by_side(values: Tensor, segment: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Values (N, d), in the order of their segments (N,), as (count, M, d) with zeros behind, and which are real
+    (count, M)."""
+    sizes = torch.bincount(segment, minlength=count)
+    column = torch.arange(len(segment), device=segment.device)
+    place = column - (sizes.cumsum(0) - sizes).index_select(0, segment)
+    most = int(sizes.max()) if len(sizes) else 0
+    real = torch.arange(most, device=segment.device) < sizes.unsqueeze(1)
+    return values.new_zeros(count, most, values.shape[-1]).index_put((segment, place), values), real

@@ -1,0 +1,42 @@
+"""Ragged parts of a batch: the same values and gradients as PyG's."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch_geometric.utils import softmax, to_dense_batch
+
+from kgqa.models.segments import segment_softmax, segments_side_by_side
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_softmax_is_that_of_pyg(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    scores = (50 * torch.randn(40, *shape)).requires_grad_()
+    segment = torch.randint(0, 7, (40,))
+    segment[segment == 3] = 4  # a segment without entries
+    ours, theirs = segment_softmax(scores, segment, 7), softmax(scores, segment, num_nodes=7)
+    torch.testing.assert_close(ours, theirs)
+    weight = torch.randn_like(ours)
+    (one,) = torch.autograd.grad((ours * weight).sum(), scores)
+    (other,) = torch.autograd.grad((theirs * weight).sum(), scores)
+    torch.testing.assert_close(one, other)
+
+
+def test_softmax_of_nothing() -> None:
+    assert segment_softmax(torch.zeros(0, 2), torch.zeros(0, dtype=torch.long), 3).shape == (0, 2)
+
+
+def test_side_by_side_is_that_of_pyg() -> None:
+    values, segment = torch.randn(9, 4), torch.tensor([0, 0, 0, 2, 2, 3, 3, 3, 3])
+    ours, real = segments_side_by_side(values, segment, 5)
+    theirs, mask = to_dense_batch(values, segment, batch_size=5)
+    assert torch.equal(ours, theirs) and torch.equal(real, mask)
+
+
+def test_a_start_does_not_wait_for_what_is_not_used() -> None:
+    heavy = ("torch_geometric", "torch._dynamo", "pandas", "sympy", "sklearn")
+    program = f"import sys, kgqa.answerer; print(*[name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not done.stdout.split()
