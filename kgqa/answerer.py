@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from kgqa.models.reading import ReadingSettings, settings_of
 from kgqa.models.rereading import as_choices
 from kgqa.models.word_vectors import WordVectors, load_words
 from kgqa.operations.computing import computed
+from kgqa.operations.following import Led, as_choices_along, as_choices_to, follows, led_to, plan, silence
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     NO,
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
 
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
+LED = 0.95
+"""Probability that is dealt out among what the ways that were read lead to, where facts are followed."""
+CANDIDATES = 10
 
 
 class Stopped(InputError):
@@ -272,12 +276,16 @@ class Answerer:
         collated = self.collator([Example(q) for q in questions], subgraphs)
         encoded = time.perf_counter()
         scores = self.score(collated.batch)
-        concepts = self.reader.concept.decode(scores.concept, collated)
+        concepts = self.reader.concept.decode(scores.concept, collated, self.reading.max_nodes)
         reasoned = time.perf_counter()
+        led: dict[int, list[Led]] = {}
         if self.reading.reread:
-            concepts = self._read_again(questions, subgraphs, concepts, scores.gate)
+            gate = scores.gate.clone()
+            led = self._follow(questions, subgraphs, concepts, gate)
+            scores = replace(scores, gate=gate)
+            concepts = self._read_again(questions, subgraphs, concepts, scores.gate, led)
         again = time.perf_counter()
-        answers = self._decode(collated, scores, concepts)
+        answers = self._decode(collated, scores, [found[:CANDIDATES] for found in concepts], led)
         share = 1000 / len(questions)
         timing = _total(
             {
@@ -299,6 +307,8 @@ class Answerer:
         at = {name: node for node, name in enumerate(subgraph.nodes)}
         if not self.reading.reread or any(name not in at for name in concepts):
             return None
+        if follows(self.graph, subgraph):
+            return as_choices_to(question, subgraph, [at[name] for name in concepts])
         return as_choices(question, subgraph, [at[name] for name in concepts], self.reading.facts)
 
     def score(self, batch: QABatch) -> Scores:
@@ -313,17 +323,50 @@ class Answerer:
         subgraphs: Sequence[Sequence[Subgraph]],
         concepts: list[list[Candidate]],
         gate: Tensor,
+        led: Mapping[int, Sequence[Led]],
     ) -> list[list[Candidate]]:
         """The concepts of open questions in the order of both readings; a question that the gate is sure is not
         about knowledge keeps its first order."""
-        likely = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
+        likely = _likely(gate)
         asked = [
-            n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1
+            n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1 and n not in led
         ]
         found = list(concepts)
+        for n, reached in led.items():
+            found[n] = _led_first(concepts[n], reached, subgraphs[n][0])
         for n, row in self.second_reading(questions, subgraphs, concepts, asked).items():
             found[n] = _reordered(concepts[n], row, self.second_opinion)
         return found
+
+    def _follow(
+        self,
+        questions: Sequence[Question],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        concepts: Sequence[Sequence[Candidate]],
+        gate: Tensor,
+    ) -> dict[int, list[Led]]:
+        """For each open question that is answered by following facts, what they lead to; where they lead nowhere, or
+        nowhere that fits, the gate's score (Q, C) for no answer rises."""
+        likely = _likely(gate)
+        first = [{c.concept: c.score for c in found if c.concept is not None} for found in concepts]
+        plans = {
+            n: plan(q.text, subgraphs[n][0], first[n])
+            for n, q in enumerate(questions)
+            if not q.choices and likely[n] and follows(self.graph, subgraphs[n][0])
+        }
+        asked = [n for n, made in plans.items() if made.chosen]
+        read: dict[int, list[float]] = {}
+        if asked:
+            pairs = [
+                as_choices_along(questions[n], subgraphs[n][0], [(plans[n].ways[w], end) for w, end in plans[n].chosen])
+                for n in asked
+            ]
+            collated = self.collator([Example(q) for q, _ in pairs], [graphs for _, graphs in pairs])
+            scores = of_choices(self.score(collated.batch).choice, collated.batch).tolist()
+            read = {n: row[: len(plans[n].chosen)] for n, row in zip(asked, scores, strict=True)}
+        for n, made in plans.items():
+            gate[n, GATED.index(Source.NONE)] += silence(made, read.get(n, []))
+        return {n: led_to(plans[n], subgraphs[n][0], first[n], read[n]) for n in asked}
 
     def second_reading(
         self,
@@ -348,7 +391,11 @@ class Answerer:
         return dict(zip(asked, second, strict=True))
 
     def _decode(
-        self, collated: Collated, scores: Scores, concepts: Sequence[Sequence[Candidate]]
+        self,
+        collated: Collated,
+        scores: Scores,
+        concepts: Sequence[Sequence[Candidate]],
+        led: Mapping[int, Sequence[Led]],
     ) -> list[Answer]:
         spans = self.reader.span.decode(scores.span, collated)
         choices = self.reader.choice.decode(scores.choice, collated)
@@ -364,6 +411,8 @@ class Answerer:
             best = ranked[0]
             rows = _deciding(best, example.question, number, collated.rows, scores)
             evidence = _evidence(best, example.question, rows, scores.fused, self.reading.facts)
+            if best.source is Source.KNOWLEDGE:
+                evidence = _shown_first(evidence, led.get(number, ()), best)
             text = None if best.source is Source.NONE else best.text
             answers.append(
                 Answer(
@@ -402,6 +451,27 @@ class _TimedLinker:
 def _total(timing: dict[str, float]) -> dict[str, float]:
     parts = {name: value for name, value in timing.items() if name != "total"}
     return {**parts, "total": sum(parts.values())}
+
+
+def _likely(gate: Tensor) -> list[bool]:
+    """Whether each question may be one about knowledge, by the gate's scores (Q, C)."""
+    likely: list[bool] = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
+    return likely
+
+
+def _led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgraph) -> list[Candidate]:
+    """Candidates with those first that facts lead to, by what was read of the ways."""
+    weights = torch.tensor([reached.score for reached in led]).softmax(0).tolist()
+    share = {graph.nodes[reached.node]: LED * weight for reached, weight in zip(led, weights, strict=True)}
+    found = [replace(c, score=share.get(c.concept or "", (1 - LED) * c.score)) for c in candidates]
+    return sorted(found, key=lambda c: (c.concept not in share, -c.score, c.text))
+
+
+def _shown_first(evidence: Evidence, led: Sequence[Led], best: Candidate) -> Evidence:
+    """Evidence that begins with the way by which an answer was found, if it was found so."""
+    own = [reached.path for reached in led if evidence.subgraph.nodes[reached.node] == best.concept]
+    others = [other for other in evidence.paths if other.steps not in {path.steps for path in own}]
+    return replace(evidence, paths=(*own, *others)[:3])
 
 
 def _reordered(

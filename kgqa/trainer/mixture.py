@@ -16,6 +16,7 @@ from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.rereading import training_choices
+from kgqa.operations.following import training_ways
 from kgqa.objectives.base import Batches
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
@@ -60,6 +61,9 @@ class DataSettings(BaseModel):
     """Ask with so many choices: the answer and answers of other questions of the set; 0 is without."""
     reread: int = Field(0, ge=0, le=20)
     """Ask open questions again as one of so many candidates of their subgraph; 0 asks them open."""
+    ways: bool = False
+    """Take these candidates from the ways that facts lead, one or two of them, as questions over one's own graph are
+    read (`kgqa/operations/following.py`)."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -121,8 +125,11 @@ class MixedBatches(Batches):
         ]
         examples = [part.examples[i] for i in chosen]
         if part.settings.reread:
+            count = part.settings.reread
             made = (
-                training_choices(example, graph[0], part.settings.reread, self.collator.facts, draw)
+                training_ways(example, graph[0], count, draw)
+                if part.settings.ways
+                else training_choices(example, graph[0], count, self.collator.facts, draw)
                 for example, graph in zip(examples, graphs, strict=True)
             )
             kept = [pair for pair in made if pair is not None]
