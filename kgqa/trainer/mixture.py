@@ -16,8 +16,8 @@ from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.rereading import training_choices
-from kgqa.operations.following import training_ways
 from kgqa.objectives.base import Batches
+from kgqa.operations.following import training_ways
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
 from kgqa.text.augment.unanswerable import unanswerable

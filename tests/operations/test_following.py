@@ -124,4 +124,3 @@ def test_training_takes_an_accepted_end_and_others() -> None:
     assert made is not None and made[0].golds == ("Ada Moss",) and len(made[1]) == 3
     nobody = Example(example.question, concepts=("Nobody",))
     assert training_ways(nobody, asked, 3, np.random.default_rng(0)) is None
-
