@@ -1,4 +1,8 @@
-"""`python -m apps.screenshot [FILE]`: the README's picture, taken from the running app with a headless Chromium."""
+"""`python -m apps.screenshot`: the README's three pictures, taken from the running app with a headless Chromium.
+
+`python -m apps.screenshot FOLDER [WIDTH-SCHEME-LANGUAGE ...]` takes every page instead, to be looked at: in all
+`VIEWS`, or in those named, as 390-dark-ko.
+"""
 
 from __future__ import annotations
 
@@ -8,44 +12,108 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from typing import Any
 
-TARGET = Path(__file__).with_name("screenshot.png")
+HERE = Path(__file__).parent
+PICTURES = tuple(HERE / f"screenshot{part}.png" for part in ("", "_graph", "_phone"))
+"""A question answered, a graph of one's own, and the answer on a dark phone."""
 EXAMPLE = "build a house"
-COLOURS = 256
-START_S = 120
+PAGES = ("ask", "own", "batch", "compare", "learn", "about")
+HEIGHTS = {"1440": 900, "390": 844}
+VIEWS = tuple("-".join(parts) for parts in product(HEIGHTS, ("light", "dark"), ("en", "ko")))
+COLOURS = 128
+START_S = 300
 
 
-def main(target: Path = TARGET) -> None:
-    """Serve the app, ask the example, and write what a visitor sees."""
-    from playwright.sync_api import sync_playwright
+def main(given: Sequence[str]) -> None:
+    """Serve the app and take what is asked for."""
+    with served() as address, chromium() as browser:
+        if given:
+            folder = Path(given[0])
+            folder.mkdir(parents=True, exist_ok=True)
+            for view in given[1:] or VIEWS:
+                look(browser, address, view, folder)
+        else:
+            for_the_readme(browser, address)
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--port", str(port), "--headless"]
-    server = subprocess.Popen([sys.executable, "-m", "apps.serve", *options])
-    try:
-        _wait(f"http://127.0.0.1:{port}/_stcore/health")
-        with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1280, "height": 2250}, color_scheme="light")
-            page.set_default_timeout(1000 * START_S)
-            page.goto(f"http://127.0.0.1:{port}")
-            page.get_by_role("button", name=EXAMPLE).click()
+
+def for_the_readme(browser: Any, address: str) -> None:
+    """Take `PICTURES`."""
+    answer, graph, phone = PICTURES
+    page = opened(browser, f"{address}/", 1280, 1500)
+    ask_example(page)
+    taken(page, answer)
+    page = opened(browser, f"{address}/own", 1280, 1300)
+    open_beekeeping(page)
+    taken(page, graph)
+    page = opened(browser, f"{address}/", 390, 844, "dark")
+    ask_example(page)
+    taken(page, phone)
+
+
+def look(browser: Any, address: str, view: str, folder: Path) -> None:
+    """Take every page in one view, whole."""
+    width, scheme, language = view.split("-")
+    for name in PAGES:
+        path = "" if name == "ask" else name
+        page = opened(browser, f"{address}/{path}?lang={language}", int(width), HEIGHTS[width], scheme)
+        if name == "ask":
+            page.locator(".st-key-example1 button").click()
             page.locator("svg g.node").first.wait_for()
-            page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-            page.get_by_test_id("stSidebar").hover()  # the button hides until then
-            page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-            page.mouse.move(0, 1700)
-            page.wait_for_timeout(1000)  # the last transitions
-            page.screenshot(path=target)
-            browser.close()
-        smaller(target)
-    finally:
-        server.terminate()
-        server.wait(20)
-    print(f"{target}: {target.stat().st_size // 1000} kB")
+        elif name == "own":
+            open_beekeeping(page)
+        taken(page, folder / f"{name}-{view}.png", whole=True)
+
+
+def ask_example(page: Any) -> None:
+    """Ask `EXAMPLE` and wait for the picture of its facts."""
+    page.get_by_role("button", name=EXAMPLE).click()
+    page.locator("svg g.node").first.wait_for()
+
+
+def open_beekeeping(page: Any) -> None:
+    """Open the small graph that comes with the app."""
+    page.locator(".st-key-sample_beekeeping button").click()
+    page.locator(".st-key-suggested0").wait_for()
+
+
+def opened(browser: Any, url: str, width: int, height: int, scheme: str = "light") -> Any:
+    """A tab with a page of the app."""
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page.set_default_timeout(1000 * START_S)
+    page.goto(url)
+    page.locator("h1").first.wait_for()
+    settle(page)
+    return page
+
+
+def settle(page: Any) -> None:
+    """Wait until the page has run to its end and has stopped moving: tables and charts come later than the rest."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.locator("[data-testid=stSkeleton]").first.wait_for(state="detached")
+    page.wait_for_timeout(1500)
+
+
+def taken(page: Any, target: Path, whole: bool = False) -> None:
+    """Write what a visitor sees, without the column of settings; `whole` with what lies below."""
+    settle(page)
+    if page.viewport_size["width"] > 700:
+        page.get_by_test_id("stSidebar").hover()  # the button hides until then
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+        page.mouse.move(0, page.viewport_size["height"] - 1)
+        settle(page)
+    if whole:  # the page scrolls inside the window
+        height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        page.set_viewport_size({"width": page.viewport_size["width"], "height": min(int(height), 6000)})
+        settle(page)
+    page.screenshot(path=target)
+    page.close()
+    smaller(target)
+    print(f"{target}: {target.stat().st_size // 1000} kB", flush=True)
 
 
 def smaller(picture: Path) -> None:
@@ -54,6 +122,33 @@ def smaller(picture: Path) -> None:
 
     with Image.open(picture) as image:
         image.convert("RGB").quantize(COLOURS).save(picture, optimize=True)
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Where the app is served, on a port of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    server = subprocess.Popen([sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"])
+    try:
+        _wait(f"{address}/_stcore/health")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A headless browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 def _wait(url: str) -> None:
@@ -67,4 +162,4 @@ def _wait(url: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*(Path(name) for name in sys.argv[1:2]))
+    main(sys.argv[1:])

@@ -53,7 +53,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "다른 그래프에 묻지 않았습니다.",
     ),
     "unknown": ("I don't know", "잘 모르겠습니다"),
-    "perhaps": ("perhaps {answer}", "아마 {answer}"),
+    "unknown_perhaps": ("I don't know; perhaps {answer}", "잘 모르겠습니다. 아마 {answer}"),
     "yes": ("Yes", "네"),
     "no": ("No", "아니요"),
     "no_answer_try": (
@@ -195,7 +195,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "own_note": (
         "Any RDF graph can be asked; nothing is trained. It stays in this machine's memory until you "
         "forget it or "
-        "the app stops; who has your link can ask it too.",
+        "the app stops; whoever has your link can ask it too.",
         "어떤 RDF 그래프든 물을 수 있고, 따로 학습하지 않습니다. 지우거나 앱을 끌 때까지 이 컴퓨터의 "
         "메모리에만 있으며, "
         "링크를 가진 사람도 물을 수 있습니다.",
@@ -477,15 +477,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "about_limits": ("Limits", "한계"),
     "about_limits_text": (
-        "- It is a small model and is often wrong; the Learn page says how often.\n- It does not "
-        "compute, compare dates "
-        "or count.\n- No advice on health, law, safety or money; no judgements on people.\n- "
+        "- It is a small model and is often wrong; the Learn page says how often.\n- It counts and "
+        "compares what the graph states, and does no other arithmetic.\n- No advice on health, law, "
+        "safety or money; no judgements on people.\n- "
         "Encyclopaedic and long texts "
         "are read less well than everyday ones.\n- English is its language; Korean questions are glossed "
         "into English "
         "words first.\n- What the graph does not know it can only guess.",
-        "- 작은 모델이라 자주 틀립니다. 얼마나 틀리는지는 들여다보기에 있습니다.\n- 계산, 날짜 비교, "
-        "세기는 못합니다.\n"
+        "- 작은 모델이라 자주 틀립니다. 얼마나 틀리는지는 들여다보기에 있습니다.\n- 그래프에 적힌 것은 "
+        "세고 비교하지만, 다른 계산은 못합니다.\n"
         "- 건강, 법, 안전, 돈에 대한 조언이나 사람에 대한 판단에는 쓰지 마세요.\n- 백과사전식 글과 긴 "
         "글은 일상 글보다 "
         "못 읽습니다.\n- 영어 모델입니다. 한국어 질문은 먼저 영어 낱말로 옮겨 읽습니다.\n- 그래프가 "

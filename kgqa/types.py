@@ -54,7 +54,7 @@ class Source(StrEnum):
     NONE = "none"
 
 
-CAUTION = 0.35
+CAUTION = 0.2
 """Confidence below which an answer is given as a guess, unless a user says otherwise."""
 YES, NO = "yes", "no"
 """What a yes/no question is answered with."""

@@ -232,9 +232,8 @@ def headline(answer: Answer) -> None:
     said, notes = spoken(answer.text) if answer.text else say("no_answer"), [source]
     percent = say("confidence", percent=f"{answer.confidence:.0%}")
     if is_guess(answer, caution()):
-        said = say("unknown")
-        notes = [say("perhaps", answer=spoken(perhaps)), *notes] if perhaps else [say("no_answer_try")]
-        notes.append(percent)
+        said = say("unknown_perhaps", answer=spoken(perhaps)) if perhaps else say("unknown")
+        notes = [*notes, percent] if perhaps else [say("no_answer_try"), percent]
     else:
         notes.append(f"{say(sureness(answer.confidence))} ({percent})")
         if answer.source is Source.NONE:

@@ -249,5 +249,6 @@ def sample() -> None:
     with st.container(horizontal=True):
         for path in files:
             name = plain(say("open_sample", name=path.stem))
-            st.button(name, on_click=open_sample, args=(path.stem,), icon=":material/hive:")
+            key = f"sample_{path.stem}"
+            st.button(name, on_click=open_sample, args=(path.stem,), icon=":material/hive:", key=key)
             st.download_button(path.name, path.read_bytes(), path.name, "text/turtle", on_click="ignore")

@@ -1,13 +1,15 @@
 from pathlib import Path
 
 from apps.examples import EXAMPLES
-from apps.screenshot import EXAMPLE, TARGET, smaller
+from apps.screenshot import EXAMPLE, PICTURES, VIEWS, smaller
 
 
-def test_the_picture_is_where_the_readme_looks() -> None:
+def test_the_pictures_are_where_the_readme_looks() -> None:
     root = Path(__file__).parents[2]
-    assert TARGET.relative_to(root).as_posix() in (root / "README.md").read_text(encoding="utf-8")
-    assert EXAMPLE in EXAMPLES and TARGET.stat().st_size < 150_000
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    for picture in PICTURES:
+        assert picture.relative_to(root).as_posix() in readme and picture.stat().st_size < 150_000
+    assert EXAMPLE in EXAMPLES and len(VIEWS) == 8
 
 
 def test_fewer_colours_and_the_same_size(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ def import_encoders() -> None:
     hidden = [name for name in UNUSED if name not in sys.modules]
     stand_ins = [name for name in (COMPILER, TRACING) if name not in sys.modules]
     distributed = torch.distributed.is_available
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None counts as not installed
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]  # counts as not installed
     sys.modules.update({name: _StandIn(name) for name in stand_ins})
     torch.distributed.is_available = lambda: False
     try:
