@@ -33,6 +33,7 @@ from kgqa.models.facts_in_words import told_paths
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.heads.gate import FIRST_VERDICT
+from kgqa.models.language.relevance import open_relevance
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.reading import ReadingSettings, settings_of
 from kgqa.models.rereading import as_choices
@@ -106,6 +107,7 @@ class Answerer:
         self.collator = Collator(tokenizer, reading, entities=entities, words=words)
         self.name = name
         self.ablate = ABLATIONS[reading.ablation]
+        self.relevance = open_relevance(reading.relevance)
         self.second_opinion = second_opinion
         self.calibration = calibration or {}
         self.language = checked_language(language)
@@ -264,7 +266,8 @@ class Answerer:
         if (glossed := self._glossed(question)) is not None:
             question = glossed.english
         most = node_budget(question, self.reading.max_nodes)
-        found = retrieve(question, self.graph, linker or self.linker, max_nodes=most)
+        chosen = linker or self.linker
+        found = retrieve(question, self.graph, chosen, max_nodes=most, relevance=self.relevance)
         return [self.ablate(subgraph) for subgraph in found]
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
