@@ -16,6 +16,7 @@ from apps.own_graphs import asked_graph
 from apps.parts import read_parts
 from apps.resources import answerer, complain, is_dark, say
 from apps.tour import Tour, tour
+from apps.views.learn_family import sees_whom, softened
 from kgqa.assets import CURVES, MODELS, PARTS, RESULTS
 from kgqa.types import Answer, InputError, Passage, Question
 
@@ -52,7 +53,9 @@ def page() -> None:
     else:
         st.caption(say("learn_note"))
         hidden_words(opened)
+        softened(opened)
         attention(opened)
+        sees_whom(opened, table)
     curves()
     results()
 
