@@ -208,7 +208,7 @@ class Storyteller:
             rows = torch.tensor([[self.language.marks.start, *ids]])
             weights = self.language.model(input_ids=rows, output_attentions=True).attentions[layer][0]
         chosen = weights.mean(0) if head is None else weights[head]
-        pieces = [self.language.tokenizer.id_to_token(i).replace("Ġ", "") for i in ids]
+        pieces = [(self.language.tokenizer.id_to_token(i) or "").replace("Ġ", "") for i in ids]
         return _looks(pieces, chosen[1:, 1:])
 
 
