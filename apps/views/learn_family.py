@@ -35,7 +35,8 @@ def softened(opened: Lens) -> None:
     for column, heat, guesses in zip(st.columns(len(found)), TEMPERATURES, found, strict=True):
         with column:
             st.markdown(f"**T = {heat:g}**")
-            st.html(bars((g.word, g.probability, f"{g.probability:.1%}") for g in guesses))
+            top = guesses[0].probability
+            st.html(bars((g.word, g.probability / top, f"{g.probability:.2%}") for g in guesses))
 
 
 def sees_whom(opened: Lens, table: Table) -> None:
@@ -48,7 +49,8 @@ def sees_whom(opened: Lens, table: Table) -> None:
         return
     rgb = "87,199,155" if is_dark() else "31,111,84"
     st.caption(say("sees_note"))
-    sentence = st.session_state.get("masked", "").replace("[MASK]", " ").strip() or SENTENCE
+    sentence = st.session_state.get("masked", "").strip()
+    sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
     for column, name, one in zip(st.columns(2), ("sees_both", "sees_before"), (opened, told), strict=True):
         with column:
             st.markdown(f"**{say(name)}**")
