@@ -362,8 +362,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "soft_targets": ("Soft targets", "부드러운 정답"),
     "soft_note": (
         "The same guesses at three temperatures: a student (DistilBERT, TinyBERT) is taught these numbers and not the "
-        "one right word. Look at the bars, drawn against the first guess: the higher the temperature, the more the lesser "
-        "ones tell of what is alike.",
+        "one right word. Look at the bars, drawn against the first guess: the higher the temperature, the more "
+        "the lesser ones tell of what is alike.",
         "같은 추측을 세 온도로 보입니다. 학생 모델(DistilBERT, TinyBERT)은 정답 하나가 아니라 이 수들을 배웁니다. "
         "막대는 첫 추측에 견준 길이입니다. 온도가 높을수록 낮은 순위의 추측이 무엇이 비슷한지 더 많이 알려 줍니다.",
     ),
