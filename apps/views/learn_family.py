@@ -51,7 +51,8 @@ def sees_whom(opened: Lens, table: Table) -> None:
     st.caption(say("sees_note"))
     sentence = st.session_state.get("masked", "").strip()
     sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
-    for column, name, one in zip(st.columns(2), ("sees_both", "sees_before"), (opened, told), strict=True):
+    both: tuple[tuple[str, Lens | Storyteller], ...] = (("sees_both", opened), ("sees_before", told))
+    for column, (name, one) in zip(st.columns(2), both, strict=True):
         with column:
             st.markdown(f"**{say(name)}**")
             words, rows = one.attention(sentence, one.num_layers - 1)
