@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kgqa.graph.retrieval.ranking import EDITED, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 6
+FORMAT = 7
 """Raised whenever linking or retrieval finds otherwise than before, so that stored subgraphs are made anew."""
 
 
