@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 LANGUAGES = {"en": "English", "ko": "한국어"}
+_PARTICLES = re.compile(r"(.+?)(이\(가\)|은\(는\)|을\(를\)|\(으\)로)")
 
 TEXTS: dict[str, tuple[str, str]] = {
     # navigation
@@ -550,5 +553,13 @@ TEXTS: dict[str, tuple[str, str]] = {
 
 
 def text(key: str, language: str = "en", **values: object) -> str:
-    """A text in a language (English for one that is not known), with its values filled in."""
-    return TEXTS[key][1 if language == "ko" else 0].format(**values)
+    """A text in a language (English for one that is not known), with its values filled in.
+
+    Of a Korean particle with two forms the one is said that follows the word: 모종삽이, 굴착기가.
+    """
+    said = TEXTS[key][1 if language == "ko" else 0].format(**values)
+    if language != "ko" or "(" not in said:
+        return said
+    from kgqa.korean.saying import with_particle
+
+    return _PARTICLES.sub(lambda found: with_particle(found[1], found[2].partition("(")[0] or "으로"), said)
