@@ -118,7 +118,8 @@ class Verbs:
         usual = self.words.predicate(predicate.form, predicate.tag == "VA", self.said.beside) or ""
         thing = self.words.noun(noun, self.said.beside) or self.translate(noun) or ""
         same = plural(rest[-1]) == plural(thing.rpartition(" ")[2]) or rest[-1] == thing.rpartition(" ")[2]
-        if not same and (verb.partition(" ")[0] != usual.partition(" ")[0] or len(rest) > 2):
+        verbs_agree = verb.partition(" ")[0] == usual.partition(" ")[0]
+        if (usual and not verbs_agree) or (not same and (not verbs_agree or len(rest) > 2)):
             return ""  # a deed that only bears the same label
         phrase.said = " ".join(rest)
         if " " not in verb and predicate.form not in ("가다", "오다", "하다"):
