@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator, Row
-from kgqa.models.devices import find_device
+from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.facts_in_words import told_paths
@@ -60,6 +60,10 @@ from kgqa.types import (
 if TYPE_CHECKING:
     from kgqa.korean.answering import Glossed, KoreanOver
 
+LEAST_AGAIN = 0.05
+"""Least probability of a candidate to be read again, as a part of the best one's."""
+TOGETHER = (2, 64)
+"""Questions read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 LED = 0.95
@@ -82,6 +86,7 @@ class Answerer:
         second_opinion: weights of the first and the second reading's log-probabilities of a candidate.
         calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
         language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
+        bf16: multiply matrices in bfloat16; all else stays in float32.
     """
 
     def __init__(
@@ -97,8 +102,12 @@ class Answerer:
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
         language: str = "auto",
+        bf16: bool = False,
     ) -> None:
         self.reader = reader.eval()
+        self.bf16 = bf16
+        if bf16:
+            halve(self.reader)
         self.graph = graph
         self.linker = forgiving_linker(graph)
         longest = min(reading.max_tokens, reader.stepper.max_tokens)
@@ -154,6 +163,7 @@ class Answerer:
             entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
             words=load_words(folder) if reader.settings.word_size else None,
             language=language,
+            bf16=multiplies_in_bf16(place),
         )
 
     @property
@@ -316,9 +326,12 @@ class Answerer:
 
     def score(self, batch: QABatch) -> Scores:
         """What the heads say about a batch: computed on the reader's device, given on the CPU."""
-        with self._reading, torch.inference_mode():
-            scores: Scores = self.reader(batch.to(self.reader.device))
-            return scores.to("cpu")
+        device = self.reader.device
+        # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
+        half = torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
+        with self._reading, torch.inference_mode(), half:
+            scores: Scores = self.reader(batch.to(device))
+            return scores.to("cpu").float()
 
     def _read_again(
         self,
@@ -378,20 +391,27 @@ class Answerer:
         concepts: Sequence[Sequence[Candidate]],
         asked: Sequence[int],
     ) -> dict[int, Tensor]:
-        """For each question in `asked` the log-probabilities (K,) of its first candidates, read one by one."""
-        if not asked:
-            return {}
-        examples, graphs = [], []
+        """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
+        most `reread`, those that the first reading finds at all likely beside its best."""
+        again = []
         for n in asked:
-            best = [c.concept for c in concepts[n][: self.reading.reread] if c.concept is not None]
-            again = self.as_read_again(questions[n], subgraphs[n][0], best)
-            assert again is not None
-            question, small = again
-            examples.append(Example(question))
-            graphs.append(small)
-        collated = self.collator(examples, graphs)
-        second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
-        return dict(zip(asked, second, strict=True))
+            least = LEAST_AGAIN * concepts[n][0].score
+            likely = [c for c in concepts[n][: self.reading.reread] if c.score >= least]
+            if len(likely) < 2:  # nothing to compare it with
+                continue
+            best = [c.concept for c in likely if c.concept is not None]
+            rows = self.as_read_again(questions[n], subgraphs[n][0], best)
+            assert rows is not None
+            again.append((n, *rows))
+        again.sort(key=lambda row: len(row[1].text) + len(row[1].passage_text))  # rows alike need little padding
+        together = TOGETHER[str(self.reader.device) != "cpu"]
+        found: dict[int, Tensor] = {}
+        for at in range(0, len(again), together):
+            numbers, choosing, graphs = zip(*again[at : at + together], strict=True)
+            collated = self.collator([Example(question) for question in choosing], graphs)
+            second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
+            found.update((n, row[: len(q.choices)]) for n, row, q in zip(numbers, second, choosing, strict=True))
+        return found
 
     def _decode(
         self,
