@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from kgqa.assets import cache_folder
+from kgqa.assets import cache_folder, find_model
 from kgqa.types import InputError, Passage, Question
 
 MAX_LINE_BYTES = 16 << 20
@@ -174,7 +174,6 @@ def predict_file(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from kgqa.assets import find_model
     from kgqa.checking import check_question, checked_language
 
     find_model(model)
@@ -246,7 +245,6 @@ def _owned(target: Path) -> Iterator[IO[str]]:
 
 def _run_of(questions: Sequence[Question], model: str, graph: str, language: str) -> dict[str, str]:
     """Fingerprints of what the answers depend on."""
-    from kgqa.assets import find_model
     from kgqa.graph.opening import graph_fingerprint
 
     content = graph_fingerprint(graph)
