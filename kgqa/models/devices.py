@@ -57,8 +57,8 @@ def multiplies_in_bf16(device: torch.device) -> bool:
     if wanted != "auto":
         return wanted == "bf16"
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
-    found = getattr(torch.cpu, "get_capabilities", dict)()  # unknown to older versions of torch
+        return bool(torch.cuda.is_bf16_supported())
+    found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # unknown to older versions of torch
     return device.type == "cpu" and any(found.get(name) for name in ("avx512_bf16", "amx_bf16"))
 
 
