@@ -73,7 +73,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
             elsewhere.append(request.url)
 
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.set_default_timeout(30_000)
+    tab.set_default_timeout(120_000)
     tab.on("request", asked)
     tab.on("websocket", asked)
     tab.on("pageerror", lambda error: errors.append(str(error)))
