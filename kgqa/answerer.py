@@ -347,6 +347,9 @@ class Answerer:
         asked = [
             n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1 and n not in led
         ]
+        added = set(self.graph.names(self.graph.added_ends)) if len(self.graph.added_ends) else set()
+        if added:
+            concepts = [_with_added(found, added, self.reading.reread) for found in concepts]
         found = list(concepts)
         for n, reached in led.items():
             found[n] = _led_first(concepts[n], reached, subgraphs[n][0])
@@ -480,6 +483,17 @@ def _likely(gate: Tensor) -> list[bool]:
     """Whether each question may be one about knowledge, by the gate's scores (Q, C)."""
     likely: list[bool] = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
     return likely
+
+
+def _with_added(candidates: list[Candidate], added: set[str], most: int) -> list[Candidate]:
+    """Candidates with the concepts of added facts among the first `most`, which are read again: what if it were so."""
+    later = [c for c in candidates[most:] if c.concept in added][: most // 2]
+    if not later:
+        return candidates
+    others = [c for c in candidates[:most] if c.concept not in added]
+    out = set(others[len(others) - len(later) :])
+    kept = [c for c in candidates[:most] if c not in out]
+    return [*kept, *later, *(c for c in candidates if c not in kept and c not in later)]
 
 
 def _led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgraph) -> list[Candidate]:
