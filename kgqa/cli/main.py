@@ -154,6 +154,9 @@ def evaluate(
     sparql: Annotated[
         bool, typer.Option("--sparql", help="For graphs: ask each through a SPARQL endpoint on this machine.")
     ] = False,
+    ablation: Annotated[
+        str, typer.Option(help="For graphs: none, shuffled, no-direct-edges or no-facts; what is left without them.")
+    ] = "none",
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
@@ -174,7 +177,7 @@ def evaluate(
     if task == "graphs":
         from kgqa.cli.suites import evaluate_graphs
 
-        evaluate_graphs(data, model, as_json, sparql, limit, device)
+        evaluate_graphs(data, model, as_json, sparql, limit, device, ablation)
         return
     if task == "edits":
         from kgqa.cli.suites import evaluate_edits
@@ -200,6 +203,23 @@ def train(
     from kgqa.cli.training import train_recipe
 
     train_recipe(recipe, overrides or [], out)
+
+
+@app.command()
+def adapt(
+    graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder, or shipped name.")],
+    model: Model = DEFAULT_READER,
+    out: Annotated[Path | None, typer.Option(help="Folder of the reader; default runs/adapted-GRAPH.")] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Length of the training.")] = 5.0,
+    questions: Annotated[int, typer.Option(min=20, help="Questions made of the graph's facts.")] = 600,
+    steps: Annotated[int | None, typer.Option(min=1, help="End the training after so many steps.")] = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Fit a reader to one graph by questions made of its facts; says what that brought on others."""
+    from kgqa.cli.adapting import adapt_reader
+
+    adapt_reader(graph, model, out, minutes, questions, steps, device, as_json)
 
 
 @app.command()
