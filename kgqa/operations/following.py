@@ -108,7 +108,8 @@ def ways(subgraph: Subgraph) -> list[Way]:
 
 def _mentioned(subgraph: Subgraph) -> list[int]:
     roles = np.isin(subgraph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
-    return np.flatnonzero(roles).tolist()  # type: ignore[no-any-return]
+    found: list[int] = np.flatnonzero(roles).tolist()
+    return found
 
 
 def kinds_in(subgraph: Subgraph) -> dict[int, set[int]]:
