@@ -80,8 +80,8 @@ GALLERY: dict[str, dict[str, Example]] = {
 """By what they show (key of a text): the same question twice, what is left unsaid, the other kinds of answer."""
 KOREAN_GALLERY: dict[str, dict[str, Example]] = {
     "gallery_pair": {
-        "꽃 심기": ("꽃을 심고 싶어서 땅을 팠다.", "무엇으로 땅을 팠나요?", ""),
-        "집 짓기": ("집을 짓고 싶어서 땅을 팠다.", "무엇으로 땅을 팠나요?", ""),
+        "꽃 심기": ("꽃을 심으려고 땅을 팠다.", "땅을 무엇으로 팠니?", ""),
+        "집 짓기": ("집을 지으려고 땅을 팠다.", "땅을 무엇으로 팠니?", ""),
     },
     "gallery_unsaid": {
         "카펫 청소": ("안나는 카펫을 청소하고 싶었다.", "안나는 무엇을 사용했나요?", ""),
@@ -109,6 +109,7 @@ KOREAN_GALLERY: dict[str, dict[str, Example]] = {
             "그녀는 무엇으로 페인트를 저었나요?",
             "",
         ),
+        "까닭": ("집을 지으려고 땅을 팠다.", "왜 땅을 팠니?", ""),
         "선택지": ("그녀는 별을 보고 싶어 한다.", "그녀는 무엇을 사용하나요?", "망원경\n삽\n다리미"),
         "어디에도 없음": ("안나가 책을 읽는 동안 고양이는 소파에서 잤다.", "소파는 무슨 색이었나요?", ""),
     },

@@ -6,12 +6,17 @@ import http.client
 import ipaddress
 import os
 import socket
+import threading
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from typing import IO
 from urllib.parse import urlsplit
 
 from kgqa.types import InputError
+
+WEB_PORTS = frozenset({80, 443})
+"""Ports below 1024 that may be asked: behind the others are mail, files and logins."""
 
 
 def sparql_allowed() -> bool:
@@ -23,8 +28,8 @@ def checked_url(url: str) -> str:
     """The address of an endpoint that may be asked.
 
     Raises:
-        InputError: not http(s), no host, one that cannot be found, or one inside this network
-            (unless KGQA_ALLOW_PRIVATE=1).
+        InputError: not http(s), no host, one that cannot be found, a port of another service, or a host inside this
+            network (unless KGQA_ALLOW_PRIVATE=1).
     """
     url = url.strip()
     try:
@@ -36,6 +41,10 @@ def checked_url(url: str) -> str:
         raise InputError(f"{url[:200]}: only http(s)://host/path is asked, without a user name")
     if os.environ.get("KGQA_ALLOW_PRIVATE") == "1":
         return url
+    if port not in WEB_PORTS and port < 1024:
+        raise InputError(
+            f"{host[:200]}:{port}: a port of other services; endpoints are at 80, 443, or 1024 and above"
+        )
     try:
         found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError):
@@ -59,6 +68,19 @@ class _Connection(http.client.HTTPConnection):
         if _is_inside(self.sock.getpeername()[0]):
             self.close()
             raise OSError("an address inside this network")
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """The answer's head, within the time limit: a server that drips never lets a single read time out."""
+        late = threading.Timer(float(self.timeout or 30), self._hang_up)
+        late.start()
+        try:
+            return super().getresponse()
+        finally:
+            late.cancel()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
 
 
 class _SecureConnection(http.client.HTTPSConnection, _Connection):
@@ -115,5 +137,7 @@ def check_connections() -> None:
 def _is_inside(address: str) -> bool:
     ip = ipaddress.ip_address(address.split("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
+        if ip.is_site_local:  # fec0::/10, deprecated (RFC 3879), is still inside wherever it is in use
+            return True
         ip = ip.ipv4_mapped or ip.sixtofour or ip
     return not ip.is_global or ip.is_multicast or ip.is_reserved

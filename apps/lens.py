@@ -155,18 +155,73 @@ class Lens:
         What goes to the marks around a sentence is left out, and the rest of each row shared out anew; the pieces
         of a word look together (mean) and are looked at together (sum).
         """
-        pieces = self.words(text)
         weights = self._run([self._ids(text)]).attentions[layer][0]
         chosen = weights.mean(0) if head is None else weights[head]
-        inner = chosen[1:-1, 1:-1]
-        words = whole_words(pieces[1:-1])
-        rows = []
-        for looks in words:
-            row = inner[looks.start : looks.stop].mean(0)
-            sums = [float(row[seen.start : seen.stop].sum()) for seen in words]
-            whole = sum(sums) or 1.0
-            rows.append([value / whole for value in sums])
-        return [joined(pieces[1 + at] for at in word) for word in words], rows
+        return _looks(self.words(text)[1:-1], chosen[1:-1, 1:-1])
+
+    def softened(self, text: str, temperatures: Sequence[float], count: int = 6) -> list[list[Guess]]:
+        """For the first [MASK] the likeliest words and, for each temperature, their probabilities.
+
+        What a student learns from a teacher (Hinton et al., 2015): the higher, the more of the lesser guesses shows.
+        """
+        ids = self._ids(text)
+        if self.mask not in ids:
+            return []
+        logits = self._run([ids]).logits[0, ids.index(self.mask)]
+        best = logits.topk(count).indices.tolist()
+        return [
+            [Guess(self.tokenizer.id_to_token(i), float((logits / heat).softmax(-1)[i])) for i in best]
+            for heat in temperatures
+        ]
+
+
+class Storyteller:
+    """A causal language model of a folder: what it goes on with, and where its words look.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from kgqa.models.language.prompting import load_prompter
+
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{folder.name}: no causal language model here")
+        self.prompter = load_prompter(folder, device="cpu")
+        self.language = self.prompter.language
+        self.language.model.set_attn_implementation("eager")
+        self.num_layers: int = self.language.model.config.num_hidden_layers
+        self.num_heads: int = self.language.model.config.num_attention_heads
+
+    def go_on(self, text: str, tokens: int, temperature: float, seed: int = 0) -> str:
+        """What comes after a text."""
+        return self.prompter.go_on(text, tokens, temperature=temperature, seed=seed).strip()
+
+    def attention(
+        self, text: str, layer: int, head: int | None = None
+    ) -> tuple[list[str], list[list[float]]]:
+        """As `Lens.attention`; no word looks at one that stands after it."""
+        import torch
+
+        ids = self.language.tokenizer.encode(text, add_special_tokens=False).ids[:126]
+        with torch.inference_mode():
+            rows = torch.tensor([[self.language.marks.start, *ids]])
+            weights = self.language.model(input_ids=rows, output_attentions=True).attentions[layer][0]
+        chosen = weights.mean(0) if head is None else weights[head]
+        pieces = [(self.language.tokenizer.id_to_token(i) or "").replace("Ġ", "") for i in ids]
+        return _looks(pieces, chosen[1:, 1:])
+
+
+def _looks(pieces: Sequence[str], inner: Any) -> tuple[list[str], list[list[float]]]:
+    """Words of pieces, and of the pieces' attention (T, T) how much each word looks at each."""
+    words = whole_words(pieces) if pieces else []
+    rows = []
+    for looks in words:
+        row = inner[looks.start : looks.stop].mean(0)
+        sums = [float(row[seen.start : seen.stop].sum()) for seen in words]
+        whole = sum(sums) or 1.0
+        rows.append([value / whole for value in sums])
+    return [joined(pieces[at] for at in word) for word in words], rows
 
 
 class Discriminator:

@@ -29,10 +29,13 @@ STYLE = """
   .stMainBlockContainer{padding:3.5rem 1rem 2rem}
   .stMainBlockContainer>div>.stVerticalBlock,.stMainBlockContainer>.stVerticalBlock{gap:.6rem}
   .stMainBlockContainer h1{font-size:1.5rem}
+  .stMainBlockContainer h2{font-size:1.3rem}
+  .stMainBlockContainer h3{font-size:1.1rem}
 }
 """
 DARK = (
-    "button[data-selected=true] p,[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code"
+    "button[data-selected=true] p,[role=tab][aria-selected=true] p,"
+    "[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code"
     "{color:#8fd3b4!important}"
 )
 PAGES = {

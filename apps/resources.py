@@ -11,7 +11,8 @@ from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
-from kgqa.types import CAUTION, InputError
+from kgqa.korean.saying import korean_relation
+from kgqa.types import CAUTION, InputError, Relation
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 
@@ -55,6 +56,13 @@ def language() -> str:
 def say(key: str, **values: object) -> str:
     """A text in the visitor's language."""
     return text(key, language(), **values)
+
+
+def relation_words(relation: Relation) -> str:
+    """A relation in words of the visitor's language."""
+    if language() == "ko":
+        relation = korean_relation(relation)
+    return relation.words or relation.label
 
 
 def is_dark() -> bool:

@@ -94,7 +94,7 @@ def opened(browser: Any, url: str, width: int, height: int, scheme: str = "light
 def settle(page: Any) -> None:
     """Wait until the page has run to its end and has stopped moving: tables and charts come later than the rest."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.locator("[data-testid=stSkeleton]").first.wait_for(state="detached")
+    page.locator("[data-testid=stSkeleton],[data-stale=true]").first.wait_for(state="detached")
     page.wait_for_timeout(1500)
 
 

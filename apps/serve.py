@@ -30,13 +30,17 @@ def main(arguments: list[str] | None = None) -> None:
         "OMP_NUM_THREADS", "1"
     )  # a second one brings a visitor nothing, the next one misses it
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no page is open yet
-    from apps.guard import check_connections, sparql_allowed
-    from apps.resources import shared_answerer
     from kgqa.types import InputError
 
     try:
         check_free(given.address, given.port)
         print("Opening the reader and the graph ...", file=sys.stderr, flush=True)
+        from kgqa.models.encoders.sparing_import import import_encoders
+
+        import_encoders()
+        from apps.guard import check_connections, sparql_allowed
+        from apps.resources import shared_answerer
+
         shared_answerer()
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)

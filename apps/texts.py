@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 LANGUAGES = {"en": "English", "ko": "한국어"}
+_PARTICLES = re.compile(r"(.+?)(이\(가\)|은\(는\)|을\(를\)|\(으\)로)")
 
 TEXTS: dict[str, tuple[str, str]] = {
     # navigation
@@ -359,6 +362,39 @@ TEXTS: dict[str, tuple[str, str]] = {
         "잘합니다. KGQA_DISCRIMINATOR에 ElectraForPreTraining 폴더를 지정하세요.)",
     ),
     "replaced": ("replaced {percent}", "바뀜 {percent}"),
+    "soft_targets": ("Soft targets", "부드러운 정답"),
+    "soft_note": (
+        "The same guesses at three temperatures: a student (DistilBERT, TinyBERT) is taught these numbers and not the "
+        "one right word. Look at the bars, drawn against the first guess: the higher the temperature, the more "
+        "the lesser ones tell of what is alike.",
+        "같은 추측을 세 온도로 보입니다. 학생 모델(DistilBERT, TinyBERT)은 정답 하나가 아니라 이 수들을 배웁니다. "
+        "막대는 첫 추측에 견준 길이입니다. 온도가 높을수록 낮은 순위의 추측이 무엇이 비슷한지 더 많이 알려 줍니다.",
+    ),
+    "storyteller": ("Who sees whom: BERT and GPT", "누가 누구를 보나: BERT와 GPT"),
+    "no_storyteller": (
+        "A causal language model can be looked at here beside the encoder: set KGQA_STORYTELLER to its folder "
+        "(kgqa pretrain training/recipes/pretrain/gpt2-small.toml makes one; any GPT in Hugging Face's form will do).",
+        "여기서 인과 언어 모델을 인코더와 나란히 볼 수 있습니다. KGQA_STORYTELLER에 그 폴더를 지정하세요 "
+        "(kgqa pretrain training/recipes/pretrain/gpt2-small.toml로 만들거나, 허깅 페이스 형식의 GPT면 됩니다).",
+    ),
+    "sees_note": (
+        "Both read the same sentence; a row is a word that looks, a column the word looked at, in the last layer. "
+        "Look above the diagonal: the encoder also looks at what comes after, the GPT sees nothing there.",
+        "둘 다 같은 문장을 읽습니다. 마지막 층에서 행은 보는 낱말, 열은 보이는 낱말입니다. "
+        "대각선 위를 보세요. 인코더는 뒤에 오는 말도 보지만 GPT는 아무것도 보지 못합니다.",
+    ),
+    "sees_both": ("Encoder: both sides", "인코더: 양쪽"),
+    "sees_before": ("GPT: only what stands before", "GPT: 앞의 말만"),
+    "story": ("A story continued", "이야기 이어 쓰기"),
+    "story_note": (
+        "The GPT goes on word by word, and each word it says becomes part of what it reads. Look at temperature 0: it "
+        "takes the likeliest word each time and soon goes in circles; drawn words wander instead.",
+        "GPT는 한 낱말씩 이어 쓰며, 쓴 낱말을 다시 읽습니다. 온도 0을 보세요. 매번 가장 그럴듯한 낱말만 골라 곧 "
+        "맴돕니다. 뽑은 낱말은 대신 헤맵니다.",
+    ),
+    "story_begins": ("How the story begins", "이야기의 시작"),
+    "temperature": ("Temperature", "온도"),
+    "story_button": ("Go on", "이어 쓰기"),
     "curves": ("Loss while pretraining", "사전 학습 중의 손실"),
     "curves_note": (
         "Nats a token against millions of tokens read; held out: rows that are never trained on.",
@@ -517,5 +553,13 @@ TEXTS: dict[str, tuple[str, str]] = {
 
 
 def text(key: str, language: str = "en", **values: object) -> str:
-    """A text in a language (English for one that is not known), with its values filled in."""
-    return TEXTS[key][1 if language == "ko" else 0].format(**values)
+    """A text in a language (English for one that is not known), with its values filled in.
+
+    Of a Korean particle with two forms the one is said that follows the word: 모종삽이, 굴착기가.
+    """
+    said = TEXTS[key][1 if language == "ko" else 0].format(**values)
+    if language != "ko" or "(" not in said:
+        return said
+    from kgqa.korean.saying import with_particle
+
+    return _PARTICLES.sub(lambda found: with_particle(found[1], found[2].partition("(")[0] or "으로"), said)

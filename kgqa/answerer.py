@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,14 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.collate import Collated, Collator, Row
-from kgqa.models.devices import find_device
+from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.facts_in_words import told_paths
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.heads.gate import FIRST_VERDICT
+from kgqa.models.language.relevance import open_relevance
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.reading import ReadingSettings, settings_of
 from kgqa.models.rereading import as_choices
@@ -59,6 +60,10 @@ from kgqa.types import (
 if TYPE_CHECKING:
     from kgqa.korean.answering import Glossed, KoreanOver
 
+LEAST_AGAIN = 0.05
+"""Least probability of a candidate to be read again, as a part of the best one's."""
+TOGETHER = (2, 64)
+"""Questions read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 LED = 0.95
@@ -81,6 +86,7 @@ class Answerer:
         second_opinion: weights of the first and the second reading's log-probabilities of a candidate.
         calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
         language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
+        bf16: multiply matrices in bfloat16; all else stays in float32.
     """
 
     def __init__(
@@ -96,8 +102,12 @@ class Answerer:
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
         language: str = "auto",
+        bf16: bool = False,
     ) -> None:
         self.reader = reader.eval()
+        self.bf16 = bf16
+        if bf16:
+            halve(self.reader)
         self.graph = graph
         self.linker = forgiving_linker(graph)
         longest = min(reading.max_tokens, reader.stepper.max_tokens)
@@ -106,6 +116,7 @@ class Answerer:
         self.collator = Collator(tokenizer, reading, entities=entities, words=words)
         self.name = name
         self.ablate = ABLATIONS[reading.ablation]
+        self.relevance = open_relevance(reading.relevance)
         self.second_opinion = second_opinion
         self.calibration = calibration or {}
         self.language = checked_language(language)
@@ -152,6 +163,7 @@ class Answerer:
             entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
             words=load_words(folder) if reader.settings.word_size else None,
             language=language,
+            bf16=multiplies_in_bf16(place),
         )
 
     @property
@@ -264,7 +276,8 @@ class Answerer:
         if (glossed := self._glossed(question)) is not None:
             question = glossed.english
         most = node_budget(question, self.reading.max_nodes)
-        found = retrieve(question, self.graph, linker or self.linker, max_nodes=most)
+        chosen = linker or self.linker
+        found = retrieve(question, self.graph, chosen, max_nodes=most, relevance=self.relevance)
         return [self.ablate(subgraph) for subgraph in found]
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
@@ -313,9 +326,12 @@ class Answerer:
 
     def score(self, batch: QABatch) -> Scores:
         """What the heads say about a batch: computed on the reader's device, given on the CPU."""
-        with self._reading, torch.inference_mode():
-            scores: Scores = self.reader(batch.to(self.reader.device))
-            return scores.to("cpu")
+        device = self.reader.device
+        # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
+        half = torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
+        with self._reading, torch.inference_mode(), half:
+            scores: Scores = self.reader(batch.to(device))
+            return scores.to("cpu").float()
 
     def _read_again(
         self,
@@ -331,6 +347,9 @@ class Answerer:
         asked = [
             n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1 and n not in led
         ]
+        added = set(self.graph.names(self.graph.added_ends)) if len(self.graph.added_ends) else set()
+        if added:
+            concepts = [_with_added(found, added, self.reading.reread) for found in concepts]
         found = list(concepts)
         for n, reached in led.items():
             found[n] = _led_first(concepts[n], reached, subgraphs[n][0])
@@ -375,20 +394,27 @@ class Answerer:
         concepts: Sequence[Sequence[Candidate]],
         asked: Sequence[int],
     ) -> dict[int, Tensor]:
-        """For each question in `asked` the log-probabilities (K,) of its first candidates, read one by one."""
-        if not asked:
-            return {}
-        examples, graphs = [], []
+        """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
+        most `reread`, those that the first reading finds at all likely beside its best."""
+        again = []
         for n in asked:
-            best = [c.concept for c in concepts[n][: self.reading.reread] if c.concept is not None]
-            again = self.as_read_again(questions[n], subgraphs[n][0], best)
-            assert again is not None
-            question, small = again
-            examples.append(Example(question))
-            graphs.append(small)
-        collated = self.collator(examples, graphs)
-        second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
-        return dict(zip(asked, second, strict=True))
+            least = LEAST_AGAIN * concepts[n][0].score
+            likely = [c for c in concepts[n][: self.reading.reread] if c.score >= least]
+            if len(likely) < 2:  # nothing to compare it with
+                continue
+            best = [c.concept for c in likely if c.concept is not None]
+            rows = self.as_read_again(questions[n], subgraphs[n][0], best)
+            assert rows is not None
+            again.append((n, *rows))
+        again.sort(key=lambda row: len(row[1].text) + len(row[1].passage_text))  # rows alike need little padding
+        together = TOGETHER[str(self.reader.device) != "cpu"]
+        found: dict[int, Tensor] = {}
+        for at in range(0, len(again), together):
+            numbers, choosing, graphs = zip(*again[at : at + together], strict=True)
+            collated = self.collator([Example(question) for question in choosing], graphs)
+            second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
+            found.update((n, row[: len(q.choices)]) for n, row, q in zip(numbers, second, choosing, strict=True))
+        return found
 
     def _decode(
         self,
@@ -457,6 +483,17 @@ def _likely(gate: Tensor) -> list[bool]:
     """Whether each question may be one about knowledge, by the gate's scores (Q, C)."""
     likely: list[bool] = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
     return likely
+
+
+def _with_added(candidates: list[Candidate], added: set[str], most: int) -> list[Candidate]:
+    """Candidates with the concepts of added facts among the first `most`, which are read again: what if it were so."""
+    later = [c for c in candidates[most:] if c.concept in added][: most // 2]
+    if not later:
+        return candidates
+    others = [c for c in candidates[:most] if c.concept not in added]
+    out = set(others[len(others) - len(later) :])
+    kept = [c for c in candidates[:most] if c not in out]
+    return [*kept, *later, *(c for c in candidates if c not in kept and c not in later)]
 
 
 def _led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgraph) -> list[Candidate]:

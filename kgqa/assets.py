@@ -58,6 +58,11 @@ def data_folder() -> Path:
     return Path(os.environ.get("KGQA_DATA", "data"))
 
 
+def precision() -> str:
+    """How answers are computed: what KGQA_PRECISION says (bf16, fp32), else "auto"."""
+    return os.environ.get("KGQA_PRECISION", "auto")
+
+
 def trusted_modules() -> set[str]:
     """Modules from which a checkpoint's card may name a reasoner: what KGQA_REASONERS lists, commas between."""
     return {name.strip() for name in os.environ.get("KGQA_REASONERS", "").split(",")} - {""}

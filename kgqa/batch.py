@@ -29,6 +29,15 @@ class Movable:
                 moved[item.name] = value.to(device, non_blocking=non_blocking)
         return replace(self, **moved)  # type: ignore[type-var]
 
+    def float(self) -> Self:
+        """The same with every tensor of half precision in float32."""
+        whole: dict[str, Any] = {}
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if isinstance(value, Movable) or (isinstance(value, Tensor) and value.is_floating_point()):
+                whole[item.name] = value.float()
+        return replace(self, **whole)  # type: ignore[type-var]
+
 
 @dataclass(frozen=True)
 class TokenBatch(Movable):

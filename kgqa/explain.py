@@ -344,6 +344,12 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
+def answer_lines(answerer: Answerer, questions: Sequence[Question]) -> list[str]:
+    """The answers to questions read together, each a line of JSON."""
+    answers = answerer.answer_many(questions)
+    return [json.dumps(answer_json(answerer.shown(answer)), ensure_ascii=False) + "\n" for answer in answers]
+
+
 def _shown(answer: Answer) -> dict[str, Any]:
     """The part of the subgraph that is worth showing, with how large the whole is."""
     graph = answer.evidence.subgraph

@@ -215,6 +215,15 @@ class KnowledgeGraph(Protocol):
         """Relation table; grows for a remote graph as relations are met."""
         ...
 
+    @property
+    def kind_names(self) -> Sequence[str]:
+        """Kinds of thing that the graph tells apart (tool, place, feeling); empty where it tells none apart."""
+        ...
+
+    def kinds(self, entities: Ints) -> Ints:
+        """Kind of each entity by its place in `kind_names`, -1 where it is not known (local, never a round trip)."""
+        ...
+
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form, as it stands or as `normalise` gives it, best first."""
         ...

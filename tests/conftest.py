@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import settings
 
 from kgqa.types import Link, NodeRole, Relation, Subgraph
 
+os.environ.setdefault("KGQA_PRECISION", "fp32")  # the same figures on every processor
 # The same examples in every run, so that a test fails for a change alone; new ones with --hypothesis-profile=fuzz.
 settings.register_profile("same", derandomize=True)
 settings.register_profile("fuzz", max_examples=5000, deadline=None)

@@ -9,18 +9,18 @@ from pathlib import Path
 import streamlit as st
 
 from apps.curves import read_curves
-from apps.examples import EXAMPLES
+from apps.examples import gallery_of
 from apps.lens import Discriminator, Lens, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
 from apps.parts import read_parts
-from apps.resources import answerer, complain, is_dark, say
+from apps.resources import answerer, complain, is_dark, language, say
 from apps.tour import Tour, tour
+from apps.views.learn_family import sees_whom, softened
 from kgqa.assets import CURVES, MODELS, PARTS, RESULTS
 from kgqa.types import Answer, InputError, Passage, Question
 
 MAX_CHARACTERS = 300
-FIRST = "build a house"
 STEPS = ("link", "retrieve", "read", "reason", "decide")
 SENTENCES = (
     "The [MASK] barked at the postman.",
@@ -52,7 +52,9 @@ def page() -> None:
     else:
         st.caption(say("learn_note"))
         hidden_words(opened)
+        softened(opened)
         attention(opened)
+        sees_whom(opened, table)
     curves()
     results()
 
@@ -61,7 +63,7 @@ def guided_tour() -> None:
     """Five steps from the last question, or an example, to its answer."""
     st.header(say("tour"), anchor=False, divider="gray")
     answer: Answer | None = st.session_state.get("answer")
-    passage, question, _ = EXAMPLES[FIRST]
+    passage, question, _ = list(gallery_of(language())["gallery_pair"].values())[-1]
     asked = answer.question if answer else Question(question, (), Passage(passage))
     kept: tuple[Question, str, Tour] | None = st.session_state.get("tour")
     here = asked_graph().hash

@@ -15,9 +15,9 @@ from apps.markup import listed, plain
 from apps.own_graphs import SUFFIXES, Opened, keep_own, open_sample, own, shipped_file, uploaded
 from apps.querying import MAX_QUERY, MAX_ROWS, QueryBox
 from apps.querying import SAMPLE as SAMPLE_QUERY
-from apps.resources import complain, is_dark, say
+from apps.resources import complain, is_dark, relation_words, say
 from apps.views.ask import fill
-from apps.views.why import facts_of, licence_name
+from apps.views.why import facts_of, labels_of, licence_name
 from kgqa.assets import GRAPHS
 from kgqa.graph.opening import open_graph
 from kgqa.graph.samples import common_types, sample_questions
@@ -172,7 +172,7 @@ def search(graph: GraphStore) -> None:
         st.text(say("not_found"))
         return
     ids = np.array(found, dtype=np.int32)
-    names = dict(zip(found, graph.labels(ids), strict=True))
+    names = dict(zip(found, labels_of(graph, ids), strict=True))
     chosen = st.selectbox(say("concept_facts"), found, format_func=names.__getitem__)
     facts_box(graph, chosen)
 
@@ -181,7 +181,7 @@ def facts_box(graph: GraphStore, entity: int) -> None:
     """The facts of one concept."""
     ids = np.array([entity], dtype=np.int32)
     label, name = graph.labels(ids)[0], graph.names(ids)[0]
-    st.markdown(f"**{plain(label)}**")
+    st.markdown(f"**{plain(labels_of(graph, ids)[0])}**")
     st.html(listed(facts_of(label, name, graph)))
 
 
@@ -226,12 +226,12 @@ def hubs(graph: GraphStore) -> None:
     for row in order:
         head, relation, tail = (int(part[row]) for part in edges[:3])
         if len(used | {head, tail}) <= HUBS and len(facts) < 1.5 * HUBS and (tail, head) not in facts:
-            facts.setdefault((head, tail), graph.relations[relation].words or graph.relations[relation].label)
+            facts.setdefault((head, tail), relation_words(graph.relations[relation]))
             used |= {head, tail}
     ids = np.array(sorted(used), dtype=np.int32)
     nodes = [
         (e, f"{label} ({degree})", COLOURS[NodeRole.PASSAGE])
-        for e, label, degree in zip(ids.tolist(), graph.labels(ids), degrees[ids].tolist(), strict=True)
+        for e, label, degree in zip(ids.tolist(), labels_of(graph, ids), degrees[ids].tolist(), strict=True)
     ]
     shown = [Drawn(head, words, tail) for (head, tail), words in facts.items()]
     picture = dot(nodes, shown, dark=is_dark(), narrow=is_narrow("own"))

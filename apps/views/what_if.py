@@ -6,7 +6,7 @@ import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, complain, say
+from apps.resources import answerer, complain, relation_words, say
 from kgqa.explain import (
     MAX_NODES,
     Edit,
@@ -57,7 +57,7 @@ def section(answer: Answer) -> None:
         relation = second.selectbox(
             say("add_relation"),
             list(names),
-            format_func=lambda name: relations[name].words or relations[name].label,
+            format_func=lambda name: relation_words(relations[name]),
             key=f"add_relation{run}",
         )
         tail = third.text_input(say("add_tail"), max_chars=200, key=f"add_tail{run}")

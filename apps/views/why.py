@@ -6,12 +6,13 @@ import re
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.markup import QUIET, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
-from apps.resources import answerer, is_dark, say
+from apps.resources import answerer, is_dark, language, relation_words, say
 from kgqa.explain import (
     answer_nodes,
     evidence_turtle,
@@ -20,6 +21,8 @@ from kgqa.explain import (
     path_sentences,
     sentence,
 )
+from kgqa.korean.answering import KoreanOver
+from kgqa.korean.saying import say_fact
 from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
@@ -140,9 +143,18 @@ def facts_of(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) -> l
     if not ids:
         return []
     edges = graph.neighbours(np.array(ids[:1], dtype=np.int32), limit=limit)
-    heads, tails = graph.labels(edges.head), graph.labels(edges.tail)
-    words = [graph.relations[r].words or graph.relations[r].label for r in edges.relation.tolist()]
-    return [f"{h} {w} {t}" for h, w, t in zip(heads, words, tails, strict=True)]
+    heads, tails = (labels_of(graph, ends) for ends in (edges.head, edges.tail))
+    relations = [graph.relations[r] for r in edges.relation.tolist()]
+    facts = [(h, r.name, relation_words(r), t) for h, r, t in zip(heads, relations, tails, strict=True)]
+    if language() == "ko":
+        return [say_fact(*fact) for fact in facts]
+    return [f"{head} {words} {tail}" for head, _, words, tail in facts]
+
+
+def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
+    """Labels of concepts in the visitor's language, where they have one."""
+    labels = graph.labels(ids)
+    return KoreanOver(graph).labels(graph.names(ids), labels) if language() == "ko" else labels
 
 
 def mattered(answer: Answer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -35,6 +35,7 @@ Graph = Annotated[
 Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
 Device = Annotated[str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")]
 Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
+Engine = Literal["local", "ray"]
 Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
 Shown = Annotated[Path | None, typer.Option("--shown", help="GPT as --model: file of these examples.")]
 Worth = Annotated[str, typer.Option("--worth", help="GPT: choices judged by token, sum or unconditional.")]
@@ -108,23 +109,25 @@ def go_on(
 
 @app.command()
 def predict(
-    source: Annotated[Path, typer.Argument(metavar="IN.jsonl", help="One question a line.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order.")],
+    source: Annotated[str, typer.Argument(metavar="IN.jsonl", help="One question a line; or Parquet, or an address.")],
+    target: Annotated[str, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order; or as IN.")],
     graph: Graph = "everyday",
     model: Model = DEFAULT_READER,
     batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
     device: Device = "auto",
     language: Language = "auto",
+    engine: Annotated[Engine, typer.Option(help="local, or ray: on the cluster that RAY_ADDRESS names.")] = "local",
+    workers: Annotated[int, typer.Option(min=1, help="For ray: readers at work, a core or GPU each.")] = 2,
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
     if (Path(model) / "task.json").is_file():
         from kgqa.cli.classifying import classify_file
 
-        classify_file(source, target, Path(model), batch, device)
+        classify_file(Path(source), Path(target), Path(model), batch, device)
         return
-    from kgqa.cli.predicting import predict_file
+    from kgqa.cli import predicting
 
-    predict_file(source, target, graph, model, batch, device, language)
+    predicting.predict(source, target, graph, model, batch, device, language, engine, workers)
 
 
 @app.command()
@@ -151,6 +154,9 @@ def evaluate(
     sparql: Annotated[
         bool, typer.Option("--sparql", help="For graphs: ask each through a SPARQL endpoint on this machine.")
     ] = False,
+    ablation: Annotated[
+        str, typer.Option(help="For graphs: none, shuffled, no-direct-edges or no-facts; what is left without them.")
+    ] = "none",
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
@@ -171,7 +177,7 @@ def evaluate(
     if task == "graphs":
         from kgqa.cli.suites import evaluate_graphs
 
-        evaluate_graphs(data, model, as_json, sparql, limit, device)
+        evaluate_graphs(data, model, as_json, sparql, limit, device, ablation)
         return
     if task == "edits":
         from kgqa.cli.suites import evaluate_edits
@@ -197,6 +203,23 @@ def train(
     from kgqa.cli.training import train_recipe
 
     train_recipe(recipe, overrides or [], out)
+
+
+@app.command()
+def adapt(
+    graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder, or shipped name.")],
+    model: Model = DEFAULT_READER,
+    out: Annotated[Path | None, typer.Option(help="Folder of the reader; default runs/adapted-GRAPH.")] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Length of the training.")] = 5.0,
+    questions: Annotated[int, typer.Option(min=20, help="Questions made of the graph's facts.")] = 600,
+    steps: Annotated[int | None, typer.Option(min=1, help="End the training after so many steps.")] = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Fit a reader to one graph by questions made of its facts; says what that brought on others."""
+    from kgqa.cli.adapting import adapt_reader
+
+    adapt_reader(graph, model, out, minutes, questions, steps, device, as_json)
 
 
 @app.command()

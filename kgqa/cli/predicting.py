@@ -1,10 +1,15 @@
-"""`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run."""
+"""`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run.
+
+Files may be Parquet, or lie at any address that fsspec opens; then the answers are gathered as JSON lines on this
+machine, and go there once all are given.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -12,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from kgqa.assets import cache_folder, find_model
 from kgqa.types import InputError, Passage, Question
 
 MAX_LINE_BYTES = 16 << 20
@@ -65,6 +71,87 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     return Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
 
 
+def predict(
+    source: str,
+    target: str,
+    graph: str,
+    model: str,
+    batch: int,
+    device: str = "auto",
+    language: str = "auto",
+    engine: str = "local",
+    workers: int = 2,
+) -> None:
+    """`predict_file` for files of either form, here or at an address; answers on their way lie in the cache.
+
+    Raises:
+        InputError: as `predict_file`; a file cannot be fetched or written.
+    """
+    with tempfile.TemporaryDirectory(prefix="kgqa-predict-") as folder:
+        questions = _fetched(source, Path(folder))
+        answers = Path(target)
+        if _is_elsewhere(target):
+            name = blake2b(target.encode(), digest_size=12).hexdigest()
+            answers = cache_folder("predictions") / f"{name}.jsonl"
+            answers.parent.mkdir(parents=True, exist_ok=True)
+        predict_file(questions, answers, graph, model, batch, device, language, engine, workers)
+        if _is_elsewhere(target):
+            _bring(answers, target)
+
+
+def _is_elsewhere(name: str) -> bool:
+    """Whether a file is no file of JSON lines on this machine."""
+    return "://" in name or name.endswith(".parquet")
+
+
+def _fetched(name: str, folder: Path) -> Path:
+    """The questions as a file of JSON lines on this machine."""
+    if not _is_elsewhere(name):
+        return Path(name)
+    path = folder / "questions.jsonl"
+    try:
+        import fsspec
+
+        with fsspec.open(name, "rb") as file, path.open("wb") as out:
+            if not name.endswith(".parquet"):
+                while part := file.read(1 << 20):
+                    out.write(part)
+                return path
+            import pyarrow.parquet
+
+            for rows in pyarrow.parquet.ParquetFile(file).iter_batches(1_000):
+                for row in rows.to_pylist():
+                    out.write(json.dumps({k: v for k, v in row.items() if v is not None}).encode() + b"\n")
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise InputError(f"{name}: cannot be read ({_line(error)}); check address and form") from None
+    return path
+
+
+def _bring(answers: Path, name: str) -> None:
+    """Write the answers where they are to be, in the form that the name says."""
+    try:
+        import fsspec
+
+        with fsspec.open(name, "wb") as out, answers.open("rb") as lines:
+            if not name.endswith(".parquet"):
+                while part := lines.read(1 << 20):
+                    out.write(part)
+                return
+            import pyarrow
+            import pyarrow.parquet
+
+            rows = [json.loads(line) for line in lines]
+            for row in rows:  # nested parts stay JSON: of other questions they have other fields
+                row.update({k: json.dumps(v, ensure_ascii=False) for k, v in row.items() if isinstance(v, dict | list)})
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise InputError(f"{name}: cannot be written ({_line(error)}); check address and rights") from None
+
+
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
 def predict_file(
     source: Path,
     target: Path,
@@ -73,18 +160,20 @@ def predict_file(
     batch: int,
     device: str = "auto",
     language: str = "auto",
+    engine: str = "local",
+    workers: int = 2,
 ) -> None:
     """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
 
     Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
-    does not go on there.
+    does not go on there. The engine is "local", this process, or "ray", `workers` actors of a cluster; both write the
+    same file.
 
     Raises:
         InputError: a question cannot be read, the output is another run's, or another run writes it now.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from kgqa.assets import find_model
     from kgqa.checking import check_question, checked_language
 
     find_model(model)
@@ -103,23 +192,34 @@ def predict_file(
         if done == len(questions):
             print(f"{target}: all {done} answers are there", file=sys.stderr)
             return
-        from kgqa.answerer import Answerer
-        from kgqa.explain import answer_json
+        reading = (questions[done:], model, graph, device, language, batch)
+        if engine == "ray":
+            from kgqa.serving.cluster import answered
 
-        answerer = Answerer.load(model, graph, device=device, language=language)
+            answers = answered(*reading, workers=workers)
+        else:
+            answers = _answered(*reading)
         columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns) as progress:
             bar = progress.add_task("", total=len(questions), completed=done)
-            rest = iter(questions[done:])
-            while chunk := list(islice(rest, batch)):
-                lines = [
-                    json.dumps(answer_json(answerer.shown(answer)), ensure_ascii=False) + "\n"
-                    for answer in answerer.answer_many(chunk)
-                ]
+            for lines in answers:
                 out.write("".join(lines))
                 out.flush()
                 os.fsync(out.fileno())
-                progress.advance(bar, len(chunk))
+                progress.advance(bar, len(lines))
+
+
+def _answered(
+    questions: Sequence[Question], model: str, graph: str, device: str, language: str, batch: int
+) -> Iterator[list[str]]:
+    """The answers of each batch, a line of JSON each."""
+    from kgqa.answerer import Answerer
+    from kgqa.explain import answer_lines
+
+    answerer = Answerer.load(model, graph, device=device, language=language)
+    rest = iter(questions)
+    while chunk := list(islice(rest, batch)):
+        yield answer_lines(answerer, chunk)
 
 
 @contextmanager
@@ -145,7 +245,6 @@ def _owned(target: Path) -> Iterator[IO[str]]:
 
 def _run_of(questions: Sequence[Question], model: str, graph: str, language: str) -> dict[str, str]:
     """Fingerprints of what the answers depend on."""
-    from kgqa.assets import find_model
     from kgqa.graph.opening import graph_fingerprint
 
     content = graph_fingerprint(graph)

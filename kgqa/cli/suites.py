@@ -22,16 +22,27 @@ from kgqa.evaluation.graph_suite import (
 )
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import KnowledgeGraph
+from kgqa.types import InputError, KnowledgeGraph
 
 
 def evaluate_graphs(
-    data: Path | None, model: str, as_json: bool, sparql: bool, limit: int | None, device: str = "auto"
+    data: Path | None,
+    model: str,
+    as_json: bool,
+    sparql: bool,
+    limit: int | None,
+    device: str = "auto",
+    ablation: str = "none",
 ) -> None:
     """Ask every question of a folder of graphs and print who got how many of each kind, and of each graph.
 
-    `sparql` serves each graph on loopback and asks the endpoint; `limit` takes the first questions of each graph.
+    `sparql` serves each graph on loopback and asks the endpoint; `limit` takes the first questions of each graph;
+    `ablation` takes something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`).
+
+    Raises:
+        InputError: there are no questions, or no such ablation.
     """
     from kgqa.evaluation.lexical_baselines import BASELINES
     from kgqa.graph.serving import serve
@@ -45,7 +56,9 @@ def evaluate_graphs(
             if places[asked.graph] <= limit:
                 kept.append(asked)
         suite = kept
-    systems: dict[str, System] = {"reader": _reader(model, device)}
+    if ablation not in ABLATIONS:
+        raise InputError(f"{ablation}: no such ablation; write one of {', '.join(ABLATIONS)}")
+    systems: dict[str, System] = {"reader": _reader(model, device, ablation)}
     systems |= {name: lambda graph, made=made: made(graph).answer_many for name, made in BASELINES.items()}  # type: ignore[misc]
     with ExitStack() as endpoints:
         opened: dict[Path, KnowledgeGraph] = {}
@@ -60,9 +73,11 @@ def evaluate_graphs(
 
         results = ask_suite(suite, systems, open_once)
     if as_json:
-        print(json.dumps({"model": model, "sparql": sparql, "results": as_rows(results)}, ensure_ascii=False))
+        told = {"model": model, "sparql": sparql, "ablation": ablation, "results": as_rows(results)}
+        print(json.dumps(told, ensure_ascii=False))
         return
-    _show(results, f"{model} over {len(opened)} graphs" + (" by SPARQL" if sparql else ""))
+    how = " by SPARQL" * sparql + f", facts: {ablation}" * (ablation != "none")
+    _show(results, f"{model} over {len(opened)} graphs{how}")
 
 
 def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "auto") -> None:
@@ -94,7 +109,7 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "
     console.print(f"as expected after the edit: {right} of {len(changes)}; right before it: {before}")
 
 
-def _reader(model: str, device: str) -> System:
+def _reader(model: str, device: str, ablation: str = "none") -> System:
     """The reader over any graph. What if asks the index of labels of the graph beneath, which is made once."""
     from kgqa.answerer import Answerer
 
@@ -104,6 +119,8 @@ def _reader(model: str, device: str) -> System:
     def system(graph: KnowledgeGraph) -> AnswerMany:
         if not first:
             first.append(Answerer.load(model, graph, device=device))
+            if ablation != "none":
+                first[0].ablate = ABLATIONS[ablation]
         if id(graph) not in over:
             over[id(graph)] = first[0].with_graph(graph)
             if isinstance(graph, OverlayGraph) and id(graph.base) in over:

@@ -13,12 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgqa.batch import QABatch
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
 from kgqa.models.collate import Collator, gold_source
 from kgqa.models.heads.gate import gate_class
-from kgqa.models.reader import Reader, read_card
+from kgqa.models.reader import Reader, Scores, read_card
 from kgqa.models.reading import ReadingSettings
 from kgqa.types import Answer, Candidate, Example, InputError, Question, Source, Subgraph
 
@@ -37,6 +38,8 @@ class Asked(Protocol):
     second_opinion: tuple[float, float]
 
     def retrieve(self, question: Question) -> list[Subgraph]: ...
+
+    def score(self, batch: QABatch) -> Scores: ...
 
     def second_reading(
         self,
@@ -87,8 +90,7 @@ def _scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tu
         questions = [example.question for example in chunk]
         graphs = [answerer.retrieve(question) for question in questions]
         collated = answerer.collator([Example(question) for question in questions], graphs)
-        with torch.inference_mode():
-            scores = answerer.reader(collated.batch.to(answerer.reader.device)).to("cpu")
+        scores = answerer.score(collated.batch)
         found.append(scores.gate)
         if answerer.reading.reread:
             concepts = answerer.reader.concept.decode(scores.concept, collated)

@@ -11,27 +11,25 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 
 from kgqa.evaluation.likelihood import Progress
-from kgqa.metrics import exact_match, f1, matthews
+from kgqa.metrics import exact_match, f1
 from kgqa.models.collate import Collator
-from kgqa.models.reader import Reader
+from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.models.sentences import marks_of, pad_rows, sentence_ids
-from kgqa.objectives.base import Batches, Objective
-from kgqa.objectives.classification import ClassBatch, Classification
 from kgqa.objectives.qa import QA
 from kgqa.objectives.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.text.datasets.glue_blimp import JUDGED, Judged
+from kgqa.text.datasets.glue_blimp import JUDGED
+from kgqa.text.datasets.labelled import LABELLED
 from kgqa.text.datasets.loading import DATASETS
 from kgqa.trainer.answering_recipe import EncoderSettings
-from kgqa.trainer.loop import train
+from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.starting import load_encoder
+from kgqa.trainer.tasks import TaskRecipe, TaskSettings, TaskTrainer, train_task
 from kgqa.types import Example, Subgraph
 
 
@@ -60,36 +58,6 @@ FINETUNES: dict[str, Finetune] = {
 """Task -> recipe. Warm-up 10 % of the steps, then linear to zero; no other choice is made."""
 
 
-class SentenceBatches(Batches):
-    """Judged sentences in an order that follows from seed and step alone, sorted by length inside pools."""
-
-    def __init__(
-        self, rows: Sequence[Judged], tokenizer: Tokenizer, recipe: Finetune, seed: int, most: int = 512
-    ) -> None:
-        self.pad, self.size, self.seed = marks_of(tokenizer).pad, recipe.batch_rows, seed
-        firsts, seconds = [row.first for row in rows], [row.second for row in rows]
-        self.ids = sentence_ids(tokenizer, firsts, seconds, min(recipe.max_tokens, most))
-        self.labels = torch.tensor([row.label for row in rows])
-        self.steps_per_epoch = -(-len(rows) // self.size)
-
-    def __getitem__(self, step: int) -> ClassBatch:
-        """The sentences of a step."""
-        epoch, turn = divmod(step, self.steps_per_epoch)
-        draw = np.random.default_rng([self.seed, epoch])
-        order = draw.permutation(len(self.ids))
-        pool = self.size * 32
-        pools = [
-            sorted(order[i : i + pool].tolist(), key=lambda n: len(self.ids[n][0]))
-            for i in range(0, len(order), pool)
-        ]
-        batches = [part[i : i + self.size] for part in pools for i in range(0, len(part), self.size)]
-        return self.batch(batches[int(draw.permutation(len(batches))[turn])])
-
-    def batch(self, chosen: Sequence[int]) -> ClassBatch:
-        """Chosen sentences."""
-        return ClassBatch(pad_rows([self.ids[n] for n in chosen], self.pad), self.labels[list(chosen)])
-
-
 def finetune(
     task: str,
     encoder: EncoderSettings,
@@ -104,7 +72,8 @@ def finetune(
 ) -> dict[str, float]:
     """Train a fresh head over an encoder as the task's recipe says, and measure it on development data.
 
-    Checkpoints go to `folder` and are removed at the end: an interrupted fine-tune goes on.
+    Checkpoints go to `folder` and are removed at the end: an interrupted fine-tune goes on. What was trained stays in
+    `folder/export`: a classifier for `kgqa predict`, or a reader for `kgqa ask`.
 
     Args:
         limit: measure on the first so many development questions.
@@ -116,24 +85,70 @@ def finetune(
         KeyboardInterrupt: a signal ended the training; it was saved.
     """
     recipe = FINETUNES[task]
+    found = _classify if task in JUDGED else _read
+    result, figures = found(task, recipe, encoder, data, folder, progress, seed, limit, max_tokens, sift)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    for path in folder.iterdir():
+        if path.name != "export":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return {**figures, "steps": float(result.steps), "minutes": result.minutes}
+
+
+def _classify(
+    task: str,
+    recipe: Finetune,
+    encoder: EncoderSettings,
+    data: Path,
+    folder: Path,
+    _progress: Progress,
+    seed: int,
+    limit: int | None,
+    max_tokens: int | None,
+    sift: float,
+) -> tuple[TrainResult, dict[str, float]]:
+    settings = TaskSettings(
+        kind=LABELLED[task][0],
+        train=task,
+        max_tokens=recipe.max_tokens,
+        batch_rows=recipe.batch_rows,
+        epochs=recipe.epochs,
+    )
+    trainer = TaskTrainer(
+        max_tokens=max_tokens,
+        learning_rate=recipe.learning_rate,
+        encoder_learning_rate=recipe.encoder_learning_rate,
+        seed=seed,
+        log_every_steps=20,
+    )
+    whole = TaskRecipe(name=task, encoder=encoder, task=settings, sift=sift, trainer=trainer)
+    return train_task(whole, folder, data, limit)
+
+
+def _read(
+    task: str,
+    recipe: Finetune,
+    encoder: EncoderSettings,
+    data: Path,
+    folder: Path,
+    progress: Progress,
+    seed: int,
+    limit: int | None,
+    max_tokens: int | None,
+    sift: float,
+) -> tuple[TrainResult, dict[str, float]]:
     torch.manual_seed(seed)
     network, source = load_encoder(encoder)
-    tokenizer = load_tokenizer(source)
-    if task in JUDGED:
-        classifier = Classification(network)
-        longest = classifier.stepper.max_tokens
-        objective: Objective = classifier
-        batches: Batches = SentenceBatches(JUDGED[task](data, "train"), tokenizer, recipe, seed, longest)
-    else:
-        reader = Reader(network, ReasonerSettings(name="text-only"))
-        objective = QA(reader, lambda _reader, _folder: None)
-        examples = list(DATASETS[f"{task}-train"](data))
-        settings = DataSettings(name=f"{task}-train", batch_questions=recipe.batch_rows)
-        collator = Collator(tokenizer, ReadingSettings(max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens)))
-        batches = MixedBatches([Part(settings, examples, [[Subgraph()]] * len(examples))], collator, seed)
-    steps = max(1, round(recipe.epochs * batches.steps_per_epoch))
+    reader = Reader(network, ReasonerSettings(name="text-only"))
+    reading = ReadingSettings(max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
+    collator = Collator(load_tokenizer(source), reading)
+    card = {"name": task, "reading": reading.model_dump()}
+    objective = QA(reader, lambda trained, target: save_reader(trained, source, target, card))
+    examples = list(DATASETS[f"{task}-train"](data))
+    settings = DataSettings(name=f"{task}-train", batch_questions=recipe.batch_rows)
+    batches = MixedBatches([Part(settings, examples, [[Subgraph()]] * len(examples))], collator, seed)
     trainer = TrainerSettings(
-        max_steps=steps,
+        max_steps=max(1, round(recipe.epochs * batches.steps_per_epoch)),
         max_tokens=max_tokens,
         learning_rate=recipe.learning_rate,
         encoder_learning_rate=recipe.encoder_learning_rate,
@@ -144,34 +159,10 @@ def finetune(
     )
     result = train(SiFT(objective, sift) if sift else objective, batches, trainer, folder)
     if result.interrupted:
-        raise KeyboardInterrupt
-    objective.eval()
-    with torch.inference_mode(), torch.autocast(_device(objective).type, dtype=torch.bfloat16):
-        if isinstance(objective, Classification):
-            rows = JUDGED[task](data, "dev")[:limit]
-            longest = objective.stepper.max_tokens
-            figures = _judge(objective, SentenceBatches(rows, tokenizer, recipe, seed, longest), progress)
-        else:
-            assert isinstance(objective, QA)
-            held_out = list(islice(DATASETS[f"{task}-dev"](data), limit))
-            figures = _answer(objective.reader, collator, held_out, progress)
-    shutil.rmtree(folder, ignore_errors=True)
-    return {**figures, "steps": float(result.steps), "minutes": result.minutes}
-
-
-def _device(objective: Objective) -> torch.device:
-    return next(objective.parameters()).device
-
-
-def _judge(objective: Classification, batches: SentenceBatches, progress: Progress) -> dict[str, float]:
-    order = sorted(range(len(batches.ids)), key=lambda n: len(batches.ids[n][0]))
-    chunks = [order[i : i + 64] for i in range(0, len(order), 64)]
-    predicted = np.zeros(len(order), dtype=np.int64)
-    for chunk in progress(chunks, "measuring", len(chunks)):
-        tokens = batches.batch(chunk).tokens.to(_device(objective))
-        predicted[chunk] = objective.logits(tokens).argmax(-1).cpu().numpy()
-    gold = batches.labels.numpy()
-    return {"accuracy": float((predicted == gold).mean()), "matthews": matthews(predicted, gold)}
+        return result, {}
+    reader.eval()
+    with torch.inference_mode(), torch.autocast(reader.device.type, dtype=torch.bfloat16):
+        return result, _answer(reader, collator, list(islice(DATASETS[f"{task}-dev"](data), limit)), progress)
 
 
 def _answer(

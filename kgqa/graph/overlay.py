@@ -65,6 +65,18 @@ class OverlayGraph:
         """That of the graph beneath, so that an edited graph is ranked as it was."""
         return self.base.entity_count
 
+    @property
+    def kind_names(self) -> Sequence[str]:
+        """Those of the graph beneath."""
+        return self.base.kind_names
+
+    def kinds(self, entities: Ints) -> Ints:
+        """Kind of each entity by its place in `kind_names`, -1 for a concept that only an added fact knows."""
+        found = np.full(len(entities), -1, dtype=np.int32)
+        known = entities < self._first
+        found[known] = self.base.kinds(entities[known])
+        return found
+
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form, those of the graph beneath first."""
         found = self.base.find(surfaces)

@@ -72,6 +72,7 @@ class SparqlGraph:
 
     is_remote = True
     added_ends = np.zeros(0, dtype=np.int32)
+    kind_names: Sequence[str] = ()
     entity_count = None
 
     @property
@@ -131,6 +132,10 @@ class SparqlGraph:
         if self._scattered is None:
             self._scattered = not self.endpoint.graphs and bool(self.endpoint.select(_SCATTERED))
         return f"{{ {pattern} }} UNION {{ GRAPH ?g {{ {pattern} }} }}" if self._scattered else pattern
+
+    def kinds(self, entities: Ints) -> Ints:
+        """No kind of any: an endpoint is not asked for them."""
+        return np.full(len(entities), -1, dtype=np.int32)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""

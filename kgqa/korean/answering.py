@@ -125,8 +125,9 @@ def _as_it_is(text: str) -> Gloss:
 def _without_particles(text: str, span: Span) -> Span:
     inside = [m for m in morphemes(text) if span.start < m.start and m.end <= span.end]
     end = span.end
-    for m in reversed(inside):
-        if not m.tag.startswith("J"):
+    for at in range(len(inside) - 1, -1, -1):
+        m = inside[at]
+        if not m.tag.startswith("J") or (at and inside[at - 1].form == "때문"):  # 때문에 stays whole
             break
         end = m.start
     copula = [m for m in inside if m.tag == "VCP"]

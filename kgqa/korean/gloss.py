@@ -6,11 +6,14 @@ English text leads back to Korean words.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kgqa.korean.lexicon import group, lexicon
 from kgqa.korean.nouns import Nouns, is_animal
 from kgqa.korean.parsing import Clause, Phrase, Predicate, Sentence, Word, parse
 from kgqa.korean.pieces import Gloss, Piece, Said, Translate, joined
-from kgqa.korean.prepositions import preposition
+from kgqa.korean.prepositions import MADE, preposition
+from kgqa.korean.restating import restated
 from kgqa.korean.roles import PLACES, THERE, Roles, is_time, without_last, words_of
 from kgqa.korean.verbs import MANY, Verbs, be, do, finite, participle
 from kgqa.text.synthesis.inflection import gerund, is_plural, plural
@@ -35,6 +38,8 @@ _OF_THINGS = group("of_things")
 _ENOUGH = group("enough")
 _OWN = {"I": "my", "we": "our", "he": "his", "she": "her", "they": "their", "you": "your"}
 _MOVING = group("moving")
+_MOVED = group("moved")
+_LOSING = group("losing")
 
 
 def gloss(text: str, translate: Translate, said: Said | None = None) -> Gloss:
@@ -55,20 +60,22 @@ class _Writer:
 
     def sentence(self, sentence: Sentence) -> list[Piece]:
         """Clauses joined; a question begins with its question word."""
+        sentence = restated(sentence)
         *before, last = sentence.clauses
         _inherit_tense(sentence.clauses)
         self.said.near = ""
+        self.said.asked_alone = sentence.question and not self.said.named
         asked = sentence.question and self._asks(last)
         said: list[Piece] = []
         opened: list[Piece] = []
         shared = False
         aim: list[Piece] = []
         for clause in before:
-            own, linked = self._linked(clause, shared)
+            own, linked = self._linked(clause, shared, sentence)
             if linked == "to":
                 aim += own
                 continue
-            shared = linked in ("and", "then") and not self._has_subject_of_own(clause, sentence)
+            shared = linked in ("and", "then", "but") and not self._has_subject_of_own(clause, sentence)
             (opened if asked else said).extend([*own[: _cut(own)], *aim, *own[_cut(own) :]])
             aim = []
         if last.link == "is because":
@@ -80,17 +87,24 @@ class _Writer:
             *others, wanted = last.phrases
             rest = [piece for phrase in others for piece in self.adverbial(phrase, None)]
             return [*said[: _cut(said)], Piece("what is"), *self.noun(wanted), *rest, Piece("?")]
+        tail = [Piece(","), *opened[: _cut(opened)]] if opened else []
         if asked:
-            tail = [Piece(","), *opened[: _cut(opened)]] if opened else []
             return [*self.question(last), *aim, *tail, Piece("?")]
+        if sentence.question and aim and last.predicate and (front := self._asked_aim(before)):
+            verb, roles = self.verbs.verb(last, Roles.of(last))
+            inverted = self._inverted(front, verb, last.predicate, roles, last, [])
+            return [*inverted, *(p for p in aim if p not in front), *tail, Piece("?")]
         return [*said, *self.clause(last, shared=shared), *aim, Piece("?" if sentence.question else ".")]
 
-    def _linked(self, clause: Clause, shared: bool) -> tuple[list[Piece], str]:
-        link = clause.link
+    def _linked(self, clause: Clause, shared: bool, sentence: Sentence) -> tuple[list[Piece], str]:
+        link, after = clause.link, sentence.clauses[sentence.clauses.index(clause) + 1]
         predicate = clause.predicate
         end = (predicate.start, predicate.end) if predicate else (0, 0)
         weather = any(p.nouns and p.nouns[-1].form in ("비", "눈") for p in clause.phrases)
-        if link == "because" and predicate and predicate.form in _MOVING and not weather:
+        others = any("JKS" in p.cases for p in after.phrases)
+        if link == "because" and predicate and predicate.form in _MOVING and not (weather or others):
+            link = "and"
+        if link == "because" and self._goes_on(clause, after):
             link = "and"
         if link == "to":
             return [Piece("to", *end), *self.bare(clause)], link
@@ -101,6 +115,28 @@ class _Writer:
             return said, link
         comma = [Piece(",")] if link == "but" else []
         return [*said, *comma, Piece(_LINKING.get(link, "and"))], link
+
+    def _asked_aim(self, clauses: list[Clause]) -> list[Piece]:
+        """The question word of a clause that says what for: 누구를 만나러 갔니 is "who did he go to meet"."""
+        asked = [p for c in clauses if c.link == "to" for p in c.phrases if p.asking and "JKO" in p.cases]
+        return self.noun(asked[0]) if asked else []
+
+    @staticmethod
+    def _goes_on(clause: Clause, after: Clause) -> bool:
+        """Whether what is done to a thing is followed by what the same one does next: took it "and" left."""
+        one, next_one = clause.predicate, after.predicate
+        if (
+            not one
+            or not next_one
+            or one.tag != "VV"
+            or one.negative
+            or clause.ending not in ("어서", "아서")
+        ):
+            return False
+        acts = any("JKS" in p.cases for p in after.phrases)
+        done = any("JKO" in p.cases for p in clause.phrases)
+        plain = next_one.tag == "VV" and not (next_one.negative or next_one.modal)
+        return done and plain and not acts and next_one.form not in _MOVED and one.form not in _LOSING
 
     def _has_subject_of_own(self, clause: Clause, sentence: Sentence) -> bool:
         after = sentence.clauses[sentence.clauses.index(clause) + 1]
@@ -114,7 +150,7 @@ class _Writer:
     def clause(self, clause: Clause, shared: bool = False, of: Phrase | None = None) -> list[Piece]:
         """A clause in English order; `shared`: about the subject of the one before, or `of` a noun."""
         self.said.beside = frozenset(words_of(clause))
-        roles = Roles.of(clause)
+        roles = self._roles(clause)
         predicate = clause.predicate
         if predicate is None:
             parts = [*roles.subjects, *roles.topics, *roles.objects, *roles.bare]
@@ -128,6 +164,7 @@ class _Writer:
             subject = [Piece("everybody", everybody.start, everybody.end)]
         silent = ("they" if of.plural else "it") if of else self.said.near or self.said.subject or "I"
         person = subject[-1].text if subject else silent
+        person = self.said.agrees if shared and not subject and self.said.agrees else person
         many = self._many(roles, person)
         if verb.startswith("be "):
             enough = [a for a in clause.adverbs if a.form in _ENOUGH]
@@ -141,9 +178,32 @@ class _Writer:
         ]
         clause.adverbs = [a for a in clause.adverbs if a not in opening]
         first = [Piece(e, a.start, a.end) for a in opening if (e := self._adverb(a))]
-        said = [*first, *subject, *finite(verb, predicate, many, person)]
-        said += self._objects(roles)
+        objects = self._objects(roles)
+        verb = verb if objects else _alone(verb)
+        if objects and len(roles.objects) == 1:
+            self.said.things[predicate.form] = _named_before(objects)
+        said = [*first, *subject, *finite(verb, predicate, many, person), *objects]
         return said + self._rest(roles, clause, verb)
+
+    def _roles(self, clause: Clause) -> Roles:
+        """The roles of a clause; a thing that is spoken of, and that things are done to, is the object."""
+        roles = Roles.of(clause)
+        about = (
+            roles.topics[0] if roles.topics and not (roles.subjects or roles.objects or roles.bare) else None
+        )
+        if about is None or clause.predicate is None or clause.predicate.form not in _OF_THINGS:
+            return roles
+        if (
+            about.nouns
+            and about.particles[-1] in ("은", "는")
+            and not about.silent
+            and not clause.predicate.helped
+            and clause.predicate.form not in MADE
+            and not self.nouns.pronoun(about)
+            and not is_animal(about)
+        ):
+            roles.objects.append(roles.topics.pop(0))
+        return roles
 
     def bare(self, clause: Clause) -> list[Piece]:
         """A clause without subject and tense: to "plant flowers"."""
@@ -160,7 +220,7 @@ class _Writer:
     def question(self, clause: Clause) -> list[Piece]:
         """A clause that asks, its question word first, the verb's helper before the subject."""
         self.said.beside = frozenset(words_of(clause))
-        roles = Roles.of(clause)
+        roles = self._roles(clause)
         predicate = clause.predicate
         if predicate is None:
             return self.clause(clause)
@@ -169,6 +229,8 @@ class _Writer:
             return idiom
         verb, roles = self.verbs.verb(clause, roles)
         adverb = next((a for a in clause.adverbs if a.form in _ASKING_ADVERBS), None)
+        if verb == "be how":
+            verb, adverb = "be", Word("어떻게", predicate.start, predicate.end)
         front: list[Piece] = []
         after: list[Piece] = []
         if adverb is not None:
@@ -208,7 +270,8 @@ class _Writer:
                     front = [Piece(governed), *front]
                 else:
                     after = [Piece(governed)]
-        return self._inverted(front, verb, predicate, roles, clause, after)
+        wanted = adverb is None and not after
+        return self._inverted(front, verb, predicate, roles, clause, after, wanted)
 
     def _inverted(
         self,
@@ -218,7 +281,9 @@ class _Writer:
         roles: Roles,
         clause: Clause,
         after: list[Piece],
+        wanted: bool = True,
     ) -> list[Piece]:
+        """`wanted`: what is asked for is what the verb governs."""
         subject = self._subject(roles, False) or [Piece(self.said.near or self.said.subject or "I")]
         many = self._many(roles, subject[-1].text)
         person = subject[-1].text
@@ -236,15 +301,19 @@ class _Writer:
                 said = [Piece(helper), *subject, Piece(f"{modal} {more} {verb}".replace("  ", " "), *spot)]
         else:
             said = [Piece(do(predicate.past, many, person)), *subject, Piece(verb, *spot)]
-        if predicate.negative:
+        if predicate.negative and person != "nobody":
             place = next(i for i, piece in enumerate(said) if piece in subject) + len(subject)
             said.insert(place, Piece("not"))
         objects = self._objects(roles)
-        if after == [Piece("with")] and not objects and predicate.tag == "VV" and rest in ("", *_SMALL):
+        if not objects and not wanted:
+            said = [p._replace(text=_alone(p.text)) if p.text == verb else p for p in said]
+        thing = roles.topics and not self.nouns.pronoun(roles.topics[0])  # 자동차는 뭘로 움직이니
+        elided = not (objects or thing) and predicate.tag == "VV" and rest in ("", *_SMALL)
+        if after == [Piece("with")] and elided:
             if rest:
                 said[-1] = said[-1]._replace(text=f"{first} it {rest}")
             else:
-                objects = [Piece("it")]
+                objects = [Piece(self.said.things.get(predicate.form, "it"))]
         return [*front, *said, *objects, *self._rest(roles, clause, verb), *after]
 
     def _idiom(self, clause: Clause, roles: Roles, predicate: Predicate) -> list[Piece]:
@@ -279,7 +348,14 @@ class _Writer:
                 *subject,
                 Piece("do that", *spot),
             ]
-        if predicate.form in ("일어나다", "생기다", "벌어지다") and "일" in nouns:
+        named = next((p for p in clause.phrases if p.asking and p.particles[:1] == ("라고",)), None)
+        if named is not None and predicate.form in ("부르다", "하다") and roles.objects:
+            called = [p for p in roles.objects if p is not named]
+            if called:
+                subject = self.noun(called[0])
+                return [Piece("what", named.start, named.end), Piece(be(False, called[0].plural, "it")),
+                        *subject, Piece("called", *spot)]  # fmt: skip
+        if predicate.form in ("일어나다", "생기다", "벌어지다", "있다") and "일" in nouns:
             return [Piece("what"), Piece("happened" if predicate.past else "happens", *spot),
                     *self._rest(roles, clause, None)]  # fmt: skip
         if predicate.form == "되다" and "어떻게" in asks:
@@ -300,6 +376,8 @@ class _Writer:
         if predicate.tag != "VCP" or complement is None or not complement.asking:
             return []
         about = [*roles.topics, *roles.subjects]
+        if roles.topics and roles.subjects and roles.subjects[0].owner is None and not complement.counter:
+            about = [replace(roles.subjects[0], owner=roles.topics[0])]
         subject = self.noun(about[0], subject=True) if about else []
         person = subject[-1].text if subject else "it"
         named = about[0].nouns[-1].form if about and about[0].nouns else ""
@@ -324,15 +402,16 @@ class _Writer:
     def _there(self, roles: Roles, predicate: Predicate, clause: Clause) -> list[Piece]:
         """What there is somewhere: existence, and how many."""
         thing = roles.there[0]
-        said = self.noun(thing)
+        said = self.noun(thing, False)
         many = thing.plural or bool(roles.count) or is_plural(said[-1].text)
         exists = be(predicate.past, many, "it")
         spot = (predicate.start, predicate.end)
         count = self.nouns.number(roles.count)[:1] if roles.count else []
-        said = [
-            Piece(plural(p.text), p.start, p.end) if roles.count else p for p in self.noun(thing, not count)
-        ]
         nothing = " no" if predicate.negative else THERE.get(predicate.form, "")
+        said = [
+            Piece(plural(p.text), p.start, p.end) if roles.count else p
+            for p in self.noun(thing, not count and not nothing)
+        ]
         many = many or nothing in (" many", " a lot of", " few")
         if nothing.strip() in ("many", "a lot of", "few"):
             exists = be(predicate.past, True, "it")
@@ -371,6 +450,7 @@ class _Writer:
         animal = is_animal(chosen[0])
         self.said.near = pronoun or ("it" if animal else self.said.near)
         self.said.subject = pronoun or self.said.subject
+        self.said.agrees = pronoun or ("they" if is_plural(said[-1].text) else "it")
         return said
 
     def _many(self, roles: Roles, person: str) -> bool:
@@ -385,13 +465,18 @@ class _Writer:
             said += self.noun(roles.complement)
         for phrase in roles.objects:
             if roles.count is not None and phrase is roles.objects[0]:
-                said += self.nouns.number(roles.count)
+                said += self._count(roles.count)
                 said += [Piece(plural(p.text), p.start, p.end) for p in self.noun(phrase, False)]
             else:
                 said += self.noun(phrase)
         for phrase in roles.bare:
             said += self.noun(phrase)
         return said
+
+    def _count(self, count: Phrase) -> list[Piece]:
+        """How many of what is named: "two", not "two books", of comic books."""
+        first, *unit = self.nouns.number(count)
+        return [first] if unit and unit[0].text in ("books", "people", "animals") else [first, *unit]
 
     def _rest(self, roles: Roles, clause: Clause, verb: str | None) -> list[Piece]:
         said: list[Piece] = []
@@ -462,8 +547,11 @@ class _Writer:
             predicate = clause.predicate
             if predicate is None:
                 continue
-            if not clause.phrases and not predicate.negative:
-                verb, _ = self.verbs.verb(clause, Roles.of(clause))
+            one = len(clause.phrases) == 1 and "JKS" in clause.phrases[0].cases
+            verb, left = (
+                self.verbs.verb(clause, Roles.of(clause)) if one or not clause.phrases else ("", None)
+            )
+            if left is not None and not any(left.groups()) and not left.there and not predicate.negative:
                 adverbs = [Piece(e, a.start, a.end) for a in clause.adverbs if (e := self._adverb(a))]
                 if verb.startswith(("be ", "become ")):
                     verb = "be " + verb.partition(" ")[2]
@@ -486,6 +574,25 @@ class _Writer:
             self.said.subject, self.said.beside, self.said.near = subject, beside, near
             after += [Piece("that"), *said]
         return before, after
+
+
+def _alone(verb: str) -> str:
+    """A verb without the preposition of an object that is not said: wait, not wait for."""
+    first, _, last = verb.rpartition(" ")
+    return (
+        first if first in ("wait", "look", "listen", "look after") and last in ("for", "at", "to") else verb
+    )
+
+
+def _named_before(pieces: list[Piece]) -> str:
+    """How a thing is called that has been named."""
+    words = ""
+    for piece in pieces:
+        if piece.text in ("that", "to", "of"):  # what follows tells it apart the first time
+            break
+        words = f"{words} {piece.text}".strip()
+    first, _, rest = words.partition(" ")
+    return f"the {rest}" if first in ("a", "an") else words
 
 
 def _cut(pieces: list[Piece]) -> int:

@@ -9,15 +9,15 @@ from kgqa.korean.lexicon import group, lexicon
 from kgqa.korean.numerals import in_words, number
 from kgqa.korean.parsing import Phrase, Word
 from kgqa.korean.pieces import Piece, Said, Translate
-from kgqa.korean.roles import SEASONS, TIMES, without_last
+from kgqa.korean.roles import SEASONS, TIMES, lasts, without_last
 from kgqa.korean.romanising import romanise
 from kgqa.text.synthesis.inflection import is_mass, is_plural, plural
 
 Modify = Callable[[Phrase], tuple[list[Piece], list[Piece]]]
 """What the clauses of a phrase put before its noun ("broken") and after it ("that I wrote")."""
 _ASKED = {
-    "무엇": "what", "뭐": "what", "무어": "what", "누구": "who", "누": "who", "어디": "where", "언제": "when",
-    "얼마": "how much", "며칠": "how many days",
+    "무엇": "what", "뭐": "what", "무어": "what", "뭣": "what", "누구": "who", "누": "who", "어디": "where",
+    "언제": "when", "얼마": "how much", "며칠": "how many days",
 }  # fmt: skip
 _PRONOUNS = {
     "나": ("I", "me", "my"), "내": ("I", "me", "my"), "저": ("I", "me", "my"), "제": ("I", "me", "my"),
@@ -58,6 +58,7 @@ _WHICH_TIME = {"이번": "this", "다음": "next", "지난": "last"}
 _ADJECTIVES = group("adjectives")
 _NO_ARTICLE = group("no_article")
 _ANIMALS = group("animals")
+_THE_ONE = group("the_one")
 _PERSONAL = ("사람", "사", "원", "자", "관", "부", "님", "꾼", "인", "수", "생", "분", "장")
 _PEOPLE = group("people")
 
@@ -76,6 +77,8 @@ class Nouns:
             said += [*self.noun(phrase.joined, article, subject), Piece("and")]
         if phrase.asking:
             return [*said, *self._asking(phrase)]
+        if phrase.said:
+            return [Piece(self._again(phrase), phrase.start, phrase.end)]
         penned = phrase.nouns[:1] and phrase.nouns[0].form == "우리" and self.said.beside & {"몰다", "가두다"}
         if len(phrase.nouns) == 1 and phrase.nouns[0].form in _PRONOUNS and not phrase.owner and not penned:
             word = phrase.nouns[0]
@@ -108,6 +111,9 @@ class Nouns:
         ):
             half = phrase.nouns[-1]
             return [*said, count[0], Piece("and a half", half.start, half.end), *count[1:]]
+        if nouns and determiner and is_plural(nouns[-1].text):
+            these = {"this": "these", "that": "those"}
+            determiner = [p._replace(text=these.get(p.text, p.text)) for p in determiner]
         many = phrase.plural or (count and phrase.number and number(phrase.number.form) != 1)
         if nouns and many:
             nouns = [*nouns[:-1], nouns[-1]._replace(text=plural(nouns[-1].text))]
@@ -116,6 +122,14 @@ class Nouns:
         if phrase.owner is not None and not owner:
             after = [Piece("of"), *self.noun(phrase.owner), *after]
         return [*said, *owner, *determiner, *count, *before, *nouns, *after]
+
+    def _again(self, phrase: Phrase) -> str:
+        """What a graph says of a thing, "the" where it was named before."""
+        key = phrase.nouns[-1].form
+        known = key in self.said.named or "JX" in phrase.cases
+        self.said.named.add(key)
+        first, _, rest = phrase.said.partition(" ")
+        return f"the {rest}" if known and first in ("a", "an") else phrase.said
 
     def _asking(self, phrase: Phrase) -> list[Piece]:
         asked = phrase.asking
@@ -128,6 +142,8 @@ class Nouns:
             if phrase.nouns:
                 counted = plural(" ".join(p.text for p in self._nouns(phrase)))
             return [Piece(f"how many {'' if counted == '-' else counted}".strip(), *spot)]
+        if asked in ("무슨", "어떤") and [w.form for w in phrase.nouns] == ["일"]:
+            return [Piece("what", *spot)]
         if asked in ("무슨", "어느", "어떤"):
             nouns = " ".join(self._one_noun(w) for w in phrase.nouns)
             return [Piece(f"{'which' if asked == '어느' else 'what'} {nouns}".strip(), *spot)]
@@ -176,9 +192,11 @@ class Nouns:
         if phrase.counter.form == "월" and value is not None and 0 < value <= 12:
             return [Piece(_MONTHS[value - 1], phrase.number.start, phrase.counter.end)]
         unit = self.words.counters.get(phrase.counter.form, "")
+        if phrase.counter.form == "년" and value is not None and 1000 <= value < 2100:
+            return [Piece(str(value), phrase.number.start, phrase.counter.end)]
         if (
             unit in ("", "-")
-            or (phrase.nouns and unit == "people")
+            or (phrase.nouns and unit in ("people", "books", "animals"))
             or phrase.counter.form in _ORDINAL_COUNTERS
         ):
             return [Piece(said, phrase.number.start, phrase.counter.end)]
@@ -200,7 +218,7 @@ class Nouns:
             for end in range(len(words), at, -1):
                 run = words[at:end]
                 surface = self.text[run[0].start : run[-1].end] if len(run) > 1 else run[0].form
-                english = self.words.noun(surface, self.said.beside) or self._concept(surface)
+                english = self._sense(surface) or self._concept(surface)
                 if english or end == at + 1:
                     name = english or self._unknown(run[0])
                     said.append(Piece(name, run[0].start, run[-1].end))
@@ -209,7 +227,15 @@ class Nouns:
         return said
 
     def _one_noun(self, word: Word) -> str:
-        return self.words.noun(word.form, self.said.beside) or self._concept(word.form) or romanise(word.form)
+        return self._sense(word.form) or self._concept(word.form) or romanise(word.form)
+
+    def _sense(self, surface: str) -> str | None:
+        """What the dictionary says of a noun, in the sense that was meant before where nothing tells."""
+        found, usual = self.words.noun(surface, self.said.beside), self.words.noun(surface, ())
+        if found is None or found == usual:
+            return self.said.nouns.get(surface, usual)
+        self.said.nouns[surface] = found
+        return found
 
     def _concept(self, surface: str) -> str | None:
         return self.translate(surface) or (
@@ -224,13 +250,20 @@ class Nouns:
     def _article(self, phrase: Phrase, nouns: list[Piece], many: bool) -> str:
         head = nouns[-1].text
         key = phrase.nouns[-1].form
+        one = key in _THE_ONE and "VCP" not in phrase.cases
         known = key in self.said.named
         self.said.named.add(key)
         if re.match(r"(?:this|that|my|every|some)\b", nouns[0].text):
             return ""
-        if head[:1].isupper() or phrase.nouns[-1].form in _NO_ARTICLE:
+        unknown = head == romanise(key)
+        if head[:1].isupper() or unknown or key in _NO_ARTICLE or key.endswith("색"):
             return ""
-        if known or "JX" in phrase.cases or phrase.clauses:
+        if (
+            known
+            or ("JX" in phrase.cases and (phrase.owner or not self.said.asked_alone))
+            or phrase.clauses
+            or one
+        ):
             return "the"
         if many or is_mass(head) or is_plural(head):
             return ""
@@ -240,6 +273,8 @@ class Nouns:
         spot = (phrase.start, phrase.end)
         if phrase.number is not None and phrase.counter is not None:
             hour = self.number(phrase)
+            if lasts(phrase):
+                return [Piece("for"), *hour]
             if phrase.counter.form == "시":
                 day = [w for w in phrase.nouns if w.form in TIMES]
                 return [Piece("at"), *hour, *(Piece(TIMES[w.form], w.start, w.end) for w in day)]
@@ -259,7 +294,8 @@ class Nouns:
             )
             return [Piece(said, *spot)]
         determiner = [piece for part in self._determiners(phrase) for piece in part]
-        others = [Piece(self._one_noun(w), w.start, w.end) for w in phrase.nouns[:-1]]
+        before = phrase.nouns[bool(determiner) and phrase.nouns[0].form in _WHICH_TIME : -1]
+        others = [Piece(self._one_noun(w), w.start, w.end) for w in before]
         if last.form in TIMES and not determiner and not others:
             return [Piece(TIMES[last.form], *spot)]
         said = (

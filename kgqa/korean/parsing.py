@@ -23,7 +23,9 @@ LINKS = {
     "으므로": "because", "으려고": "to", "려고": "to", "으러": "to", "러": "to", "고자": "to", "자": "when",
     "자마자": "when", "면": "if", "으면": "if", "다면": "if", "라면": "if", "지만": "but", "으나": "but", "나": "but",
     "는데": "but", "은데": "but", "ᆫ데": "but", "도록": "so that", "게": "so that", "다가": "and", "더니": "and",
-    "어도": "although", "아도": "although", "더라도": "although", "거나": "or", "라": "because", "라서": "because",
+    "으려면": "to", "려면": "to",
+    "어도": "although", "아도": "although", "더라도": "although", "거나": "or",
+    "라": "because", "라서": "because",
 }  # fmt: skip
 """How a clause with an ending goes on, in English; "then" joins verbs that follow each other at once."""
 FELT = {
@@ -38,6 +40,8 @@ _VERBS = frozenset(("VV", "VA", "VX", "VCN"))
 _LONE = group("lone")
 """Nouns of time and manner that stand alone, without a particle."""
 _DROPPED = group("dropped")
+_NAMED_TIMES = group("named_times")
+_LIVED_IN = group("lived_in")
 _AFTER_A_CLAUSE = {
     "때": "when",
     "동안": "while",
@@ -76,6 +80,8 @@ class Phrase:
     cases: frozenset[str] = frozenset()
     joined: Phrase | None = None
     """What comes before "and"."""
+    said: str = ""
+    """Its English, where a graph knows it together with its predicate."""
 
     @property
     def asking(self) -> str:
@@ -123,6 +129,8 @@ class Clause:
     adverbs: list[Word] = field(default_factory=list)
     predicate: Predicate | None = None
     link: str = ""
+    ending: str = ""
+    """The ending that joins it to the next."""
 
 
 @dataclass(slots=True)
@@ -135,7 +143,43 @@ class Sentence:
 
 def parse(text: str) -> list[Sentence]:
     """The sentences of a Korean text."""
-    return _Parser(text, morphemes(text)).sentences()
+    return _Parser(text, _mended(morphemes(text))).sentences()
+
+
+def _mended(found: Sequence[Morpheme]) -> list[Morpheme]:
+    """Morphemes with what an analyser takes for a verb: 나는 at a beginning (I), 지난 before a time (last)."""
+    mended: list[Morpheme] = []
+    at = 0
+    while at < len(found):
+        m, after = found[at], found[at + 1] if at + 1 < len(found) else None
+        begins = not mended or mended[-1].tag in ("EC", "SF", "SP", "MAJ")
+        noun_follows = at + 2 < len(found) and found[at + 2].tag in _BEGINS | {"MAG"}
+        if after is not None and m.tag == "VV" and after.tag == "ETM" and noun_follows:
+            if m.form == "나" and after.form == "는" and begins:
+                mended += [m._replace(tag="NP"), after._replace(tag="JX")]
+                at += 2
+                continue
+            bought = bool(mended) and mended[-1].tag == "JKO"
+            if m.form == "사" and after.form == "는" and found[at + 2].form in _LIVED_IN and not bought:
+                m = m._replace(form="살")
+            lone = not mended or not mended[-1].tag.startswith("J") or mended[-1].tag == "JX"
+            if m.form == "지나" and after.form == "ᆫ" and lone and _is_named_time(found[at + 2].form):
+                mended.append(Morpheme("지난", "NNG", m.start, after.end))
+                at += 2
+                continue
+        if mended and mended[-1].end == m.start and mended[-1].form + m.form in _LONE:  # 밤사이
+            mended[-1] = mended[-1]._replace(form=mended[-1].form + m.form, end=m.end)
+            at += 1
+            continue
+        if m.tag == "JKB" and m.form == "ᆯ로":  # 뭘로
+            m = m._replace(form="으로")
+        mended.append(m)
+        at += 1
+    return mended
+
+
+def _is_named_time(noun: str) -> bool:
+    return noun.endswith("요일") or noun in _NAMED_TIMES
 
 
 class _Parser:
@@ -245,7 +289,7 @@ class _Parser:
                     phrase.determiners.append(_word(m))
             elif m.tag in ("NR", "SN"):
                 self._count(phrase, m)
-            elif phrase.number and not phrase.counter and (m.tag == "NNB" or m.form in lexicon().counters):
+            elif phrase.number and not phrase.counter and self._is_counter(m):
                 phrase.counter = _word(m)
             elif m.tag == "XPN" and self._tag(at + 1) in _NOUNS:  # 한여름, 맨손
                 noun = self.found[at + 1]
@@ -291,6 +335,10 @@ class _Parser:
         phrase.cases = frozenset(m.tag for m in self.found[first:at])
         self.clause.phrases.append(phrase)
         return at
+
+    @staticmethod
+    def _is_counter(m: Morpheme) -> bool:
+        return m.tag == "NNB" or (m.form in lexicon().counters and m.tag[0] != "J")
 
     def _counts(self, at: int) -> bool:
         """Whether a determiner is a number: the next word is what it counts."""
@@ -338,6 +386,7 @@ class _Parser:
                 helped = self._helped(at, predicate)
                 if helped == at:
                     link = LINKS.get(m.form, "and")
+                    self.clause.ending = m.form
                     at += 1
                     break
                 at = helped
@@ -388,7 +437,11 @@ class _Parser:
                 and not phrase.cases & {"JKB", "JKO"}
             )
             if (clause.link == "to" and (topic or "JKS" in phrase.cases)) or (
-                clause.link in ("because", "when", "but") and topic and subject and not self._felt(clause)
+                clause.link in ("because", "when", "but")
+                and topic
+                and subject
+                and not self._felt(clause)
+                and not _is_one_meaning(clause)
             ):
                 clause.phrases.remove(phrase)
                 self.clause.phrases.append(phrase)
@@ -500,7 +553,9 @@ class _Parser:
                 at, _ = self._rest(on + 2, Predicate("", "", 0, 0))
                 predicate.end = max(predicate.end, self.found[at - 1].end)
                 return at, "is because"
-            return on + 1 + self._tag(on + 1).startswith("J"), "because"
+            after = on + 1 + self._tag(on + 1).startswith("J")
+            predicate.end = max(predicate.end, self.found[after - 1].end)
+            return after, "because"
         if noun == "전":
             return on + 1 + self._tag(on + 1).startswith("J"), "before"
         if noun == "시작" and self._form(on + 1) == "하":
@@ -543,6 +598,14 @@ class _Parser:
         inner.adverbs = [word for word in inner.adverbs if word.start >= edge]
         self.clause = outer
         self.modifying = [*self.modifying, inner]
+
+
+def _is_one_meaning(clause: Clause) -> bool:
+    """Whether a subject and its predicate are said in one: 배가 고프다."""
+    subject = next((p for p in reversed(clause.phrases) if "JKS" in p.cases and p.nouns), None)
+    if subject is None or clause.predicate is None:
+        return False
+    return f"{subject.nouns[-1].form}{subject.particles[0]} {clause.predicate.form}" in lexicon().phrases
 
 
 def _name(m: Morpheme) -> Word:

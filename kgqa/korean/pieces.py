@@ -45,10 +45,18 @@ class Said:
     """Nouns that were named: they are "the" from then on."""
     subject: str = ""
     """The pronoun of the last person that was a subject."""
+    agrees: str = ""
+    """The pronoun of the last subject, of a thing too."""
+    asked_alone: bool = False
+    """Whether a question has nothing before it: it is about things of a kind, not about those said."""
     near: str = ""
     """The same within the sentence, of an animal too."""
     verbs: dict[str, str] = field(default_factory=dict)
     """Verbs in the sense that a passage used them in."""
+    nouns: dict[str, str] = field(default_factory=dict)
+    """Nouns in the sense that the words beside them told."""
+    things: dict[str, str] = field(default_factory=dict)
+    """What was last done to, by predicate."""
     beside: frozenset[str] = frozenset()
     """Nouns and predicates of the clause: they tell senses apart."""
 

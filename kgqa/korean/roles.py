@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from kgqa.korean.lexicon import group
 from kgqa.korean.parsing import Clause, Phrase, Predicate
 
 THERE = {"있다": "", "없다": " no", "많다": " many", "가득하다": " a lot of", "적다": " few"}
 _SPEAKERS = frozenset(("나", "난", "저", "너", "우리"))
 _COUNTED = frozenset(["명", "개", "마리", "권", "분"])
 _TIME_COUNTERS = frozenset(["시", "월", "일", "년", "동안"])
+DURATIONS = frozenset(["시간", "분", "초", "일", "주", "주일", "달", "개월", "년", "분간", "시간째", "년간"])
+_OF_THINGS = group("of_things")
 TIMES = {
     "아침": "in the morning", "낮": "by day", "밤": "at night", "저녁": "in the evening", "새벽": "at dawn",
     "오전": "in the morning", "오후": "in the afternoon", "한밤중": "in the middle of the night", "점심": "for lunch",
     "처음": "at first", "한참": "for a long time", "나중": "later", "동안": "for",
-    "평소": "usually", "하루": "one day", "밤새": "all night",
+    "평소": "usually", "밤사이": "during the night", "그사이": "meanwhile", "하루": "one day", "밤새": "all night",
 }  # fmt: skip
 SEASONS = frozenset(["봄", "여름", "가을", "겨울", "주말"])
 PLACES = {
@@ -45,6 +48,8 @@ class Roles:
         copula = predicate is not None and predicate.tag in ("VCP", "VCN")
         for phrase in clause.phrases:
             cases = phrase.cases
+            if _is_none(phrase, predicate):
+                continue
             if "VCP" in cases or "JKC" in cases:
                 roles.complement = phrase
             elif "JKS" in cases:
@@ -90,9 +95,9 @@ class Roles:
     def remove(self, phrase: Phrase) -> None:
         if phrase is self.complement:
             self.complement = None
-        for group in self.groups():
-            if phrase in group:
-                group.remove(phrase)
+        for phrases in self.groups():
+            if phrase in phrases:
+                phrases.remove(phrase)
 
     def _settle(self, predicate: Predicate | None, copula: bool) -> None:
         """Decide what a topic is: the subject, or the object of a clause that has a subject of its own."""
@@ -109,7 +114,14 @@ class Roles:
             if predicate.form in ("많다", "가득하다", "적다") and thing is not None and not thing.asking:
                 self.there = [thing]
                 return
-            if places and thing is not None and not thing.asking and not self.topics:
+            here = bool(places) or (predicate.form == "있다" and thing is not None and not thing.owner)
+            if (
+                here
+                and thing is not None
+                and not thing.asking
+                and not self.topics
+                and len(self.subjects) == 1
+            ):
                 self.there = [thing]
                 return
         if self.subjects and self.topics:
@@ -159,7 +171,7 @@ def words_of(clause: Clause) -> Iterator[str]:
 def is_time(phrase: Phrase) -> bool:
     """Whether a phrase says when or for how long."""
     if not phrase.nouns:
-        return phrase.counter is not None and phrase.counter.form in _TIME_COUNTERS
+        return phrase.counter is not None and (phrase.counter.form in _TIME_COUNTERS or lasts(phrase))
     last = phrase.nouns[-1].form
     if phrase.determiners and last in ("전", "다음", "때", "후"):
         return True
@@ -170,6 +182,34 @@ def is_time(phrase: Phrase) -> bool:
         or last in ("오늘", "어제", "내일", "지금", "요즘", "매일", "작년", "올해")
     )
     return (lone and (last == "한참" or not phrase.cases & {"JKS", "JKO"})) or last.endswith("요일")
+
+
+def lasts(phrase: Phrase) -> bool:
+    """Whether a phrase is a stretch of time that something lasts: 세 시간이나, 두 달 동안."""
+    if (
+        phrase.counter is None
+        or phrase.counter.form not in DURATIONS
+        or phrase.number is None
+        or phrase.nouns
+    ):
+        return False
+    return not phrase.asking and phrase.particles in (
+        (),
+        ("이나",),
+        ("나",),
+        ("은",),
+        ("을",),
+        ("를",),
+        ("도",),
+    )
+
+
+def _is_none(phrase: Phrase, predicate: Predicate | None) -> bool:
+    """Whether a phrase is the "not one" of a negative predicate: 하나도 없다."""
+    if predicate is None or not (predicate.negative or predicate.form in ("없다", "모르다")):
+        return False
+    one = phrase.number is not None and phrase.number.form in ("하나", "한")
+    return one and not phrase.nouns and "도" in phrase.particles
 
 
 def without_last(phrase: Phrase) -> Phrase:

@@ -8,13 +8,16 @@ from kgqa.korean.pieces import Piece, Said, Translate
 from kgqa.korean.prepositions import MADE
 from kgqa.korean.roles import Roles
 from kgqa.korean.romanising import romanise
-from kgqa.text.synthesis.inflection import gerund, past, third
+from kgqa.text.synthesis.inflection import gerund, past, plural, third
 
 _PARTICIPLES = {
     "break": "broken", "write": "written", "eat": "eaten", "take": "taken", "give": "given", "see": "seen",
     "do": "done", "steal": "stolen", "choose": "chosen", "draw": "drawn", "tear": "torn", "wear": "worn",
     "throw": "thrown", "know": "known", "freeze": "frozen", "hide": "hidden", "drive": "driven",
 }  # fmt: skip
+_SMALL = frozenset(("up", "out", "off", "down", "on", "in", "over"))
+_LOOSE = frozenset(("it", "your", "one's", "someone", "something", "sth", "and", "or", "yourself"))
+"""Words of a deed's label that stand for nothing said."""
 MANY = frozenset(("we", "they", "you"))
 
 
@@ -37,8 +40,16 @@ class Verbs:
         phrase, english = self._phrase_before(clause, predicate)
         if phrase is not None:
             roles.remove(phrase)
+            if phrase is clause.phrases[-1]:
+                predicate.start = min(predicate.start, phrase.start)
             self.said.verbs[predicate.form] = english
+            if (english, predicate.form) == ("like", "들다"):  # what pleases is the subject in Korean
+                roles.subjects, roles.objects = roles.objects, roles.subjects
+            elif "JKS" in phrase.cases and roles.objects and "JX" in roles.objects[0].cases:
+                roles.topics.insert(0, roles.objects.pop(0))  # 현우는 배탈이 나다
             return english, roles
+        if deed := self._deed(clause, predicate, roles):
+            return deed, roles
         felt = FELT.get(predicate.form)
         if felt and roles.settle_felt(predicate.form):
             return felt, roles
@@ -87,6 +98,33 @@ class Verbs:
                 if english:
                     return phrase, english
         return None, ""
+
+    def _deed(self, clause: Clause, predicate: Predicate, roles: Roles) -> str:
+        """The verb of a concept that the graph has of a predicate with its object, which keeps words of its own."""
+        if len(roles.objects) != 1 or roles.objects[0] not in clause.phrases or predicate.helped:
+            return ""
+        phrase = roles.objects[0]
+        if phrase.asking or not phrase.nouns or phrase.clauses or phrase.owner or phrase.joined:
+            return ""
+        if phrase.determiners or phrase.number or phrase.plural or roles.count:
+            return ""
+        noun = self.text[phrase.nouns[0].start : phrase.nouns[-1].end]
+        known = self.translate(f"{noun}{_particles(phrase)[0]} {predicate.form}") or predicate.form
+        verb, *rest = known.split()
+        if rest and rest[0] in _SMALL:
+            verb, rest = f"{verb} {rest[0]}", rest[1:]
+        if not rest or _LOOSE.intersection(rest):
+            return ""
+        usual = self.words.predicate(predicate.form, predicate.tag == "VA", self.said.beside) or ""
+        thing = self.words.noun(noun, self.said.beside) or self.translate(noun) or ""
+        same = plural(rest[-1]) == plural(thing.rpartition(" ")[2]) or rest[-1] == thing.rpartition(" ")[2]
+        verbs_agree = verb.partition(" ")[0] == usual.partition(" ")[0]
+        if (usual and not verbs_agree) or (not same and (not verbs_agree or len(rest) > 2)):
+            return ""  # a deed that only bears the same label
+        phrase.said = " ".join(rest)
+        if " " not in verb and predicate.form not in ("가다", "오다", "하다"):
+            self.said.verbs[predicate.form] = verb
+        return verb
 
     def _concept_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
         """The phrase that a concept of the graph has together with a predicate that the dictionary lacks."""

@@ -1,12 +1,16 @@
-"""Which device a reader runs on, and with how many threads."""
+"""Which device a reader runs on, with how many threads, and how precisely it multiplies there."""
 
 from __future__ import annotations
 
 import os
 
 import torch
+from torch import nn
 
+from kgqa.assets import precision
 from kgqa.types import InputError
+
+PRECISIONS = ("auto", "bf16", "fp32")
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -36,3 +40,30 @@ def spare_threads() -> None:
     """
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
+
+
+def multiplies_in_bf16(device: torch.device) -> bool:
+    """Whether a reader that answers on `device` multiplies its matrices in bfloat16.
+
+    It does where that is faster: on cuda, and on processors with instructions for it. KGQA_PRECISION=fp32 or bf16
+    says otherwise. What is trained is trained as its recipe says.
+
+    Raises:
+        InputError: KGQA_PRECISION is neither.
+    """
+    wanted = precision()
+    if wanted not in PRECISIONS:
+        raise InputError(f"KGQA_PRECISION={wanted}: no such precision; write one of {', '.join(PRECISIONS)}")
+    if wanted != "auto":
+        return wanted == "bf16"
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # unknown to older versions of torch
+    return device.type == "cpu" and any(found.get(name) for name in ("avx512_bf16", "amx_bf16"))
+
+
+def halve(module: nn.Module) -> None:
+    """Keep the matrices of linear layers in bfloat16, so that autocast need not make them anew in every pass."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            layer.to(torch.bfloat16)

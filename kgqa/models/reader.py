@@ -101,7 +101,10 @@ class Reader(nn.Module):
 
     def loss(self, batch: QABatch) -> Loss:
         """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""
-        scores = self(batch)
+        return self.loss_of(self(batch), batch)
+
+    def loss_of(self, scores: Scores, batch: QABatch) -> Loss:
+        """The loss of scores that are there already."""
         pairs = {
             "span": self.span.loss(scores.span, batch),
             "choice": self.choice.loss(scores.choice, batch),

@@ -25,6 +25,9 @@ class ReadingSettings(BaseModel):
     """Paths of facts that are told in words beside each choice (Xu et al., 2021); 0 tells none."""
     reread: int = Field(0, ge=0, le=20)
     """Best candidates of an open question that are read again, each with its facts; 0 leaves the first order."""
+    relevance: str = ""
+    """Folder or shipped name of a language model that judges concepts beside the ranker (Yasunaga et al., 2021,
+    section 3.1); it must be there whenever the reader answers. Empty: the ranker alone."""
     ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
     """What is taken away from every subgraph, in training and after."""
 

@@ -1,9 +1,8 @@
-"""Sentences, pairs, words and endings to classes; and the one linear layer an encoder is probed with on GLUE."""
+"""Sentences, pairs, words and endings to classes: what a [task] of `kgqa train` and the probes learn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,63 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, nll_loss
 
-from kgqa.batch import Loss, Movable, TokenBatch
+from kgqa.batch import Loss
 from kgqa.models.classifiers import TaskBatch, task_scores
-from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.encoders.variants import save_model
 from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import Objective
 from kgqa.text.datasets.labelled import Kind
-
-
-@dataclass(frozen=True)
-class ClassBatch(Movable):
-    """Sentences with their classes."""
-
-    tokens: TokenBatch
-    label: Tensor  # (B,) int64
-
-
-class Classification(Objective):
-    """Cross-entropy of a linear layer over the summary token (Devlin et al., 2019, section 4.1).
-
-    The batch is a `ClassBatch`. QA is the sibling with more heads.
-
-    Args:
-        encoder: a Hugging Face base model.
-        num_labels: classes.
-    """
-
-    def __init__(self, encoder: nn.Module, num_labels: int = 2, dropout: float = 0.1) -> None:
-        super().__init__()
-        self.stepper = Stepper(encoder)
-        self.dropout = nn.Dropout(dropout)
-        self.out = nn.Linear(self.stepper.hidden_size, num_labels)
-
-    @property
-    def encoder(self) -> nn.Module:
-        """The pretrained part, trained with its own learning rate."""
-        return self.stepper.encoder
-
-    def logits(self, tokens: TokenBatch) -> Tensor:
-        """Scores (B, num_labels)."""
-        hidden = self.stepper.walk(tokens)  # (B, T, H)
-        return self.out(self.dropout(self.stepper.summary(hidden, tokens))).float()
-
-    def forward(self, batch: ClassBatch) -> Loss:
-        """Mean loss of the sentences."""
-        logits = self.logits(batch.tokens)
-        loss = cross_entropy(logits, batch.label)
-        accuracy = (logits.argmax(-1) == batch.label).float().mean()
-        return Loss(loss, {"accuracy": accuracy.detach()}, len(batch.label))
-
-    def log_probabilities(self, batch: ClassBatch) -> list[Tensor]:
-        """What SiFT keeps steady: the classes' log-probabilities (B, num_labels)."""
-        return [self.logits(batch.tokens).log_softmax(-1)]
-
-    def export(self, folder: Path) -> None:
-        """Write the encoder as a Hugging Face folder (the linear layer is of no use elsewhere)."""
-        save_model(self.encoder, folder)
 
 
 class Task(Objective):
@@ -113,10 +60,13 @@ class Task(Objective):
 
     def log_probabilities(self, batch: TaskBatch) -> list[Tensor]:
         """What SiFT keeps steady: log-probabilities of the classes, of endings over each example's."""
-        found = task_scores(self.model, batch, self.kind)
+        return [self.normalised(task_scores(self.model, batch, self.kind), batch)]
+
+    def normalised(self, found: Tensor, batch: TaskBatch) -> Tensor:
+        """Log-probabilities of scores."""
         if self.kind != "ending":
-            return [found.log_softmax(-1)]
-        return [segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()]
+            return found.log_softmax(-1)
+        return segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()
 
     def forward(self, batch: TaskBatch) -> Loss:
         """Mean loss of the examples, or of the words."""

@@ -213,8 +213,16 @@ class TinyBERT(Distillation):
     Both networks need `attention="eager"`.
     """
 
-    def __init__(self, student: Any, *arguments: Any, prediction: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        student: Any,
+        *arguments: Any,
+        prediction: bool = False,
+        temperature: float = 1.0,
+        **options: Any,
+    ) -> None:
         super().__init__(student, *arguments, **options)
+        self.temperature = temperature
         ours, theirs = student.config, self.teacher.config
         same = ours.hidden_size == theirs.hidden_size
         self.projection = nn.Identity() if same else nn.Linear(ours.hidden_size, theirs.hidden_size)
@@ -240,7 +248,7 @@ class TinyBERT(Distillation):
             "attention": attention.detach(),
         }
         if self.prediction:
-            soft = soft_loss(*self.logits(student, teacher, masked), temperature=1.0)
+            soft = soft_loss(*self.logits(student, teacher, masked), self.temperature)
             total, parts["soft"] = total + soft, soft.detach()
         return Loss(total, parts, masked.labels.numel())
 
@@ -265,8 +273,16 @@ class MobileBERT(Distillation):
     steps: Tensor
     alpha = 0.5
 
-    def __init__(self, student: Any, *arguments: Any, transfer_steps: int = 0, **options: Any) -> None:
+    def __init__(
+        self,
+        student: Any,
+        *arguments: Any,
+        transfer_steps: int = 0,
+        temperature: float = 1.0,
+        **options: Any,
+    ) -> None:
         super().__init__(student, *arguments, **options)
+        self.temperature = temperature
         self.transfer_steps = transfer_steps
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
@@ -291,7 +307,7 @@ class MobileBERT(Distillation):
         self._freeze_below(None)
         ours, theirs = self.logits(student, teacher, masked)
         mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
-        soft = soft_loss(ours, theirs, 1.0)
+        soft = soft_loss(ours, theirs, self.temperature)
         total = self.alpha * mlm + (1 - self.alpha) * soft
         return Loss(total, {"mlm": mlm.detach(), "soft": soft.detach()}, masked.labels.numel())
 

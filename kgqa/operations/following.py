@@ -21,6 +21,7 @@ from kgqa.graph.linking.normalising import words
 from kgqa.graph.retrieval.names import SMALL
 from kgqa.models.collate import accepts
 from kgqa.models.rereading import shortened
+from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike
 from kgqa.operations.lookup import is_kind
 from kgqa.types import EvidencePath, Example, KnowledgeGraph, Link, NodeRole, Question, Relation, Subgraph
@@ -51,10 +52,15 @@ _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 
 
 def follows(graph: KnowledgeGraph, subgraph: Subgraph) -> bool:
-    """Whether a question is answered by following facts: over an endpoint, a small graph, or about a name."""
+    """Whether a question is answered by following facts: over an endpoint, a small graph, or where all that is asked
+    about is named. A graph that does not say all there is (everyday knowledge) is read with what is known besides."""
+    if graph.name in OPEN_WORLD:
+        return False
     if graph.is_remote or (graph.entity_count is not None and graph.entity_count < SMALL):
         return True
-    return any(not subgraph.labels[node][:1].islower() for node in sources_of(subgraph))
+    sources = sources_of(subgraph)
+    asked = [node for node in sources if subgraph.roles[node] == NodeRole.QUESTION] or sources
+    return bool(asked) and not any(subgraph.labels[node][:1].islower() for node in asked)
 
 
 class Way(NamedTuple):
@@ -102,7 +108,8 @@ def ways(subgraph: Subgraph) -> list[Way]:
 
 def _mentioned(subgraph: Subgraph) -> list[int]:
     roles = np.isin(subgraph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
-    return np.flatnonzero(roles).tolist()  # type: ignore[no-any-return]
+    found: list[int] = np.flatnonzero(roles).tolist()
+    return found
 
 
 def kinds_in(subgraph: Subgraph) -> dict[int, set[int]]:

@@ -15,6 +15,7 @@ from kgqa.models.word_vectors import FILE as WORDS
 from kgqa.models.word_vectors import load_words
 from kgqa.objectives.base import Objective
 from kgqa.objectives.qa import QA
+from kgqa.objectives.reader_distillation import TaughtCollator, TaughtQA
 from kgqa.objectives.sift import SiFT
 from kgqa.trainer.answering_recipe import AnsweringRecipe
 from kgqa.trainer.checkpoint import find_checkpoint, load_weights
@@ -23,6 +24,7 @@ from kgqa.trainer.loop import TrainResult, swap_folder, train
 from kgqa.trainer.mixture import MixedBatches, check_data, in_order, split_off
 from kgqa.trainer.preparing import prepare
 from kgqa.trainer.starting import build
+from kgqa.trainer.teaching import load_teacher
 from kgqa.types import InputError
 
 _FREE = frozenset(
@@ -54,6 +56,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
 
     if resume:
         check_settings(recipe, folder / "export")
+    if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
+        raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
     located = recipe.located()
     check_data(located.data)
     entities = load_entities(Path(located.entities)) if recipe.entities else None
@@ -87,11 +91,17 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
             words.save(target / WORDS)
 
     objective: Objective = QA(reader, save)
+    reads: Collator | TaughtCollator = collator
+    if recipe.teacher:
+        teacher, its_collator = load_teacher(recipe.teacher, reading)
+        reads = TaughtCollator(collator, its_collator)
+        soft = 0.5 if recipe.soft is None else recipe.soft
+        objective = TaughtQA(reader, teacher, save, temperature=recipe.temperature or 2.0, soft=soft)
     if recipe.sift:
         objective = SiFT(objective, recipe.sift)
     held = [split_off(part, recipe.held_out) for part in parts] if recipe.held_out else []
     batches = MixedBatches(
-        [kept for kept, _ in held] or parts, collator, recipe.trainer.seed, paraphrased=recipe.paraphrase
+        [kept for kept, _ in held] or parts, reads, recipe.trainer.seed, paraphrased=recipe.paraphrase
     )
 
     def evaluate(_objective: Any) -> dict[str, float]:

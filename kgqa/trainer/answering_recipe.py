@@ -43,6 +43,12 @@ class AnsweringRecipe(BaseModel):
     """Share of each data set, the same questions for every seed, that is measured and not trained on: each
     `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (loss or accuracy). The
     exported reader is then the best one."""
+    teacher: str = ""
+    """Folder or shipped name of a trained reader whose soft answers are learnt beside the gold ones."""
+    temperature: float | None = Field(None, gt=0)
+    """Of the soft answers, 2 if not given."""
+    soft: float | None = Field(None, ge=0, le=1)
+    """The teacher's weight, 0.5 if not given; the gold answers have the rest."""
     sift: float = Field(0.0, ge=0)
     """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
     store_subgraphs: bool = True

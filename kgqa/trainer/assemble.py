@@ -112,7 +112,8 @@ class ObjectiveSettings(BaseModel):
     weight: float = Field(default=50.0, gt=0)
     """RTD: weight of the discriminator's loss."""
     temperature: float | None = Field(default=None, gt=0)
-    """RTD: of the generator's samples, 1 if not given. DistilBERT: of the soft targets, 2 if not given."""
+    """RTD: of the generator's samples, 1 if not given. Distillation: of the soft targets, 2 of DistilBERT and 1 of
+    the others if not given."""
     warm_steps: int = Field(default=0, ge=0)
     """RTD: steps in which the generator learns alone."""
     teacher: str | None = None
@@ -169,6 +170,11 @@ def build_objective(
         raise InputError(
             f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: plm and xlnet go together"
         )
+    softened = settings.name in {"rtd", "distilbert", "mobilebert"} or (
+        settings.name == "tinybert" and settings.prediction
+    )
+    if settings.temperature is not None and not softened:
+        raise InputError(f"objective.temperature: nothing is softened under {settings.name!r}; leave it out")
     if settings.name == "rtd":
         return _rtd(recipe, vocab_size, save, inside)
     if settings.name in {"distilbert", "tinybert", "mobilebert"}:
@@ -275,16 +281,18 @@ def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Pa
     kinds = [row.predict for row in ENCODERS.values() if row.model_type == teacher.config.model_type]
     networks = (student, predict, teacher, kinds[0])
     share = settings.mask_share
+    heat = settings.temperature or (2.0 if settings.name == "distilbert" else 1.0)
     if settings.name == "tinybert":
-        return TinyBERT(*networks, share=share, save=save, prediction=settings.prediction)
+        return TinyBERT(*networks, share=share, save=save, prediction=settings.prediction, temperature=heat)
     if settings.name == "mobilebert":
         if not recipe.start:
             same_embedding(student, teacher)
-        return MobileBERT(*networks, share=share, save=save, transfer_steps=settings.transfer_steps)
+        steps = settings.transfer_steps
+        return MobileBERT(*networks, share=share, save=save, transfer_steps=steps, temperature=heat)
     alike = {student.config.model_type, teacher.config.model_type} <= {"bert", "distilbert"}  # type: ignore[union-attr]
     if (alike or student.config.model_type == teacher.config.model_type) and not recipe.start:  # type: ignore[union-attr]
         every_second_layer(student, teacher)
-    return DistilBERT(*networks, share=share, save=save, temperature=settings.temperature or 2.0)
+    return DistilBERT(*networks, share=share, save=save, temperature=heat)
 
 
 def _start(model: nn.Module, start: str | None) -> None:

@@ -17,6 +17,7 @@ from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.rereading import training_choices
 from kgqa.objectives.base import Batches
+from kgqa.objectives.reader_distillation import TaughtBatch, TaughtCollator
 from kgqa.operations.following import training_ways
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
@@ -89,7 +90,12 @@ class MixedBatches(Batches):
     """
 
     def __init__(
-        self, parts: Sequence[Part], collator: Collator, seed: int, pool: int = 32, paraphrased: float = 0.0
+        self,
+        parts: Sequence[Part],
+        collator: Collator | TaughtCollator,
+        seed: int,
+        pool: int = 32,
+        paraphrased: float = 0.0,
     ) -> None:
         self.parts = parts
         self.paraphrased = paraphrased
@@ -110,8 +116,8 @@ class MixedBatches(Batches):
         self._orders: dict[tuple[int, int], list[np.ndarray]] = {}
         self.steps_per_epoch = sum(-(-len(p.examples) // p.settings.batch_questions) for p in parts)
 
-    def __getitem__(self, step: int) -> QABatch:
-        """The batch of a step, with gold."""
+    def __getitem__(self, step: int) -> QABatch | TaughtBatch:
+        """The batch of a step, with gold; a `TaughtBatch` where a teacher reads too."""
         number = int(self._which[step % SCHEDULED_STEPS])
         part = self.parts[number]
         lap = int((self._which == number).sum()) * (step // SCHEDULED_STEPS)

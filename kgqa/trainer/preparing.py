@@ -9,6 +9,7 @@ from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
+from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.trainer.answering_recipe import AnsweringRecipe
 from kgqa.trainer.mixture import WORLDS, DataSettings, Part, load_examples
 from kgqa.trainer.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
@@ -21,7 +22,8 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     from rich.progress import track
 
     if settings.name == WORLDS:
-        pairs = list(asked_worlds(settings.limit or 8_000, settings.seed, recipe.reading.max_nodes))
+        judge = open_relevance(recipe.reading.relevance)
+        pairs = list(asked_worlds(settings.limit or 8_000, settings.seed, recipe.reading.max_nodes, judge))
         kept = [pair for pair in pairs if pair[0].concepts or not settings.reread]
         return Part(settings, [example for example, _ in kept], [graphs for _, graphs in kept])
     if settings.graph == "none":
@@ -30,17 +32,19 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     graph = open_graph(settings.graph)
     examples = load_examples(settings, graph)
     linker = forgiving_linker(graph)
+    judge = open_relevance(recipe.reading.relevance)
 
     def shown(items: Iterable[Example]) -> Iterator[Example]:
         yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
 
     def find(example: Example) -> list[Subgraph]:
         most = node_budget(example.question, recipe.reading.max_nodes)
-        return retrieve(example.question, graph, linker, max_nodes=most)
+        return retrieve(example.question, graph, linker, max_nodes=most, relevance=judge)
 
     change = None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation]
     if not recipe.store_subgraphs:
         return Part(settings, examples, RetrievedSubgraphs(examples, find, change))
-    key = cache_key(examples, graph.hash, retrieval_settings(graph, recipe.reading.max_nodes))
+    judged_by = fingerprint(recipe.reading.relevance) if judge else ""
+    key = cache_key(examples, graph.hash, retrieval_settings(graph, recipe.reading.max_nodes, judged_by))
     subgraphs = cached_subgraphs(examples, cache, key, find, shown, change)
     return Part(settings, examples, subgraphs)

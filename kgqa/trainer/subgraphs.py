@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from kgqa.graph.retrieval.ranking import EDITED, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 6
+FORMAT = 7
 """Raised whenever linking or retrieval finds otherwise than before, so that stored subgraphs are made anew."""
 
 
-def retrieval_settings(graph: KnowledgeGraph, max_nodes: int) -> str:
-    """What beside questions and graph decides the subgraphs, for `cache_key`."""
+def retrieval_settings(graph: KnowledgeGraph, max_nodes: int, judge: str = "") -> str:
+    """What beside questions and graph decides the subgraphs, for `cache_key`; `judge` tells who judges relevance."""
     weights = weights_for(graph)
     told = "" if weights is EDITED else f" weights={json.dumps(dict(weights), sort_keys=True)}"
-    return f"max_nodes={max_nodes}{told}"
+    return f"max_nodes={max_nodes}{told}" + f" relevance={judge}" * bool(judge)
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, settings: str) -> str:

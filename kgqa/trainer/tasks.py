@@ -13,11 +13,21 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgqa.assets import data_folder, expanded
 from kgqa.metrics import entity_f1, matthews
-from kgqa.models.classifiers import Encoding, TaskBatch, decide, load_classifier, save_classifier, task_scores
+from kgqa.models.classifiers import (
+    Classifier,
+    Encoding,
+    PlainHead,
+    TaskBatch,
+    decide,
+    load_classifier,
+    save_classifier,
+    task_scores,
+)
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.classification import Task
 from kgqa.objectives.sift import SiFT
+from kgqa.objectives.task_distillation import TaughtTask
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
 from kgqa.trainer.answering_recipe import EncoderSettings
@@ -44,11 +54,19 @@ class TaskSettings(BaseModel):
     batch_rows: int = Field(32, ge=1)
     """Examples of a step."""
     epochs: float = Field(3.0, gt=0)
-    """Used where the trainer has no budget of its own."""
+    """Used where the trainer has neither steps nor minutes of its own."""
     frozen: bool = False
     """Leave the encoder as it is and train the head on its states."""
     both_orders: bool = False
     """Pairs: read them in both orders and add up what is said (GPT-1 on similarity)."""
+    teacher: str = ""
+    """Folder of a trained classifier of the same classes and tokenizer that is learnt from."""
+    temperature: float | None = Field(None, gt=0)
+    """Of the teacher's soft targets, 1 if not given."""
+    soft: float | None = Field(None, ge=0, le=1)
+    """The soft targets' weight, 1 if not given; the labels have the rest."""
+    layers: bool = False
+    """Learn the teacher's states and attention instead of what it says (TinyBERT, before its prediction stage)."""
     auxiliary: float = Field(0.0, ge=0)
     """Causal encoders: weight of the language-model loss beside the task's (GPT-1: 0.5)."""
 
@@ -94,14 +112,22 @@ class LabelledBatches(Batches):
         return self.encode([self.rows[n] for n in batches[int(draw.permutation(len(batches))[turn])]])
 
 
-def train_task(recipe: TaskRecipe, folder: Path) -> tuple[TrainResult, dict[str, float]]:
+def train_task(
+    recipe: TaskRecipe, folder: Path, data: Path | None = None, limit: int | None = None
+) -> tuple[TrainResult, dict[str, float]]:
     """Train a classifier and measure it; `folder/export` is kept, for `Classifier` and for Hugging Face.
+
+    Args:
+        data: folder of the published sets; None takes that of the environment.
+        limit: measure on the first so many examples.
 
     Raises:
         InputError: encoder or examples are missing, or do not go with the kind of task.
     """
     settings = recipe.task
-    data = data_folder()
+    if not settings.teacher and (settings.temperature is not None or settings.soft is not None or settings.layers):
+        raise InputError("task.temperature, soft and layers are a teacher's; name one in task.teacher")
+    data = data or data_folder()
     rows = read_labelled(settings.kind, expanded(settings.train), "train", data)[: settings.limit]
     labels = labels_of(rows, settings.kind)
     torch.manual_seed(recipe.trainer.seed)
@@ -121,18 +147,39 @@ def train_task(recipe: TaskRecipe, folder: Path) -> tuple[TrainResult, dict[str,
                 (target / name).write_bytes((source / name).read_bytes())
 
     model = load_classifier(encoder, source, settings.kind, labels)
-    task = Task(model, settings.kind, auxiliary=settings.auxiliary, frozen=settings.frozen, save=save)
+    options: dict[str, Any] = {"auxiliary": settings.auxiliary, "frozen": settings.frozen, "save": save}
+    if settings.teacher:
+        options |= _taught(settings, encode, model)
+    task = (TaughtTask if settings.teacher else Task)(model, settings.kind, **options)
     objective: Objective = SiFT(task, recipe.sift) if recipe.sift else task
     batches = LabelledBatches(rows, encode, min(settings.batch_rows, len(rows)), recipe.trainer.seed)
     budget = recipe.trainer
-    if budget.max_steps is None and budget.max_minutes is None and budget.max_tokens is None:
+    if budget.max_steps is None and budget.max_minutes is None:
         steps = max(1, round(settings.epochs * batches.steps_per_epoch))
         budget = budget.model_copy(update={"max_steps": steps})
     result = train(objective, batches, budget, folder)
     held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
     if result.interrupted or not held_out:
         return result, {}
-    return result, measure_task(task, read_labelled(settings.kind, expanded(held_out), "dev", data), encode)
+    return result, measure_task(task, read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit], encode)
+
+
+def _taught(settings: TaskSettings, encode: Encoding, model: Any) -> dict[str, Any]:
+    """The teacher of a task, checked against what the student reads."""
+    folder = Path(expanded(settings.teacher))
+    teacher = Classifier(folder, "cpu")
+    if (teacher.kind, teacher.encode.labels) != (settings.kind, encode.labels):
+        raise InputError(f"{folder}: tells other classes apart; train the teacher on the same task")
+    if teacher.encode.tokenizer.get_vocab() != encode.tokenizer.get_vocab():
+        raise InputError(f"{folder}: the teacher has another tokenizer; take a student of its vocabulary")
+    if settings.layers:
+        for network in (teacher.model, model):
+            if isinstance(network, PlainHead):
+                raise InputError(f"{folder}: layers are compared under Hugging Face's heads alone; leave layers out")
+            network.set_attn_implementation("eager")
+    soft = 1.0 if settings.soft is None else settings.soft
+    heat = settings.temperature or 1.0
+    return {"teacher": teacher.model, "temperature": heat, "soft": soft, "layers": settings.layers}
 
 
 def labels_of(rows: Sequence[Labelled], kind: Kind) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgqa.graph.linking.fuzzy import forgiving_linker
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.retrieval.retrieval import Relevance, retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.text.synthesis.worlds import World, worlds
@@ -16,13 +16,17 @@ from kgqa.types import Example, Subgraph
 QUESTIONS_OF_A_WORLD = 20
 
 
-def asked_worlds(count: int, seed: int, max_nodes: int) -> Iterator[tuple[Example, list[Subgraph]]]:
+def asked_worlds(
+    count: int, seed: int, max_nodes: int, relevance: Relevance | None = None
+) -> Iterator[tuple[Example, list[Subgraph]]]:
     """About `count` questions over made-up worlds, each with its subgraph."""
     for world in worlds(-(-count // QUESTIONS_OF_A_WORLD), seed):
-        yield from asked_world(world, max_nodes)
+        yield from asked_world(world, max_nodes, relevance)
 
 
-def asked_world(world: World, max_nodes: int) -> Iterator[tuple[Example, list[Subgraph]]]:
+def asked_world(
+    world: World, max_nodes: int, relevance: Relevance | None = None
+) -> Iterator[tuple[Example, list[Subgraph]]]:
     """The questions of one world with the subgraphs retrieved over its facts."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "world"
@@ -30,4 +34,5 @@ def asked_world(world: World, max_nodes: int) -> Iterator[tuple[Example, list[Su
         graph = GraphStore.open(store, in_memory=True)
         linker = forgiving_linker(graph)
         for example in world.examples:
-            yield example, retrieve(example.question, graph, linker, max_nodes=max_nodes)
+            found = retrieve(example.question, graph, linker, max_nodes=max_nodes, relevance=relevance)
+            yield example, found

@@ -73,7 +73,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
             elsewhere.append(request.url)
 
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.set_default_timeout(30_000)
+    tab.set_default_timeout(120_000)
     tab.on("request", asked)
     tab.on("websocket", asked)
     tab.on("pageerror", lambda error: errors.append(str(error)))
@@ -186,8 +186,9 @@ def test_every_page_opens_by_its_address_and_can_be_used_by_all(
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{address}/{path}?lang={language}")
     page.locator("h1").first.wait_for()
-    page.wait_for_timeout(1500)  # what is still faded has no contrast yet
+    page.wait_for_timeout(1500)
     settled(page)
+    page.locator("[data-stale=true]").first.wait_for(state="detached")  # what is faded has no contrast yet
     found = axe.Axe().run(page).response["violations"]
     serious = [
         (v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")

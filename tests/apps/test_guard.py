@@ -1,10 +1,14 @@
+import http.client
+import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+import apps.guard
 from apps.guard import CheckedHTTP, CheckedHTTPS, CheckedRedirects, checked_url, sparql_allowed
 from kgqa.types import InputError
 
@@ -29,6 +33,10 @@ from kgqa.types import InputError
         "http://[::ffff:127.0.0.1]/",
         "http://[fe80::1]/",
         "http://[fd00::1]/",
+        "http://[fec0::1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://93.184.216.34:25/",
+        "https://93.184.216.34:22/sparql",
         "http://localhost/sparql",
         "http://user:secret@93.184.216.34/",
         "http://[::1",
@@ -112,3 +120,31 @@ def test_a_name_that_changes_its_address_is_not_asked(monkeypatch: pytest.Monkey
     server.shutdown()
     server.server_close()
     assert asked == ["/sparql"]
+
+
+def test_a_head_that_drips_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apps.guard, "_is_inside", lambda address: False)
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            to, _ = listener.accept()
+            with to:
+                to.recv(1 << 16)
+                while not done.wait(0.05):
+                    try:
+                        to.send(b"H")
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        opener = urllib.request.build_opener(CheckedHTTP, urllib.request.ProxyHandler({}))
+        monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+        monkeypatch.delenv("KGQA_GRAPH", raising=False)
+        begin = time.monotonic()
+        with pytest.raises((OSError, http.client.HTTPException)):
+            opener.open(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=0.5)
+        assert time.monotonic() - begin < 5
+        done.set()
+        thread.join()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.lens import Discriminator, Lens, joined, whole_words
+from apps.lens import Discriminator, Lens, Storyteller, joined, whole_words
 from kgqa.types import InputError
 
 
@@ -87,3 +87,30 @@ def test_a_discriminator_judges_each_word(
     for other in (model_folder, tmp_path / "missing"):
         with pytest.raises(InputError):
             Discriminator(other)
+
+
+def test_soft_targets_flatten_with_temperature(encoder_folder: Path) -> None:
+    lens = Lens(encoder_folder)
+    cold, hot = lens.softened("i dug the [MASK]", (1.0, 5.0), 3)
+    assert [g.word for g in cold] == [g.word for g in hot]
+    assert cold[0].probability - cold[2].probability > hot[0].probability - hot[2].probability
+    assert lens.softened("i dug", (1.0,)) == []
+
+
+def test_a_storyteller_sees_only_what_stands_before(
+    tokenizer_folder: Path, tokenizer, tmp_path: Path
+) -> None:
+    from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)
+    save_model(build_language_model(settings, tokenizer.get_vocab_size()), tmp_path / "gpt")
+    (tmp_path / "gpt" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    told = Storyteller(tmp_path / "gpt")
+    words, rows = told.attention("i dug the hole", 1)
+    assert words == ["i", "dug", "the", "hole"] and told.num_heads == 2
+    assert all(rows[a][b] == 0 for a in range(4) for b in range(a + 1, 4))
+    assert all(abs(sum(row) - 1) < 1e-4 for row in rows)
+    assert isinstance(told.go_on("i dug", 3, 0.0), str)
+    with pytest.raises(InputError, match="no causal"):
+        Storyteller(tmp_path)

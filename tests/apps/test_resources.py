@@ -2,6 +2,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from apps.resources import readers, shared_answerer
@@ -30,3 +31,18 @@ def test_readers_named_at_the_start_can_be_compared(small_app: Path, monkeypatch
     shutil.copytree(folder, folder.with_name("other"))
     monkeypatch.setenv("KGQA_READERS", str(folder.with_name("other")))
     assert readers()["other"] == str(folder.with_name("other"))
+
+
+def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    from apps import resources
+    from apps.views import why
+    from kgqa.graph.opening import open_graph
+
+    graph = open_graph("everyday")
+    (trowel,) = graph.find(["trowel"])[0][:1].tolist()
+    name = graph.names(np.array([trowel], dtype=np.int32))[0]
+    for language, word in (("en", "trowel"), ("ko", "모종삽")):
+        monkeypatch.setattr(resources, "language", lambda language=language: language)
+        monkeypatch.setattr(why, "language", lambda language=language: language)
+        facts = why.facts_of("trowel", name, graph)
+        assert facts and all(word in fact for fact in facts)

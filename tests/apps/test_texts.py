@@ -2,6 +2,8 @@ import ast
 import string
 from pathlib import Path
 
+import pytest
+
 import apps
 from apps.texts import LANGUAGES, TEXTS, text
 
@@ -26,3 +28,11 @@ def test_every_text_that_is_asked_for_is_there() -> None:
 
 def test_an_unknown_language_is_english() -> None:
     assert text("ask", "xx") == "Ask" and text("ask", "ko") == "묻기"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [("삽 (평삽)", "삽 (평삽)이 없다면?"), ("굴착기", "굴착기가 없다면?")]
+)
+def test_particles_follow_the_word(answer: str, said: str) -> None:
+    assert text("without", "ko", answer=answer) == said
+    assert text("without", "en", answer=answer) == f"What if there were no {answer}?"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import kgqa.cli.predicting as predicting
 from kgqa.cli.predicting import predict_file, read_questions
 from kgqa.types import InputError
 
@@ -76,3 +77,34 @@ def test_only_the_same_run_goes_on(model_folder: Path, tools_file: Path, tmp_pat
     with pytest.raises(InputError, match="graph changed"):
         predict(source, target, tools_file, model_folder)
     assert target.read_bytes() == whole and json.loads(whole)["id"] == "a"
+
+
+def test_parquet_and_addresses_hold_the_answers_of_json_lines(
+    model_folder: Path, tools_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    fsspec = pytest.importorskip("fsspec")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rows = [
+        {"id": "a", "question": "What did I dig with?", "passage": None, "choices": ["trowel", "excavator"]},
+        {"id": "b", "question": "What is a bee?", "passage": "Bees make honey.", "choices": None},
+    ]
+    plain, columns = tmp_path / "in.jsonl", tmp_path / "in.parquet"
+    plain.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    parquet.write_table(pyarrow.Table.from_pylist(rows), columns)
+    with fsspec.open("memory://asked/in.jsonl", "wb") as file:
+        file.write(plain.read_bytes())
+    asked = (str(tools_file), str(model_folder), 4)
+    predicting.predict(str(plain), str(tmp_path / "out.jsonl"), *asked)
+    expected = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    predicting.predict("memory://asked/in.jsonl", "memory://asked/out.jsonl", *asked)
+    predicting.predict(str(columns), str(tmp_path / "out.parquet"), *asked)
+    with fsspec.open("memory://asked/out.jsonl", "rb") as file:
+        there = [json.loads(line) for line in file]
+    found = parquet.read_table(tmp_path / "out.parquet").to_pylist()
+    for wanted, one, two in zip(expected, there, found, strict=True):
+        assert (wanted["id"], wanted["answer"]) == (one["id"], one["answer"]) == (two["id"], two["answer"])
+        assert json.loads(two["candidates"]) == wanted["candidates"]
+    with pytest.raises(InputError, match="cannot be read"):
+        predicting.predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), *asked)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.cli.suites import evaluate_edits, evaluate_graphs
+from kgqa.types import InputError
 
 
 @pytest.fixture
@@ -36,6 +37,14 @@ def test_the_table_has_reader_and_rivals(folder: Path, model_folder: Path, capsy
     results = json.loads(capsys.readouterr().out)["results"]
     assert [row["system"] for row in results] == ["reader", "word stems", "letter runs"]
     assert results[1]["right"]
+
+
+def test_facts_can_be_taken_away(folder: Path, model_folder: Path, capsys) -> None:
+    evaluate_graphs(folder, str(model_folder), True, False, None, "cpu", "no-facts")
+    told = json.loads(capsys.readouterr().out)
+    assert told["ablation"] == "no-facts" and len(told["results"]) == 3
+    with pytest.raises(InputError, match="ablation"):
+        evaluate_graphs(folder, str(model_folder), True, False, None, "cpu", "none-such")
 
 
 def test_edits_are_asked_before_and_after(folder: Path, model_folder: Path, capsys) -> None:

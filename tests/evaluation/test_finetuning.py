@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from kgqa.evaluation.finetuning import FINETUNES, Finetune, SentenceBatches, finetune, matthews
+from kgqa.evaluation.finetuning import FINETUNES, Finetune, finetune
 from kgqa.evaluation.likelihood import held_out_loss
+from kgqa.metrics import matthews
+from kgqa.models.classifiers import Classifier
 from kgqa.models.language.language_model import load_language_model
-from kgqa.text.datasets.glue_blimp import Judged
+from kgqa.text.datasets.labelled import Labelled
 from kgqa.trainer.answering_recipe import EncoderSettings
 
 
@@ -27,16 +28,6 @@ def test_matthews_correlation() -> None:
     assert matthews(told, gold) == pytest.approx(expected)
 
 
-def test_every_sentence_once_an_epoch_in_a_fixed_order(tokenizer) -> None:  # type: ignore[no-untyped-def]
-    rows = [Judged("dig " * (n % 7 + 1), "", n % 2) for n in range(70)]
-    batches = SentenceBatches(rows, tokenizer, FINETUNES["rte"], seed=3)
-    again = SentenceBatches(rows, tokenizer, FINETUNES["rte"], seed=3)
-    for epoch in range(2):
-        steps = range(epoch * batches.steps_per_epoch, (epoch + 1) * batches.steps_per_epoch)
-        assert sum(len(batches[step].label) for step in steps) == 70
-        assert all(torch.equal(batches[s].tokens.input_ids, again[s].tokens.input_ids) for s in steps)
-
-
 @pytest.mark.parametrize("task", ["cola", "rte"])
 def test_sentences_are_learnt_and_measured(
     task: str, mlm_folder: Path, glue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -45,7 +36,13 @@ def test_sentences_are_learnt_and_measured(
     encoder = EncoderSettings(folder=str(mlm_folder))
     figures = finetune(task, encoder, glue, tmp_path / "run", quiet, limit=20)
     assert figures["accuracy"] > 0.9 and figures["matthews"] > 0.8
-    assert not (tmp_path / "run").exists(), "nothing is left behind"
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["export"], (
+        "no checkpoints are left behind"
+    )
+    kept = Classifier(tmp_path / "run" / "export", "cpu")
+    good, bad = "i dig a hole with red trowel", "i dig a hole with blue trowel"
+    rows = [Labelled(*(("i dig", text) if task == "rte" else (text,))) for text in (good, bad)]
+    assert [told["label"] for told in kept(rows)] == ["1", "0"]
 
 
 @pytest.mark.parametrize(("task", "figure"), [("csqa", "accuracy"), ("squad1", "f1")])
@@ -59,7 +56,7 @@ def test_questions_are_asked(task: str, figure: str, mlm_folder: Path, glue: Pat
 def test_with_virtual_adversaries(task: str, mlm_folder: Path, glue: Path, tmp_path: Path) -> None:
     encoder = EncoderSettings(folder=str(mlm_folder))
     figures = finetune(task, encoder, glue, tmp_path / "run", quiet, max_tokens=600, limit=4, sift=1.0)
-    assert 0 <= figures["accuracy"] <= 1 and not (tmp_path / "run").exists()
+    assert 0 <= figures["accuracy"] <= 1 and (tmp_path / "run" / "export").is_dir()
 
 
 def test_the_same_seed_gives_the_same_figures(mlm_folder: Path, glue: Path, tmp_path: Path) -> None:

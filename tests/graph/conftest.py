@@ -42,6 +42,7 @@ class ToyGraph:
     is_remote = True
     entity_count = None
     added_ends = np.zeros(0, dtype=np.int32)
+    kind_names: Sequence[str] = ()
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
         return [np.zeros(0, dtype=np.int32) for _ in words]
@@ -79,6 +80,9 @@ class ToyGraph:
             rows.append(order[np.repeat(begin, count) + inner])
         unique = np.unique(np.concatenate(rows))
         return Edges(*(column[unique] for column in self._edges))
+
+    def kinds(self, entities: Ints) -> Ints:
+        return np.full(len(entities), -1, dtype=np.int32)
 
     def labels(self, entities: Ints) -> list[str]:
         self.asked.append("labels")

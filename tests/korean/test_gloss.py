@@ -5,7 +5,14 @@ import pytest
 from kgqa.korean.gloss import gloss
 from kgqa.korean.pieces import Said
 
-LABELS = {"모종삽": "trowel", "굴착기": "excavator", "안전모": "hard hat", "삽": "shovel"}
+LABELS = {
+    "꽃을 심다": "plant flowers",
+    "상자를 열다": "cut cardboard",
+    "모종삽": "trowel",
+    "굴착기": "excavator",
+    "안전모": "hard hat",
+    "삽": "shovel",
+}
 
 
 def glossed(text, said=None):
@@ -15,8 +22,8 @@ def glossed(text, said=None):
 @pytest.mark.parametrize(
     ("korean", "english"),
     [
-        ("꽃을 심으려고 땅을 팠다.", "I dug a ground to plant a flower."),
-        ("땅을 무엇으로 팠니?", "What did I dig a ground with?"),
+        ("꽃을 심으려고 땅을 팠다.", "I dug the ground to plant flowers."),
+        ("땅을 무엇으로 팠니?", "What did I dig the ground with?"),
         ("여기는 어디일까?", "Where is this?"),
         ("왜 그랬을까?", "Why did he do that?"),
         ("민지는 기분이 어땠을까?", "How did Minji feel?"),
@@ -27,7 +34,7 @@ def glossed(text, said=None):
         ("그다음에 무슨 일이 일어났습니까?", "What happened next?"),
         ("그는 머리에 안전모를 썼습니다.", "He wore a hard hat on a head."),
         ("아이들은 가지 않았다.", "The children did not go."),
-        ("비가 와서 우리는 집에 갔다.", "Because it rained, we went to a house."),
+        ("비가 와서 우리는 집에 갔다.", "Because it rained, we went home."),
         ("고양이는 세탁기 안에서 잤다.", "The cat slept in a washing machine."),
         ("수영할 수 없었다.", "I could not swim."),
         ("책상은 나무로 만들어졌다.", "The desk was made of a tree."),
@@ -58,7 +65,7 @@ def test_english_words_lead_back_to_korean_ones(english, korean):
 def test_a_question_goes_on_about_what_the_passage_said():
     said = Said()
     glossed("외할머니는 목도리를 뜨고 계셨어요.", said)
-    assert glossed("무엇으로 뜨셨을까요?", said).text == "What did she knit it with?"
+    assert glossed("무엇으로 뜨셨을까요?", said).text == "What did she knit the scarf with?"
 
 
 def test_unknown_words_are_kept_in_latin_letters():
@@ -87,3 +94,36 @@ def test_no_text_is_too_odd(text):
 
 def test_a_question_without_a_verb_asks_what_it_is():
     assert glossed("새를 잡는 고양이의 이름은?").text == "What is the name of the cat that catches a bird?"
+
+
+def test_a_deed_of_the_graph_keeps_words_of_its_own():
+    passage = glossed("꽃을 심으려고 상자를 열었다.")
+    assert passage.text == "I opened a box to plant flowers."
+    at = passage.text.index("flowers")
+    assert passage.original(at, at + len("flowers")) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("korean", "english"),
+    [
+        ("아빠는 낚시를 하고 나는 모래성을 쌓았다.", "Dad fished and I built a sandcastle."),
+        ("지난 토요일에 만났다.", "I met last Saturday."),
+        ("사과와 배를 샀다. 배가 비쌌다.", "I bought an apple and a pear. The pear was expensive."),
+        ("가방이 마음에 들었다.", "I liked a bag."),
+        ("목이 마른 동생이 왔다.", "The thirsty younger brother came."),
+        ("마당에 개가 하나도 없었다.", "There was no dog in the yard."),
+        ("형이 우산을 챙겨서 나갔다.", "The brother took an umbrella and went out."),
+        ("세 시간이나 기다렸다.", "I waited for three hours."),
+        ("현우는 배탈이 나서 울었다.", "Because he had a stomach ache, Hyeonu cried."),
+        ("이것을 뭐라고 부르나요?", "What is this called?"),
+        ("철수의 누나는 이름이 뭐야?", "What is Cheolsu's sister's name?"),
+    ],
+)
+def test_what_words_are_by_their_place(korean, english):
+    assert glossed(korean).text == english
+
+
+def test_a_reason_begins_with_its_noun():
+    passage = glossed("배가 고파서 먹었다.")
+    at = passage.text.index("hungry")
+    assert passage.original(at, at + 6).start == 0

@@ -32,7 +32,7 @@ def said(text, labels=None):
         ("어느 팀을", "Which team"),
         ("첫 수업을", "A first lesson"),
         ("그 사람을", "That person"),
-        ("막내 삼촌을", "A youngest child uncle"),
+        ("막내 삼촌을", "The youngest child uncle"),
     ],
 )
 def test_noun_phrases(korean, english):

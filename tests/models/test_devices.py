@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from kgqa.models.devices import find_device, spare_threads
+from kgqa.models.devices import find_device, halve, multiplies_in_bf16, spare_threads
 from kgqa.types import InputError
 
 
@@ -37,3 +37,29 @@ def test_one_thread_unless_told_otherwise(monkeypatch) -> None:
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
+
+
+def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = torch.device("cpu")
+    for wanted, found in (("bf16", True), ("fp32", False)):
+        monkeypatch.setenv("KGQA_PRECISION", wanted)
+        assert multiplies_in_bf16(cpu) is found
+    monkeypatch.delenv("KGQA_PRECISION")
+    for able in (True, False):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: {"avx512_bf16": able}, raising=False)
+        assert multiplies_in_bf16(cpu) is able
+    monkeypatch.setenv("KGQA_PRECISION", "fp8")
+    with pytest.raises(InputError, match="KGQA_PRECISION=fp8"):
+        multiplies_in_bf16(cpu)
+
+
+def test_only_linear_layers_are_halved() -> None:
+    module = torch.nn.Sequential(torch.nn.Embedding(4, 8), torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
+    halve(module)
+    assert [p.dtype for p in module.parameters()] == [
+        torch.float32,
+        torch.bfloat16,
+        torch.bfloat16,
+        torch.float32,
+        torch.float32,
+    ]

@@ -2,11 +2,12 @@ from pathlib import Path
 
 import torch
 
+from kgqa.models.classifiers import PlainHead, TaskBatch, task_scores
 from kgqa.models.sentences import pad_rows
-from kgqa.objectives.classification import ClassBatch, Classification
+from kgqa.objectives.classification import Task
 
 
-def batch(seed: int) -> ClassBatch:
+def batch(seed: int) -> TaskBatch:
     """Rows that hold token 40 or not, of different lengths."""
     draw = torch.Generator().manual_seed(seed)
     rows, labels = [], []
@@ -15,29 +16,40 @@ def batch(seed: int) -> ClassBatch:
         labels.append(int(torch.randint(0, 2, (1,), generator=draw)))
         ids[len(ids) // 2] = 40 if labels[-1] else 5
         rows.append(([2, *ids, 3], len(ids) + 2))
-    return ClassBatch(pad_rows(rows, 0), torch.tensor(labels))
+    return TaskBatch(pad_rows(rows, 0), torch.tensor(labels), torch.arange(16))
+
+
+def task(encoder, **options) -> Task:  # type: ignore[no-untyped-def]
+    return Task(PlainHead(encoder, 2, "sentence"), "sentence", **{"save": lambda *_: None, **options})
 
 
 def test_held_out_loss_falls(encoder, learn) -> None:  # type: ignore[no-untyped-def]
-    objective = Classification(encoder)
+    objective = task(encoder)
     before, after = learn(objective, steps=30, rate=3e-3, batch=batch)
     assert after < before / 2
     objective.eval()
-    assert float(objective(batch(99)).parts["accuracy"]) > 0.9
+    found = task_scores(objective.model, batch(99), "sentence").argmax(-1)
+    assert (found == batch(99).label).float().mean() > 0.9
 
 
 def test_padding_changes_nothing(encoder) -> None:  # type: ignore[no-untyped-def]
-    objective = Classification(encoder).eval()
+    model = task(encoder).eval().model
     rows = [([2, 9, 8, 3], 4), ([2, 9, 8, 7, 6, 5, 3], 7)]
-    together = objective.logits(pad_rows(rows, 0))
-    assert torch.allclose(together[0], objective.logits(pad_rows(rows[:1], 0))[0], atol=1e-5)
+    one, both = (
+        TaskBatch(pad_rows(some, 0), torch.zeros(len(some)), torch.arange(len(some)))
+        for some in (rows[:1], rows)
+    )
+    assert torch.allclose(
+        task_scores(model, both, "sentence")[0], task_scores(model, one, "sentence")[0], atol=1e-5
+    )
 
 
-def test_export_is_the_encoder(encoder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    from transformers import AutoModel
-
-    Classification(encoder).export(tmp_path)
-    ids = torch.randint(5, 60, (2, 7))
-    loaded = AutoModel.from_pretrained(tmp_path).eval()
-    ours = encoder.eval()(input_ids=ids).last_hidden_state
-    assert torch.allclose(loaded(input_ids=ids).last_hidden_state, ours, atol=1e-5)
+def test_export_saves_the_classifier_and_a_frozen_encoder_is_not_trained(encoder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    saved = []
+    objective = task(encoder, save=lambda model, folder: saved.append((model, folder)), frozen=True).train()
+    objective.export(tmp_path)
+    assert saved == [(objective.model, tmp_path)]
+    assert not encoder.training and {n for n, p in objective.named_parameters() if p.requires_grad} == {
+        "model.out.weight",
+        "model.out.bias",
+    }

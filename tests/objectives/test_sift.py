@@ -2,13 +2,14 @@ import pytest
 import torch
 
 from kgqa.batch import Loss
+from kgqa.models.classifiers import PlainHead, TaskBatch
 from kgqa.models.collate import Collator
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
 from kgqa.models.reader import Reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.sentences import pad_rows
-from kgqa.objectives.classification import ClassBatch, Classification
+from kgqa.objectives.classification import Task
 from kgqa.objectives.qa import QA
 from kgqa.objectives.sift import SiFT
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
@@ -16,18 +17,19 @@ from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 
 
-def batch(seed: int) -> ClassBatch:
+def batch(seed: int) -> TaskBatch:
     draw = torch.Generator().manual_seed(seed)
     ids = torch.randint(6, 40, (16, 8), generator=draw)
     labels = torch.randint(0, 2, (16,), generator=draw)
     ids[:, 4] = torch.where(labels > 0, 40, 5)
-    return ClassBatch(pad_rows([([2, *row, 3], 10) for row in ids.tolist()], 0), labels)
+    return TaskBatch(pad_rows([([2, *row, 3], 10) for row in ids.tolist()], 0), labels, torch.arange(16))
 
 
 def make(variant: str, weight: float = 1.0, **options: float) -> SiFT:
     torch.manual_seed(0)
     settings = EncoderSettings(variant=variant, max_position_embeddings=48, embedding_size=16, **SIZES)  # type: ignore[arg-type]
-    return SiFT(Classification(build_encoder(settings, 64), dropout=0.0), weight, **options)
+    head = PlainHead(build_encoder(settings, 64), 2, "sentence")
+    return SiFT(Task(head, "sentence", save=lambda *_: None), weight, **options)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from kgqa.operations.following import (
     as_choices_along,
     as_choices_to,
     clues,
+    follows,
     led_to,
     nested_in,
     plan,
@@ -124,3 +125,17 @@ def test_training_takes_an_accepted_end_and_others() -> None:
     assert made is not None and made[0].golds == ("Ada Moss",) and len(made[1]) == 3
     nobody = Example(example.question, concepts=("Nobody",))
     assert training_ways(nobody, asked, 3, np.random.default_rng(0)) is None
+
+
+class _Graph:
+    """What `follows` looks at."""
+
+    def __init__(self, name: str, count: int | None, is_remote: bool = False) -> None:
+        self.name, self.entity_count, self.is_remote = name, count, is_remote
+
+
+def test_facts_are_followed_over_ones_own_graph() -> None:
+    named, common = said("Who sails the Gull?", "Gull"), said("Which ship?", "ship")
+    assert follows(_Graph("fleet", 100), common) and follows(_Graph("wiki", None, True), common)
+    assert follows(_Graph("wiki", 10**6), named) and not follows(_Graph("wiki", 10**6), common)
+    assert not follows(_Graph("everyday", 100), named)

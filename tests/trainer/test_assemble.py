@@ -145,3 +145,13 @@ def test_a_narrower_generator() -> None:
     assert (small.num_hidden_layers, small.hidden_size, small.intermediate_size) == (2, 8, 16)
     assert objective.discriminator.embeddings is objective.generator.electra.embeddings
     assert built(recipe("electra", "rtd")).generator.config.num_hidden_layers == 1
+
+
+def test_a_temperature_is_heard_or_refused(tmp_path: Path) -> None:
+    teacher = built(recipe())
+    teacher.export(tmp_path)
+    student = built(recipe("tinybert", "tinybert", teacher=str(tmp_path), prediction=True, temperature=3.0))
+    assert isinstance(student, TinyBERT) and student.temperature == 3.0
+    for options in ({"temperature": 2.0}, {"objective": "tinybert", "teacher": str(tmp_path), "temperature": 2.0}):
+        with pytest.raises(InputError, match="nothing is softened"):
+            built(recipe("bert", **options))  # type: ignore[arg-type]

@@ -63,8 +63,10 @@ def test_the_key_follows_the_content() -> None:
 def test_graphs_that_are_ranked_otherwise_are_kept_apart() -> None:
     class Large:
         entity_count = 1_000_000
+        kind_names = ()
 
     class Small:
         entity_count = 1_000
+        kind_names = ()
 
     assert retrieval_settings(Small(), 10) == "max_nodes=10" != retrieval_settings(Large(), 10)  # type: ignore[arg-type]

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.models.classifiers import Classifier
+from kgqa.models.classifiers import Classifier, Encoding
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
 from kgqa.text.datasets.labelled import Labelled
-from kgqa.trainer.tasks import TaskRecipe, labels_of, train_task
+from kgqa.trainer.tasks import LabelledBatches, TaskRecipe, labels_of, train_task
 from kgqa.types import InputError
 
 GOOD, BAD = "i dig a hole with red trowel", "i dig a hole with blue trowel"
@@ -68,8 +68,35 @@ def test_a_frozen_encoder_stays_as_it_is(tokenizer, tokenizer_folder, tmp_path: 
     assert all(torch.equal(value, after[name]) for name, value in before.items())
 
 
+def test_every_example_once_an_epoch_in_a_fixed_order(tokenizer) -> None:  # type: ignore[no-untyped-def]
+    rows = [Labelled("dig " * (n % 7 + 1), label=str(n % 2)) for n in range(70)]
+    encode = Encoding(tokenizer, "sentence", ["0", "1"], 16, False)
+    batches, again = (LabelledBatches(rows, encode, 16, seed=3) for _ in range(2))
+    for epoch in range(2):
+        steps = range(epoch * batches.steps_per_epoch, (epoch + 1) * batches.steps_per_epoch)
+        assert sum(len(batches[step].label) for step in steps) == 70
+        assert all(torch.equal(batches[s].tokens.input_ids, again[s].tokens.input_ids) for s in steps)
+
+
 def test_what_cannot_be_learnt_from_is_said() -> None:
     with pytest.raises(InputError, match="no label"):
         labels_of([Labelled("a")], "sentence")
     with pytest.raises(InputError, match="one class only"):
         labels_of([Labelled("a", label="x")], "sentence")
+
+
+def test_a_teacher_is_learnt_from_in_two_stages(tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
+    train_task(recipe("sentence", encoder, tmp_path, epochs=12), tmp_path / "teacher")
+    teacher = str(tmp_path / "teacher" / "export")
+    inside = recipe("sentence", encoder, tmp_path, teacher=teacher, layers=True, epochs=6)
+    train_task(inside, tmp_path / "inside")
+    parts = [json.loads(line) for line in (tmp_path / "inside" / "log.jsonl").read_text().splitlines()]
+    assert {"hidden", "attention"} <= parts[-1].keys()
+    stage = recipe("sentence", tmp_path / "inside" / "export", tmp_path, teacher=teacher, temperature=2.0, epochs=12)
+    _, figures = train_task(stage, tmp_path / "student")
+    assert figures["accuracy"] > 0.9
+    with pytest.raises(InputError, match="name one in task.teacher"):
+        train_task(recipe("sentence", encoder, tmp_path, temperature=2.0), tmp_path / "none")
+    with pytest.raises(InputError, match="other classes"):
+        train_task(recipe("pair", encoder, tmp_path, teacher=teacher), tmp_path / "other")

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
+from kgqa.graph.retrieval.kinds_asked import kind_likelihood
 from kgqa.graph.retrieval.languages import with_other_names
 from kgqa.graph.retrieval.names import about_names, named_seeds
 from kgqa.graph.retrieval.question_types import asked, vague_relations
-from kgqa.graph.retrieval.ranking import score_bridges, score_context, weights_for
+from kgqa.graph.retrieval.ranking import EDITED, TYPED, score_bridges, score_context, weights_for
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Link, Mention, NodeRole, Question, Subgraph
 
 Relevance = Callable[[str, Sequence[str]], NDArray[np.floating]]
@@ -76,11 +77,14 @@ def retrieve(
     reached = walk(graph, everyone, columns, hops, settings, named)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
-    weights = weights_for(graph)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
     if question.choices or graph.is_remote:
+        weights = EDITED if weights_for(graph) is TYPED else weights_for(graph)
         context = score_context(reached, columns[:, 0], wanted, vague, weights=weights)
     else:
+        weights, likelihood = weights_for(graph), None
+        if "kind" in weights:
+            likelihood = kind_likelihood(question.text, graph.kind_names, graph.kinds(reached.ids))
         context = score_context(
             reached,
             columns[:, 0],
@@ -89,6 +93,7 @@ def retrieve(
             lambda ids: graph.neighbours(ids, settings.hub_facts),
             _JUDGED * max_nodes,
             weights,
+            likelihood,
         )
     if named is not None and named.any():
         context = about_names(context, reached, named, question.text, relations, max_nodes)

@@ -283,6 +283,8 @@ class RdfReader:
                 self.tally.skipped["label that is empty or over 1,000 characters"] += 1
         elif role is Role.WORDS and is_text:
             self.tally.words.setdefault(head, {})[value.language or ""] = value.value
+        elif role is Role.KIND and is_text:
+            self.tally.kinds[head] = value.value
         elif role is Role.LICENCE:
             if value.value not in self.tally.licences and len(self.tally.licences) < 20:
                 self.tally.licences.append(value.value[:300])
@@ -298,7 +300,7 @@ class RdfReader:
                 self.tally.skipped[_NOTES if is_text and not relation.startswith(OWL) else _SCHEMA] += 1
         elif (tail := self.concept(value)) is None:
             return
-        elif role not in (Role.FACT, Role.TYPE, Role.LABEL, Role.ALTERNATE, Role.WORDS):
+        elif role not in (Role.FACT, Role.TYPE, Role.LABEL, Role.ALTERNATE, Role.WORDS, Role.KIND):
             gathered.note(role, head, relation, tail, graph)
         elif head in gathered.reified:
             gathered.annotations.setdefault(head, []).append((relation, tail))

@@ -148,9 +148,16 @@ class Endpoint:
         for name, value in self.headers.items():
             request.add_unredirected_header(name, value)
         self.requests += 1
+        until = time.monotonic() + self.timeout_s
         try:
             with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
-                content = response.read(_LARGEST)
+                content = bytearray()
+                while part := response.read1(1 << 16):
+                    content += part
+                    if time.monotonic() > until:  # one that drips never lets a single read time out
+                        raise TimeoutError("timed out")
+                    if len(content) > _LARGEST:
+                        raise InputError(f"{self.url}: answered with over {_LARGEST:,} bytes; ask for less")
         except http.client.HTTPException as error:
             raise EOFError(str(error)) from None
         answer: Any = json.loads(content)

@@ -10,11 +10,12 @@ from kgqa.types import Relation
 
 @dataclass(slots=True)
 class Tally:
-    """Filled while a source is read: what was left out and why, words of relations, licences."""
+    """Filled while a source is read: what was left out and why, words of relations, kinds of concepts, licences."""
 
     skipped: Counter[str] = field(default_factory=Counter)
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
     inverses: dict[str, str] = field(default_factory=dict)  # relation -> the one that says it the other way round
+    kinds: dict[str, str] = field(default_factory=dict)  # concept -> what kind of thing it is
     licences: list[str] = field(default_factory=list)
 
     def relations(self, language: str = "en") -> list[Relation]:

@@ -44,6 +44,7 @@ class Role(IntEnum):
     QUALIFIER = 22
     RANK = 23
     PROPERTY = 24
+    KIND = 25
 
 
 LABELS = (
@@ -77,6 +78,7 @@ _SYNTAX = {
     RDF + "predicate": Role.PREDICATE,
     RDF + "object": Role.OBJECT,
     KGQA + "words": Role.WORDS,
+    KGQA + "kind": Role.KIND,
     RDFS + "subClassOf": Role.FACT,
     RDFS + "domain": Role.DOMAIN,
     RDFS + "range": Role.RANGE,

@@ -96,6 +96,9 @@ class GraphStore:
             mapped = Residence()
             for name, dtype in ARRAYS.items():
                 path = folder / f"{name}.bin"
+                if name == "kind" and name not in manifest["sizes"]:  # a store from before there were kinds
+                    arrays[name] = np.zeros(0, dtype=dtype)
+                    continue
                 size = path.stat().st_size // np.dtype(dtype).itemsize
                 if size != manifest["sizes"][name]:
                     raise InputError(
@@ -147,6 +150,18 @@ class GraphStore:
     def entity_count(self) -> int:
         """Number of entities; ids are 0 to this, excluded."""
         return len(self._a["name_offsets"]) - 1
+
+    @property
+    def kind_names(self) -> Sequence[str]:
+        """What kinds of thing there are, such as tool, place or feeling; none where the source says none."""
+        return tuple(self.manifest.get("kinds", ()))
+
+    def kinds(self, entities: Ints) -> Ints:
+        """Kind of each entity by its place in `kind_names`, -1 where it has none."""
+        column = self._a["kind"]
+        if not len(column):
+            return np.full(len(entities), -1, dtype=np.int32)
+        return column.take(entities).astype(np.int32) - 1
 
     @property
     def edge_count(self) -> int:

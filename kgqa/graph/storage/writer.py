@@ -62,8 +62,10 @@ ARRAYS = {
     "label_preferred": "u1",  # (L,)
     "key_hash": "<u8",  # (K,) sorted
     "key_entity": "<i4",  # (K,)
+    "kind": "u1",  # (V,) one more than the place in the manifest's kinds, 0 for none; empty without kinds
 }
 _CHUNK = 200_000
+_MOST_KINDS = 255
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Progress = Callable[[str, int], None]
@@ -78,12 +80,13 @@ def write_store(
     about: dict[str, Any] | None = None,
     progress: Progress | None = None,
     inverses: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
 
     `language` is preferred for labels; `relations` name relations, before the labels of the source do;
     `about` is added to the manifest (licence, sources); `inverses` names for a relation the one that says it the other
-    way round. All three may still be filled while statements are read.
+    way round; `kinds` says what kind of thing an entity is. All four may still be filled while statements are read.
     `progress` hears (stage, count). A store that stands at `folder` is replaced; any other non-empty folder
     is an `InputError`.
     """
@@ -94,8 +97,8 @@ def write_store(
         raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
     temporary, lock = _scratch_folder(folder)
     try:
-        turned = {} if inverses is None else inverses
-        manifest = _write(statements, temporary, relations, name or folder.name, language, progress, turned)
+        turned, sorts = {} if inverses is None else inverses, {} if kinds is None else kinds
+        manifest = _write(statements, temporary, relations, name or folder.name, language, progress, turned, sorts)
         manifest |= about or {}
         manifest["warnings"] = advise(manifest, _unlabelled(temporary))
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
@@ -172,6 +175,7 @@ def _write(
     language: str,
     progress: Progress | None,
     inverses: Mapping[str, str],
+    kinds: Mapping[str, str],
 ) -> dict[str, Any]:
     report = progress or (lambda stage, count: None)
     scratch = Scratch(folder / "scratch")
@@ -189,6 +193,7 @@ def _write(
     report("labels", len(counts))
     steps = {step for relation in scratch.relations for step in steps_of(relation)}
     relation_labels = scratch.write_labels(keep, folder, language, steps | set(inverses.values()))
+    kind_table = _write_kinds(kinds, scratch.names, ids, keep, folder)
     _copy_names(scratch.names, keep, folder)
     _index(folder, counts, report)
     shutil.rmtree(folder / "scratch")
@@ -211,6 +216,7 @@ def _write(
         "largest_degree": int(counts.max()) if len(counts) else 0,
         "languages": list(scratch.languages),
         "graphs": list(scratch.graphs),
+        "kinds": kind_table,
         "relations": [
             {
                 "name": relation.name,
@@ -224,6 +230,21 @@ def _write(
         ],
         "sizes": sizes,
     }
+
+
+def _write_kinds(
+    kinds: Mapping[str, str], names: Names, ids: NDArray[np.int64], keep: NDArray[np.bool_], folder: Path
+) -> list[str]:
+    """The names of the kinds; the column counts from one, since most graphs say nothing of most entities."""
+    found = [(names.find(name), kind) for name, kind in kinds.items()]
+    table = sorted({kind for at, kind in found if at >= 0 and keep[at]})[:_MOST_KINDS]
+    place = {kind: number for number, kind in enumerate(table, 1)}
+    column = np.zeros(int(keep.sum()) if table else 0, dtype=np.uint8)
+    for at, kind in found:
+        if at >= 0 and keep[at]:
+            column[ids[at]] = place.get(kind, 0)
+    column.tofile(folder / "kind.bin")
+    return table
 
 
 def _read(folder: Path, name: str) -> NDArray[Any]:

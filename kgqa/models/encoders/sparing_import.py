@@ -1,4 +1,4 @@
-"""Hugging Face's encoders without what surrounds them, for a process that answers one question and ends."""
+"""Hugging Face's encoders without what surrounds them, for processes that only answer: `kgqa ask`, the app."""
 
 from __future__ import annotations
 

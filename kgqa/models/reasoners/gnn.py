@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from kgqa.batch import EdgeBatch, GraphBatch
 from kgqa.models.segments import segment_softmax
@@ -53,14 +54,21 @@ class Connections(nn.Module):
     """The directed edges a message passes over, with a vector for each kind of edge.
 
     Every stored fact is walked both ways; the context node of a row is joined both ways to the concepts that
-    question, passage and choice mention. Kinds: one per relation label and direction, and two per role.
+    question, passage and choice mention. Kinds: one per relation label and direction, and two per role. With `typed`
+    a kind also knows the roles of both ends, r = f([e ; u_source ; u_target]), as the messages of QA-GNN do
+    (Yasunaga et al., 2021, section 3.3).
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, typed: bool = False) -> None:
         super().__init__()
         self.forward_kind = nn.Linear(size, size)
         self.backward_kind = nn.Linear(size, size)
         self.context_kind = nn.Embedding(2 * NUM_ROLES, size)
+        self.typed = (
+            nn.Sequential(nn.Linear(size + 2 * NUM_ROLES, size), nn.GELU(), nn.Linear(size, size))
+            if typed
+            else None
+        )
 
     def forward(self, labels: Tensor, graph: GraphBatch) -> EdgeBatch:
         """Edges of the whole batch, from label vectors (U, size)."""
@@ -83,6 +91,14 @@ class Connections(nn.Module):
         kinds = torch.cat([kind, kind + len(relation), base + linked_role, base + NUM_ROLES + linked_role])
         table = torch.cat([self.forward_kind(vectors), self.backward_kind(vectors), self.context_kind.weight])
         weight = torch.cat([graph.edge_weight, graph.edge_weight, graph.score.new_ones(2 * len(member))])
+        if self.typed is not None:
+            ends = graph.role[index]  # (2, E')
+            met, kinds = torch.unique(
+                (kinds * NUM_ROLES + ends[0]) * NUM_ROLES + ends[1], return_inverse=True
+            )
+            roles = [met // NUM_ROLES % NUM_ROLES, met % NUM_ROLES]
+            types = [one_hot(role, NUM_ROLES).to(table.dtype) for role in roles]
+            table = self.typed(torch.cat([table[met // NUM_ROLES**2], *types], dim=-1))
         return EdgeBatch(index, kinds, table, weight.clamp(min=1e-3).log())
 
 

@@ -37,7 +37,7 @@ class GreaseLM(Reasoner):
         self.num_fused = min(settings.num_layers, stepper.num_layers)
         self.labels = LabelEncoder(stepper, size)
         self.node_input = NodeInput(size)
-        self.connections = Connections(size)
+        self.connections = Connections(size, typed=True)
         self.layers = nn.ModuleList(
             RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
             for _ in range(self.num_fused)

@@ -22,6 +22,9 @@ from kgqa.models.reasoners.gnn import (
 class QAGNN(Reasoner):
     """Text first, then the graph: the context node starts as the text's summary and takes part.
 
+    A message knows the roles of both ends (section 3.3). A node's relevance is the ranker's, or with
+    `reading.relevance` also a language model's (section 3.1).
+
     With z the context node, z_0 = W s; the layers are those of `RelationalAttention` without an instruction;
     what is handed on is [pooled nodes ; z_L] (section 3.4).
 
@@ -35,7 +38,7 @@ class QAGNN(Reasoner):
         size = settings.graph_size
         self.labels = LabelEncoder(stepper, size)
         self.node_input = NodeInput(size)
-        self.connections = Connections(size)
+        self.connections = Connections(size, typed=True)
         self.start_context = nn.Linear(self.hidden_size, size)
         self.layers = nn.ModuleList(
             RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)

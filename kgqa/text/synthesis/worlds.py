@@ -8,6 +8,7 @@ to that end in reading (Hermann et al., 2015, section 2.1).
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,6 +20,10 @@ from typing import Any, NamedTuple
 from kgqa.types import Example, Passage, Question, Triple
 
 LITERALS = frozenset("date year minutes number money weight years length".split())  # noqa: SIM905
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_SUBJECT = re.compile(r"(Who|Which (\w+)) (?!(?:is|are|was|were) \{|(?:do|does|did|has|have)\b)([^?]+)\?")
+"""Questions for the subject, which turn into "the person who directed Solaris", "the firm that makes Lirado"."""
 _FILE = Path(__file__).with_suffix(".toml")
 _MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 _PASSAGES = (
@@ -81,19 +86,31 @@ class _Maker:
         # how this graph words each relation, and whether it states it the other way round
         self.wording = {id(kind): self._worded(rng.choice(kind.words)) for kind in self.kinds}
         self.facts: list[_Fact] = []
+        # how values are stored: typed as in RDF, or as plain text
+        self.typed = rng.random() < 0.6
+        self.values: dict[str, str] = {}
+        self.says_kinds = rng.random() < 0.6
 
     def make(self, name: str) -> World:
         self._state_facts()
         triples = []
         for fact in self.facts:
             words, turned = self.wording[id(fact.kind)]
-            ends = (fact.tail, fact.head) if turned else (fact.head, fact.tail)
+            tail = self.values.get(fact.tail, fact.tail)
+            ends = (tail, fact.head) if turned else (fact.head, tail)
             triples.append(Triple(ends[0], words, ends[1]))
+        if self.says_kinds:
+            stated = {thing for fact in self.facts for thing in (fact.head, fact.tail)}
+            triples += [
+                Triple(t, _TYPE, kind) for kind, own in self.things.items() for t in own if t in stated
+            ]
         self.rng.shuffle(triples)
         examples = list(islice(self._questions(), 24))
         numbered = [
             Example(
-                Question(e.question.text, (), e.question.passage, f"{name}-{i}"), concepts=e.concepts, kind=e.kind
+                Question(e.question.text, (), e.question.passage, f"{name}-{i}"),
+                concepts=e.concepts,
+                kind=e.kind,
             )
             for i, e in enumerate(examples)
         ]
@@ -127,7 +144,11 @@ class _Maker:
                     continue
                 several = kind.tail not in LITERALS and rng.random() < 0.15
                 for _ in range(rng.randint(2, 3) if several else 1):
-                    tail = self._literal(kind.tail) if kind.tail in LITERALS else rng.choice(self.things[kind.tail])
+                    tail = (
+                        self._literal(kind.tail)
+                        if kind.tail in LITERALS
+                        else rng.choice(self.things[kind.tail])
+                    )
                     if tail != head:
                         self.facts.append(_Fact(kind, head, tail))
         rng.shuffle(self.facts)
@@ -190,25 +211,42 @@ class _Maker:
         return (rng.choice(names["start"]) + middle + rng.choice(names["end"])).capitalize()
 
     def _literal(self, kind: str) -> str:
+        """A value as it is shown; what it is stored as stands in `values`."""
+        shown, datatype, lexical = self._value(kind)
+        if self.typed and datatype:
+            self.values[shown] = f'"{lexical}"^^<{_XSD}{datatype}>'
+        return shown
+
+    def _value(self, kind: str) -> tuple[str, str, str]:
+        """A value as it is shown, and the datatype and form in which a graph may have it."""
         rng = self.rng
         year = rng.randint(1650, 2025)
+        amount = rng.randint(2, 900)
         match kind:
             case "date":
-                return f"{rng.randint(1, 28)} {rng.choice(_MONTHS)} {year}"
+                day, month = rng.randint(1, 28), rng.randint(1, 12)
+                return f"{day} {_MONTHS[month - 1]} {year}", "date", f"{year}-{month:02}-{day:02}"
             case "year":
-                return str(year)
+                return str(year), "gYear", str(year)
             case "minutes":
-                return f"{rng.randint(5, 240)} minutes"
+                return f"{rng.randint(5, 240)} minutes", "", ""
+            case "money" if self.typed:
+                price = f"{amount}.{rng.choice((5, 25, 75, 95))}"
+                return price, "decimal", price
             case "money":
                 unit = rng.choice(["euros", "dollars", "crowns"])
-                return f"{rng.randint(2, 900)}{rng.choice(['', '.50', ',000'])} {unit}"
+                return f"{amount}{rng.choice(['', '.50', ',000'])} {unit}", "", ""
             case "weight":
-                return f"{rng.randint(2, 900)} {rng.choice(['kg', 'grams', 'tonnes'])}"
+                return f"{amount} {rng.choice(['kg', 'grams', 'tonnes'])}", "", ""
+            case "length" if self.typed and rng.random() < 0.5:
+                return f"{amount}.5", "double", f"{amount}.5"
             case "length":
-                return f"{rng.randint(2, 900)} {rng.choice(['metres', 'km', 'cm'])}"
+                return f"{amount} {rng.choice(['metres', 'km', 'cm'])}", "", ""
             case "years":
-                return f"{rng.randint(2, 90)} years"
-        return f"{rng.randint(2, 99000):,}" if rng.random() < 0.5 else str(rng.randint(2, 9000))
+                return f"{rng.randint(2, 90)} years", "", ""
+        number = rng.randint(2, 99000)
+        shown = f"{number:,}" if not self.typed and rng.random() < 0.5 else str(number)
+        return shown, "integer", str(number)
 
     # questions
 
@@ -217,7 +255,7 @@ class _Maker:
         facts = rng.sample(self.facts, len(self.facts))
         for number, fact in enumerate(facts):
             kind = rng.choices(
-                ("tail", "head", "two-hop", "passage", "missing"), weights=(36, 16, 26, 9, 13), k=1
+                ("tail", "head", "two-hop", "passage", "missing", "kind"), weights=(33, 17, 25, 9, 15, 3), k=1
             )[0]
             made = getattr(self, f"_ask_{kind.replace('-', '_')}")(fact)
             if made is not None:
@@ -234,27 +272,55 @@ class _Maker:
     def _heads(self, kind: RelationKind, tail: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(f.head for f in self.facts if f.kind is kind and f.tail == tail))
 
+    def _wording(self, kind: RelationKind, wordings: tuple[str, ...]) -> str:
+        """One of the wordings of a question; half the time one that shares no word with what the graph calls this."""
+        if id(kind) in self.wording and self.rng.random() < 0.5:
+            said = _beginnings(self.wording[id(kind)][0])
+            wordings = tuple(w for w in wordings if not said & _beginnings(w)) or wordings
+        return self.rng.choice(wordings)
+
     def _ask_tail(self, fact: _Fact) -> Example:
-        text = self._typed(self.rng.choice(fact.kind.ask_tail).format(h=fact.head))
-        kind = "literal" if fact.kind.tail in LITERALS else "one-hop"
-        return Example(Question(text), concepts=self._tails(fact.kind, fact.head), kind=kind)
+        text = self._typed(self._wording(fact.kind, fact.kind.ask_tail).format(h=fact.head))
+        tails = self._tails(fact.kind, fact.head)
+        kind = "literal" if fact.kind.tail in LITERALS else "several" if len(tails) > 1 else "one-hop"
+        return Example(Question(text), concepts=tails, kind=kind)
+
+    def _ask_kind(self, fact: _Fact) -> Example | None:
+        """What a thing is, where the graph says so."""
+        if not self.says_kinds or fact.head not in self.things[fact.kind.head]:
+            return None
+        kinds = tuple(kind for kind, own in self.things.items() if fact.head in own)
+        asked = self.rng.choice(("What kind of thing is {h}?", "What is {h}?", "What sort of thing is {h}?"))
+        return Example(Question(self._typed(asked.format(h=fact.head))), concepts=kinds, kind="one-hop")
 
     def _ask_head(self, fact: _Fact) -> Example | None:
         if not fact.kind.ask_head:
             return None
-        text = self._typed(self.rng.choice(fact.kind.ask_head).format(t=fact.tail))
+        text = self._typed(self._wording(fact.kind, fact.kind.ask_head).format(t=fact.tail))
         return Example(Question(text), concepts=self._heads(fact.kind, fact.tail), kind="reverse")
 
     def _ask_two_hop(self, fact: _Fact) -> Example | None:
-        """"Where was the director of Solaris born?": the tail of a fact about the tail of a fact."""
-        onward = [f for f in self.facts if f.head == fact.tail and f.kind is not fact.kind]
-        roles = [w for w in fact.kind.words if not w.startswith("<") and " by" not in f" {w}" and len(w.split()) < 3]
-        if not onward or not roles or len(self._tails(fact.kind, fact.head)) > 1:
-            return None
-        second = self.rng.choice(onward)
-        middle = f"the {roles[0] if self.rng.random() < 0.6 else self.rng.choice(roles)} of {fact.head}"
-        text = self._typed(self.rng.choice(second.kind.ask_tail).format(h=middle))
-        return Example(Question(text), concepts=self._tails(second.kind, fact.tail), kind="two-hop")
+        """ "Where was the director of Solaris born?", "When was the film that was made by Lem shown?"."""
+        described = self._described(fact)
+        self.rng.shuffle(described)
+        for middle, thing in described:
+            onward = [f for f in self.facts if f.head == thing and f is not fact and f.kind is not fact.kind]
+            if onward:
+                second = self.rng.choice(onward)
+                text = self._typed(self._wording(second.kind, second.kind.ask_tail).format(h=middle))
+                return Example(Question(text), concepts=self._tails(second.kind, thing), kind="two-hop")
+        return None
+
+    def _described(self, fact: _Fact) -> list[tuple[str, str]]:
+        """Either end of a fact, told by the other one, where it is the only such thing."""
+        ways: list[tuple[str, str]] = []
+        if len(self._tails(fact.kind, fact.head)) == 1 and fact.kind.tail not in LITERALS:
+            roles = [role for role in fact.kind.words if _is_role(role)][:1]
+            forms = [*(f"the {role} of {{h}}" for role in roles), *(f"{{h}}'s {role}" for role in roles)]
+            ways += [(form, fact.tail) for form in (*forms, *map(_as_clause, fact.kind.ask_tail)) if form]
+        if len(self._heads(fact.kind, fact.tail)) == 1 and fact.tail not in self._tails(fact.kind, fact.tail):
+            ways += [(form, fact.head) for form in map(_as_clause, fact.kind.ask_head) if form]
+        return [(form.format(h=fact.head, t=fact.tail), thing) for form, thing in ways]
 
     def _ask_passage(self, fact: _Fact) -> Example:
         """A passage names the thing, the question says "it"."""
@@ -263,7 +329,9 @@ class _Maker:
         pronoun = f"this {fact.kind.head}"
         text = self._typed(rng.choice(fact.kind.ask_tail).format(h=pronoun))
         return Example(
-            Question(text, (), Passage(passage)), concepts=self._tails(fact.kind, fact.head), kind="with-passage"
+            Question(text, (), Passage(passage)),
+            concepts=self._tails(fact.kind, fact.head),
+            kind="with-passage",
         )
 
     def _ask_missing(self, fact: _Fact) -> Example | None:
@@ -282,8 +350,16 @@ class _Maker:
         ]
         if not lacking:
             return None
-        kind = rng.choice(lacking)
-        return Example(Question(self._typed(rng.choice(kind.ask_tail).format(h=fact.head))), kind="unanswerable")
+        # the hardest: other things of this world have such a fact, or this thing has another of that kind
+        near = [
+            k
+            for k in lacking
+            if k in self.kinds or any(f.kind.tail == k.tail for f in self.facts if f.head == fact.head)
+        ]
+        kind = rng.choice(near if near and rng.random() < 0.6 else lacking)
+        return Example(
+            Question(self._typed(rng.choice(kind.ask_tail).format(h=fact.head))), kind="unanswerable"
+        )
 
     def _typed(self, text: str) -> str:
         """A question as people type it: now and then without capitals or question mark."""
@@ -291,3 +367,30 @@ class _Maker:
         if style < 0.08:
             return text.lower().rstrip("?.")
         return text.rstrip("?") if style < 0.13 else text
+
+
+def _is_role(words: str) -> bool:
+    """Whether a relation's words are what one thing is to another: director, not directed by or kept in."""
+    last = words.split()[-1]
+    return (
+        not words.startswith("<")
+        and len(words.split()) < 3
+        and last not in {"by", "in", "on", "at", "to", "of", "with"}
+    )
+
+
+def _beginnings(text: str) -> set[str]:
+    """First four letters of the longer words."""
+    return {word[:4] for word in re.findall(r"[a-z]{4,}", text.lower())}
+
+
+def _as_clause(question: str) -> str:
+    """A question for the subject as the description of what it asks for; "" for any other.
+
+    >>> _as_clause("Who directed {h}?"), _as_clause("Which firm was started by {t}?"), _as_clause("Who did {h} marry?")
+    ('the person who directed {h}', 'the firm that was started by {t}', '')
+    """
+    match = _SUBJECT.fullmatch(question)
+    if match is None:
+        return ""
+    return f"the {match[2]} that {match[3]}" if match[2] else f"the person who {match[3]}"

@@ -9,6 +9,7 @@ from kgqa.graph.retrieval.question_types import asked, vague_relations
 from kgqa.graph.retrieval.ranking import (
     EDITED,
     GATHERED,
+    TYPED,
     features,
     filling,
     score_bridges,
@@ -103,9 +104,12 @@ def test_nothing_reached_scores_nothing(toy):
 
 def test_weights_go_by_the_size_of_a_graph(toy):
     assert weights_for(toy) is EDITED
-    assert weights_for(SimpleNamespace(entity_count=300_000)) is GATHERED
-    assert weights_for(SimpleNamespace(entity_count=None)) is EDITED  # an endpoint does not tell its size
-    assert GATHERED.keys() == EDITED.keys()
+    assert weights_for(SimpleNamespace(entity_count=300_000, kind_names=())) is GATHERED
+    assert (
+        weights_for(SimpleNamespace(entity_count=None, kind_names=())) is EDITED
+    )  # an endpoint tells no size
+    assert weights_for(SimpleNamespace(entity_count=300, kind_names=("tool",))) is TYPED
+    assert GATHERED.keys() == EDITED.keys() == TYPED.keys() - {"kind"}
 
 
 def test_other_weights_rank_otherwise(toy):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -45,6 +46,33 @@ def test_a_silent_endpoint_is_given_up() -> None:
         with pytest.raises(InputError, match=r"no answer \(timed out\)"):
             endpoint.select("SELECT * {}")
         assert endpoint.requests == 2
+
+
+def test_an_endpoint_that_drips_is_given_up_in_time() -> None:
+    class Drip(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            try:
+                while not done.wait(0.02):
+                    self.wfile.write(b" ")
+            except OSError:
+                pass
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    done = threading.Event()
+    server = HTTPServer(("127.0.0.1", 0), Drip)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}/", timeout_s=0.3, retries=0)
+    begin = time.monotonic()
+    with pytest.raises(InputError, match="timed out"):
+        endpoint.select("SELECT * {}")
+    assert time.monotonic() - begin < 5
+    done.set()
+    server.shutdown()
+    server.server_close()
 
 
 def test_query_refused_and_answered() -> None:

@@ -27,3 +27,21 @@ def test_rows_do_not_see_each_other(tokenizer, digging) -> None:
     pooled = AttentionPooling(8, 8)(torch.randn(2, 8), nodes, graph)
     pooled[0].sum().backward()
     assert nodes.grad is not None and nodes.grad[graph.batch == 1].abs().sum() == 0
+
+
+def test_typed_messages_know_the_roles_of_both_ends(tokenizer, digging) -> None:
+    from dataclasses import replace
+
+    torch.manual_seed(0)
+    graph = Collator(tokenizer)([Example(Question("what"))], [[digging]]).batch.graph
+    labels = torch.randn(len(graph.label_ids), 8)
+    plain, typed = Connections(8), Connections(8, typed=True)
+    role = graph.role.clone()
+    role[4] = 1  # the excavator is now one of the question's concepts
+    changed = replace(graph, role=role)
+    facts = slice(0, 2 * graph.edge_index.shape[1])
+    told = [[c(labels, g).kinds[c(labels, g).kind][facts] for g in (graph, changed)] for c in (plain, typed)]
+    assert torch.equal(*told[0])
+    touched = (graph.edge_index == 4).any(0).repeat(2)
+    same = torch.isclose(*told[1]).all(1)
+    assert same[~touched].all() and not same[touched].any()

@@ -45,9 +45,9 @@ def with_context(path: Path) -> bytes | None:
     try:
         document = json.loads(content)
         found = _written_out(document)
-    except (ValueError, RecursionError):
+        return json.dumps(found, ensure_ascii=False).encode() if found != document else None
+    except (ValueError, RecursionError):  # no JSON, or half a letter in it
         return None  # the parser says where
-    return json.dumps(found, ensure_ascii=False).encode() if found != document else None
 
 
 def depth(content: bytes) -> int:

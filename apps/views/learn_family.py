@@ -1,0 +1,71 @@
+"""Learn, the rest of the family: soft targets, who sees whom, a story continued."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from apps.lens import Lens, Storyteller
+from apps.markup import bars, escaped, plain
+from apps.resources import is_dark, say
+from kgqa.types import InputError
+
+TEMPERATURES = (1.0, 2.0, 5.0)
+BEGINNING = "Once upon a time there was a little girl who"
+SENTENCE = "The dog barked at the postman."
+Table = Callable[[list[str], list[list[float]], str], None]
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def storyteller(folder: str) -> Storyteller:
+    """The causal language model, one for all visitors."""
+    return Storyteller(Path(folder))
+
+
+def softened(opened: Lens) -> None:
+    """One hidden word's guesses at several temperatures: what a student is taught."""
+    found = opened.softened(st.session_state.get("masked", ""), TEMPERATURES)
+    if not found:
+        return
+    st.subheader(say("soft_targets"), anchor=False)
+    st.caption(say("soft_note"))
+    for column, heat, guesses in zip(st.columns(len(found)), TEMPERATURES, found, strict=True):
+        with column:
+            st.markdown(f"**T = {heat:g}**")
+            top = guesses[0].probability
+            st.html(bars((g.word, g.probability / top, f"{g.probability:.2%}") for g in guesses))
+
+
+def sees_whom(opened: Lens, table: Table) -> None:
+    """Attention of the masked encoder beside that of a GPT, and the GPT's way with a story."""
+    st.header(say("storyteller"), anchor=False, divider="gray")
+    try:
+        told = storyteller(os.environ.get("KGQA_STORYTELLER", ""))
+    except InputError:
+        st.info(plain(say("no_storyteller")))
+        return
+    rgb = "87,199,155" if is_dark() else "31,111,84"
+    st.caption(say("sees_note"))
+    sentence = st.session_state.get("masked", "").strip()
+    sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
+    both: tuple[tuple[str, Lens | Storyteller], ...] = (("sees_both", opened), ("sees_before", told))
+    for column, (name, one) in zip(st.columns(2), both, strict=True):
+        with column:
+            st.markdown(f"**{say(name)}**")
+            words, rows = one.attention(sentence, one.num_layers - 1)
+            table(words[:24], rows, rgb)
+    st.subheader(say("story"), anchor=False)
+    st.caption(say("story_note"))
+    with st.form("story"):
+        text = st.text_input(say("story_begins"), BEGINNING, max_chars=300)
+        heat = st.slider(say("temperature"), 0.0, 1.5, 0.0, 0.1)
+        pressed = st.form_submit_button(say("story_button"), type="primary")
+    if pressed and text.strip():
+        turn = st.session_state["story_turn"] = st.session_state.get("story_turn", 0) + 1
+        said = told.go_on(text, 40, heat, turn)
+        st.html(
+            f'<p style="font-size:1.1rem;overflow-wrap:anywhere">{escaped(text)} <em>{escaped(said)}</em></p>'
+        )

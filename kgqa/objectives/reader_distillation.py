@@ -1,0 +1,214 @@
+"""A reader learns from a larger one: what it says of spans, concepts, choices and sources, beside the gold answers."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from kgqa.batch import Loss, Movable, QABatch, TokenBatch
+from kgqa.models.collate import Collated, Collator, Row
+from kgqa.models.heads.choice import of_choices
+from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
+from kgqa.models.segments import segment_softmax
+from kgqa.objectives.qa import QA
+from kgqa.types import Example, Subgraph
+
+NOTHING = -1
+LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class TaughtBatch(Movable):
+    """The same questions as student and teacher read them, each in tokens of its own, and what answers to what.
+
+    A row that the two read in other windows answers to none, and learns from gold alone.
+    """
+
+    student: QABatch
+    teacher: QABatch
+    row: Tensor  # (B,) int64 teacher's row of each of the student's, -1 none
+    node: Tensor  # (N,) int64 teacher's node of each of the student's, -1 none
+    start: Tensor  # (B', T') int64 the student's token in which a token of the teacher's begins, -1 none
+    end: Tensor  # (B', T') int64 the student's token in which it ends, -1 none
+
+    @property
+    def tokens(self) -> TokenBatch:
+        """What the student reads."""
+        return self.student.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """A batch for student and teacher, and the words the student's was made from."""
+
+    batch: TaughtBatch
+    rows: tuple[Row, ...]
+    examples: tuple[Example, ...]
+
+
+class TaughtCollator:
+    """Collates questions twice, for a student and for its teacher, whose tokenizer may be another."""
+
+    def __init__(self, student: Collator, teacher: Collator) -> None:
+        self.student, self.teacher = student, teacher
+        self.facts = student.facts
+
+    def __call__(
+        self, examples: Sequence[Example], subgraphs: Sequence[Sequence[Subgraph]], with_gold: bool = False
+    ) -> Taught:
+        """The questions as both read them; `subgraphs[i]` as for `Collator`."""
+        ours = self.student(examples, subgraphs, with_gold)
+        theirs = self.teacher(examples, subgraphs, with_gold)
+        return Taught(aligned_batch(ours, theirs), ours.rows, ours.examples)
+
+
+def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
+    """Rows, nodes and tokens of the student beside the teacher's; tokens answer to each other by their characters."""
+    batch, other = ours.batch, theirs.batch
+    row = torch.full((batch.num_rows,), NOTHING)
+    node = torch.full_like(batch.graph.node_label, NOTHING)
+    start = torch.full_like(other.tokens.input_ids, NOTHING)
+    end = start.clone()
+    own, given = _single(ours.rows), _single(theirs.rows)
+    for place, number in own.items():
+        if place not in given:
+            continue
+        mine, its = ours.rows[number], theirs.rows[given[place]]
+        row[number] = given[place]
+        count = len(mine.subgraph.nodes) + 1
+        if len(its.subgraph.nodes) + 1 == count:
+            span = torch.arange(its.first_node, its.first_node + count)
+            node[mine.first_node : mine.first_node + count] = span
+        said = [(token, (s, e)) for token, (s, e) in enumerate(mine.offsets) if e > s]
+        ends = [e for _, (_, e) in said]
+        for token, (s, e) in enumerate(its.offsets):
+            if e <= s:
+                continue
+            first, last = bisect_right(ends, s), bisect_right(ends, e - 1)
+            if last < len(said):
+                start[given[place], token], end[given[place], token] = said[first][0], said[last][0]
+    return TaughtBatch(batch, other, row, node, start, end)
+
+
+def _single(rows: Sequence[Row]) -> dict[tuple[int, int], int]:
+    """Number of each row by question and choice, where these are read in one window."""
+    seen: dict[tuple[int, int], list[int]] = {}
+    for number, row in enumerate(rows):
+        seen.setdefault((row.question, row.choice), []).append(number)
+    return {place: numbers[0] for place, numbers in seen.items() if len(numbers) == 1}
+
+
+class TaughtQA(QA):
+    """Gold answers and a teacher's soft ones: (1 - w) L + w T^2 KL (Hinton et al., 2015, section 2).
+
+    The divergence is summed over the heads with their own weights: start and end of a span over the tokens, concepts
+    over the nodes of a row, choices over a question's, the gate over its classes. A teacher of another tokenizer
+    is understood by characters. The batch is a `TaughtBatch`.
+
+    Args:
+        teacher: a trained reader; it stays as it is.
+        temperature: T, by which both sides' scores are divided.
+        soft: w, the teacher's weight.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        teacher: Reader,
+        save: Callable[[Reader, Path], Any],
+        *,
+        temperature: float = 2.0,
+        soft: float = 0.5,
+    ) -> None:
+        super().__init__(reader, save)
+        self._teacher = [teacher.eval().requires_grad_(False)]  # in a list: not trained, not saved
+        self.temperature, self.soft = temperature, soft
+
+    def forward(self, batch: TaughtBatch) -> Loss:  # type: ignore[override]
+        """Loss of a batch; the mean is over its questions."""
+        ours = self.reader(batch.student)
+        gold = self.reader.loss_of(ours, batch.student)
+        teacher = self._teacher[0]
+        if teacher.device != self.reader.device:
+            teacher.to(self.reader.device)
+        with torch.no_grad():
+            told = teacher(batch.teacher)
+        parts = soft_losses(ours, told, batch, self.temperature)
+        questions = max(batch.student.num_questions, 1)
+        soft = sum(
+            (LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()), gold.total.new_zeros(())
+        )
+        soft = soft * self.temperature**2 / questions
+        shown = {f"soft_{name}": value.detach() / count for name, (value, count) in parts.items() if count}
+        total = (1 - self.soft) * gold.total + self.soft * soft
+        return Loss(total, {**gold.parts, **shown}, gold.weight)
+
+    def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
+        """What SiFT keeps steady, of the student."""
+        return super().log_probabilities(batch.student)
+
+
+def soft_losses(
+    ours: Scores, theirs: Scores, batch: TaughtBatch, temperature: float
+) -> dict[str, tuple[Tensor, int]]:
+    """KL divergence of each head's softened answers, summed, and over how many rows or questions; zero for equals."""
+    student, teacher = batch.student, batch.teacher
+    open_row = (batch.row >= 0) & (student.choice < 0)
+    open_question = torch.zeros(student.num_questions, dtype=torch.bool, device=open_row.device)
+    open_question[student.question[student.choice < 0]] = True
+    found = {}
+
+    rows = open_row & student.passage_mask.any(1)
+    its = batch.row[rows]
+    value = ours.span.sum() * 0.0
+    for number, place in ((0, batch.start), (1, batch.end)):
+        said = (theirs.span[its, :, number].float() / temperature).softmax(-1)
+        target = moved(said, place[its], ours.span.shape[1])
+        value = (
+            value
+            + _divergence(target, (ours.span[rows, :, number].float() / temperature).log_softmax(-1)) / 2
+        )
+    found["span"] = (value, int(rows.sum()))
+
+    asked = ~open_question
+    value = ours.choice.sum() * 0.0
+    if asked.any():
+        both = ((ours.choice, student), (theirs.choice, teacher))
+        mine, its = (of_choices(scores, read)[asked] / temperature for scores, read in both)
+        value = value + _divergence(its.softmax(-1), mine.log_softmax(-1))
+    found["choice"] = (value, int(asked.sum()))
+
+    row = student.graph.batch
+    known = (batch.node >= 0) & open_row[row]
+    said = segment_softmax(theirs.concept / temperature, teacher.graph.batch, teacher.num_rows)
+    mine = segment_softmax(ours.concept / temperature, row, student.num_rows).clamp(min=LEAST).log()
+    target = said[batch.node[known]]
+    found["concept"] = (_divergence(target, mine[known]), int(torch.unique(row[known]).numel()))
+
+    value = ours.gate.sum() * 0.0
+    if open_question.any():
+        shared = min(ours.gate.shape[1], theirs.gate.shape[1])
+        mine, its = (s[open_question, :shared].float() / temperature for s in (ours.gate, theirs.gate))
+        value = value + _divergence(its.softmax(-1), mine.log_softmax(-1))
+    found["gate"] = (value, int(open_question.sum()))
+    return found
+
+
+def moved(probability: Tensor, place: Tensor, width: int) -> Tensor:
+    """Probabilities (R, T') carried to the tokens `place` (R, T') of rows as wide as `width`.
+
+    What has no place there, the summary token's first of all, goes to the first token: no span.
+    """
+    target = probability.new_zeros(len(probability), width)
+    return target.scatter_add_(1, place.clamp(min=0), probability)
+
+
+def _divergence(target: Tensor, log_probability: Tensor) -> Tensor:
+    """KL divergence (), summed over all entries; both must be distributions."""
+    return (target * (target.clamp(min=LEAST).log() - log_probability)).sum()

@@ -1,0 +1,225 @@
+"""A reader that goes with one graph: questions made of its own facts, and a short training on them.
+
+A fact's relation gives the wording, as question generation over knowledge bases begins (Serban et al., 2016, section 4,
+templates). Facts of some things are held out, so that before and after are measured on what was not trained on.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgqa.graph.linking.literals import is_value
+from kgqa.graph.samples import is_date, worded
+from kgqa.models.reader import CARD, read_card
+from kgqa.operations.lookup import is_kind
+from kgqa.trainer.answering import train_reader
+from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
+
+MOST_THINGS = 3_000
+"""Concepts whose facts are asked about; of a larger graph so many are drawn."""
+MOST_FACTS = 50
+LEAST_QUESTIONS = 20
+_SHARES = {"one-hop": 40, "reverse": 22, "two-hop": 23, "unanswerable": 15}
+_PLAIN = (
+    "What is the {r} of {h}?",
+    "{h}: {r}?",
+    "Tell me the {r} of {h}.",
+    "Which {r} does {h} have?",
+    "What do you know about the {r} of {h}?",
+)
+_BACK = (
+    "What has the {r} {t}?",
+    "Of what is {t} the {r}?",
+    "Which one has {t} as its {r}?",
+    "{t} is the {r} of what?",
+)
+
+
+@dataclass(frozen=True)
+class _Fact:
+    head: int
+    relation: int
+    tail: int
+
+
+def own_questions(
+    graph: KnowledgeGraph, count: int, seed: int = 0, held_out: float = 0.25
+) -> tuple[list[Example], list[Example]]:
+    """Up to `count` questions about a graph's facts, and up to a third as many about things that the others leave out.
+
+    Kinds are one-hop, reverse, two-hop and unanswerable (the thing has no such fact, though others have).
+
+    Raises:
+        InputError: the graph is an endpoint, or has too few facts to ask about.
+    """
+    if graph.entity_count is None:
+        raise InputError(
+            f"{graph.name}: an endpoint cannot be gone through; import it first (kgqa graph import)"
+        )
+    maker = _Maker(graph, random.Random(f"adapt/{seed}"), held_out)
+    train = list(maker.questions(count, False))
+    held = list(maker.questions(max(count // 3, LEAST_QUESTIONS), True))
+    if len(train) < LEAST_QUESTIONS or not held:
+        raise InputError(
+            f"{graph.name}: {len(train)} questions can be made of its facts, too few to adapt a reader to"
+        )
+    return train, held
+
+
+class _Maker:
+    def __init__(self, graph: KnowledgeGraph, rng: random.Random, held_out: float) -> None:
+        self.graph, self.rng = graph, rng
+        size = graph.entity_count or 0
+        chosen = rng.sample(range(size), min(size, MOST_THINGS))
+        edges = graph.neighbours(np.array(sorted(chosen), dtype=np.int32), MOST_FACTS)
+        ends = np.unique(np.concatenate([edges.head, edges.tail]))
+        self.label = dict(zip(ends.tolist(), graph.labels(ends), strict=True))
+        self.name = dict(zip(ends.tolist(), graph.names(ends), strict=True))
+        self.facts = [
+            _Fact(*fact)
+            for fact in zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True)
+            if self._can_be_asked(*fact)
+        ]
+        self.of_head: dict[int, list[_Fact]] = defaultdict(list)
+        self.of_tail: dict[int, list[_Fact]] = defaultdict(list)
+        for fact in self.facts:
+            self.of_head[fact.head].append(fact)
+            self.of_tail[fact.tail].append(fact)
+        self.held = {
+            fact.head for fact in self.facts if _draw(self.name[fact.head]) < held_out
+        }  # by its name, so that the same things are held out whatever else is in the graph
+
+    def _can_be_asked(self, head: int, relation: int, tail: int) -> bool:
+        known, ends = self.graph.relations[relation], (self.label[head], self.label[tail])
+        said = all(ends) and max(map(len, ends)) <= 60 and bool(known.label or known.words)
+        return said and head != tail and not is_value(self.name[head]) and not is_kind(known)
+
+    def questions(self, count: int, held: bool) -> Iterator[Example]:
+        """Questions about the facts of things that are held out, or of all others."""
+        facts = [fact for fact in self.facts if (fact.head in self.held) == held]
+        seen: set[str] = set()
+        for _ in range(4 * count if facts else 0):
+            kind = self.rng.choices(list(_SHARES), list(_SHARES.values()))[0]
+            made = getattr(self, f"_{kind.replace('-', '_')}")(self.rng.choice(facts))
+            if made is not None and made[0] not in seen:
+                seen.add(made[0])
+                yield Example(Question(made[0], id=f"own-{len(seen)}"), concepts=made[1], kind=kind)
+            if len(seen) == count:
+                return
+
+    def _tails(self, head: int, relation: int) -> tuple[str, ...]:
+        return self._said(fact.tail for fact in self.of_head[head] if fact.relation == relation)
+
+    def _said(self, ends: Iterator[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.label[end] for end in ends))
+
+    def _asking(self, relation: int, about: str, dated: bool) -> str:
+        known = self.graph.relations[relation]
+        if self.rng.random() < 0.5:
+            return worded(known, about, dated)
+        role = (known.label or known.words).removeprefix("has ")
+        return self.rng.choice(_PLAIN).format(r=role, h=about)
+
+    def _one_hop(self, fact: _Fact) -> tuple[str, tuple[str, ...]]:
+        text = self._asking(fact.relation, self.label[fact.head], is_date(self.name[fact.tail]))
+        return text, self._tails(fact.head, fact.relation)
+
+    def _reverse(self, fact: _Fact) -> tuple[str, tuple[str, ...]] | None:
+        if is_value(self.name[fact.tail]):
+            return None
+        known, tail = self.graph.relations[fact.relation], self.label[fact.tail]
+        text = self.rng.choice(_BACK).format(r=(known.label or known.words).removeprefix("has "), t=tail)
+        if known.inverse and self.rng.random() < 0.5:
+            text = worded(Relation("", known.inverse), tail)
+        return text, self._said(f.head for f in self.of_tail[fact.tail] if f.relation == fact.relation)
+
+    def _two_hop(self, fact: _Fact) -> tuple[str, tuple[str, ...]] | None:
+        onward = [f for f in self.of_head[fact.tail] if f.relation != fact.relation and f.tail != fact.head]
+        if not onward or len(self._tails(fact.head, fact.relation)) > 1:
+            return None
+        second, known = self.rng.choice(onward), self.graph.relations[fact.relation]
+        middle = f"the {(known.label or known.words).removeprefix('has ')} of {self.label[fact.head]}"
+        text = self._asking(second.relation, middle, is_date(self.name[second.tail]))
+        return text, self._tails(fact.tail, second.relation)
+
+    def _unanswerable(self, fact: _Fact) -> tuple[str, tuple[str, ...]] | None:
+        other = self.rng.choice(self.facts)
+        mine = {f.relation for f in (*self.of_head[fact.head], *self.of_tail[fact.head])}
+        if other.relation in mine:
+            return None
+        return self._asking(other.relation, self.label[fact.head], is_date(self.name[other.tail])), ()
+
+
+def _draw(name: str) -> float:
+    """A number from 0 to 1 that a name always has."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=4).digest()) / 2**32
+
+
+def write_questions(examples: Sequence[Example], path: Path) -> None:
+    """Write questions with their answers as JSON lines."""
+    rows = [
+        {"id": e.question.id, "question": e.question.text, "kind": e.kind, "answers": list(e.concepts)}
+        for e in examples
+    ]
+    for row in rows:
+        row["source"] = "knowledge" if row["answers"] else "none"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def adapted_recipe(
+    model: Path, graph: str, questions: Path, name: str, minutes: float, steps: int | None
+) -> AnsweringRecipe:
+    """A short training of a reader on questions over one graph, with made-up worlds beside them against forgetting."""
+    card = read_card(model)
+    own = {"name": str(questions), "graph": graph}
+    data: list[dict[str, Any]] = [
+        {**own, "weight": 4, "batch_questions": 8},
+        {"name": "worlds", "graph": "none", "limit": 400, "seed": 77, "weight": 2, "batch_questions": 8},
+    ]
+    if card.get("reading", {}).get("reread"):
+        data.append({**own, "weight": 4, "batch_questions": 4, "reread": 8, "ways": True})
+    rates = {"learning_rate": 3e-4, "encoder_learning_rate": 3e-5, "warmup": 0.1}
+    return AnsweringRecipe.model_validate(
+        {
+            "name": name,
+            "encoder": {"folder": str(model), "dropout": 0.0, "freeze_words": True},
+            "reasoner": card["reasoner"],
+            "reading": card.get("reading", {}),
+            "data": data,
+            "paraphrase": 0.0,
+            "store_subgraphs": False,
+            "trainer": {"max_minutes": minutes, "max_steps": steps, "threads": 1, **rates},
+        }
+    )
+
+
+def adapt(
+    model: Path, graph: str, examples: Sequence[Example], out: Path, minutes: float, steps: int | None = None
+) -> Path:
+    """Train a reader on questions over a graph; the folder of the one that goes with it.
+
+    What was fitted to the reader before (gate, confidences, second opinion) is kept: a short training moves it little.
+    """
+    if (model / "words.safetensors").exists() or (model / "entities.safetensors").exists():
+        raise InputError(f"{model}: readers with word or entity vectors are not adapted; take kgqa-base")
+    out.mkdir(parents=True, exist_ok=True)
+    questions = out / "questions.jsonl"
+    write_questions(examples, questions)
+    before = read_card(model)
+    name = f"{before.get('name') or model.name}, adapted to {Path(graph).name.split('.')[0]}"
+    train_reader(adapted_recipe(model, graph, questions, name, minutes, steps), out)
+    card_file = out / "export" / CARD
+    fitted = {key: before[key] for key in ("calibration", "gate", "second_opinion") if key in before}
+    card = {**json.loads(card_file.read_text(encoding="utf-8")), **fitted}
+    card_file.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return out / "export"

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from kgqa.korean.gloss import gloss
+from kgqa.korean.pieces import Said
+
+
+@pytest.mark.parametrize(
+    ("korean", "english"),
+    [
+        ("땅을 뭘로 팠어?", "What did I dig the ground with?"),
+        ("무엇을 써서 땅을 팠을까?", "What did I dig the ground with?"),
+        ("땅을 파는 데 무엇을 사용했나요?", "What did I dig the ground with?"),
+        ("땅을 팔 때 쓴 것은 무엇입니까?", "What did I dig the ground with?"),
+        ("땅을 판 이유는 무엇인가?", "Why did I dig the ground?"),
+        ("땅을 판 까닭은?", "Why did I dig the ground?"),
+        ("무엇을 하려고 땅을 팠지?", "Why did I dig the ground?"),
+        ("무엇 때문에 땅을 팠니?", "Why did I dig the ground?"),
+        ("무엇을 찾으려고 땅을 팠니?", "What did I dig the ground to look for?"),
+        ("빵을 만드는 사람은 누구인가요?", "Who makes bread?"),
+        ("낙타가 사는 곳은 어디예요?", "Where does a camel live?"),
+        ("민지가 마신 것은 무엇이니?", "What did Minji drink?"),
+        ("머리에 쓰는 것은 무엇인가요?", "What do I wear on a head?"),
+        ("비누는 무엇을 할 때 쓰나요?", "What do I use soap for?"),
+        ("냉장고는 뭐에 쓰는 물건이야?", "What do I use a fridge for?"),
+        ("소방관은 무엇을 하는 사람이에요?", "What does a firefighter do?"),
+        ("손이 더러우면 어떻게 해야 하나요?", "What do I have to do, if a hand is dirty?"),
+        ("책을 빌리려면 어디에 가야 해요?", "Where do I have to go to borrow a book?"),
+    ],
+)
+def test_roundabout_questions_are_plain(korean, english):
+    assert (
+        gloss(korean, {"소방관": "firefighter", "낙타": "camel", "비누": "soap"}.get, Said()).text == english
+    )
+
+
+def test_what_is_said_stays():
+    assert gloss("새로 산 우산은 노란색이다.", {}.get).text.startswith("The umbrella that")

@@ -1,0 +1,188 @@
+"""The service under load, beside a plain extractive reader of its encoder: answers a second, and the wait for each.
+
+    python training/bench/serving.py [--callers 1 4 16 64 100] [--questions 200] [--processes 1] [--threads 1]
+
+Callers ask over HTTP on this machine, each the next question as soon as it has the answer to the last, of the everyday
+development questions, whose texts are told apart by a number. An answer with another's id or question is mixed up, a
+request without an answer is lost. The plain reader is Hugging Face's: `AutoModelForQuestionAnswering` over the encoder
+of the served reader, the same questions with their passages, in batches of 16, no HTTP and no graph. Beside the times
+on the clock stand processor seconds, which say what a free machine would do where this one is shared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+import psutil
+
+from kgqa.serving.client import Client
+from kgqa.types import InputError
+
+DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+Asked = dict[str, object]
+
+
+def questions() -> list[Asked]:
+    """The development questions as the service takes them."""
+    rows = map(json.loads, DEV.read_text(encoding="utf-8").splitlines())
+    return [{name: row[name] for name in ("question", "passage", "choices") if row.get(name)} for row in rows]
+
+
+def cpu_s(pid: int) -> float:
+    """Processor seconds of a process and its children."""
+    here = psutil.Process(pid)
+    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
+    return float(sum(one.user + one.system for one in times))
+
+
+class Service:
+    """`kgqa serve` on a free port of this machine, ready."""
+
+    def __init__(self, model: str, processes: int, threads: int) -> None:
+        command = [sys.executable, "-m", "kgqa", "serve", "--port", "0", "--model", model, "--timeout", "300"]
+        threads_ = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+        self.process = subprocess.Popen(
+            [*command, "--processes", str(processes)],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **threads_},
+        )
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        found = re.search(r"http://[\w.:]+", said)
+        if found is None:
+            sys.exit(f"the service did not start: {said}")
+        self.url = found.group()
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()  # its log
+        while True:
+            try:
+                with urllib.request.urlopen(f"{self.url}/ready", timeout=10):
+                    return
+            except OSError:
+                if self.process.poll() is not None:
+                    sys.exit("the service ended")
+                time.sleep(0.5)
+
+    def close(self) -> None:
+        """Stop it."""
+        self.process.terminate()
+        self.process.wait()
+
+
+def load(service: Service, path: str, callers: int, asked: list[Asked]) -> list[str]:
+    """A row of the table: so many callers at a time, until every question has been asked once."""
+    numbers, spent, wrong = count(), [], Counter[str]()
+    lock = threading.Lock()
+
+    def call() -> None:
+        client = Client(service.url, timeout_s=600)
+        while (number := next(numbers)) < len(asked):
+            body = {**asked[number], "id": f"asked {number}"}
+            begin = time.perf_counter()
+            try:
+                found = client.post(path, body)
+            except InputError:
+                wrong["lost"] += 1
+                continue
+            with lock:
+                spent.append(time.perf_counter() - begin)
+                mixed = found["id"] != body["id"] or found["question"] != body["question"]
+                wrong["mixed"] += mixed
+
+    before, begin = cpu_s(service.process.pid), time.perf_counter()
+    threads = [threading.Thread(target=call) for _ in range(callers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - begin
+    cpu = cpu_s(service.process.pid) - before
+    return [
+        f"{path}, {callers} callers",
+        *_figures(spent, seconds, cpu, len(asked)),
+        str(wrong["lost"]),
+        str(wrong["mixed"]),
+    ]
+
+
+def _figures(spent: list[float], seconds: float, cpu: float, asked: int) -> list[str]:
+    spent = sorted(spent) or [float("nan")]
+    late = spent[min(len(spent) - 1, int(0.95 * len(spent)))]
+    each = 1000 * cpu / asked
+    return [
+        f"{len(spent) / seconds:.1f}",
+        f"{statistics.median(spent):.2f}",
+        f"{late:.2f}",
+        f"{each:.0f}",
+        f"{1000 / each:.1f}",
+    ]
+
+
+def plain_reader(folder: Path, asked: list[Asked], batch: int = 16) -> list[str]:
+    """The row of Hugging Face's extractive reader over the same encoder (its head has random weights)."""
+    import torch
+    from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForQuestionAnswering.from_pretrained(folder).float().eval()
+    spent = []
+    before, begin = time.process_time(), time.perf_counter()
+    for at in range(0, len(asked), batch):
+        began = time.perf_counter()
+        texts = [(str(row["question"]), str(row.get("passage", ""))) for row in asked[at : at + batch]]
+        tokens = tokenizer(
+            *map(list, zip(*texts, strict=True)), padding=True, truncation=True, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            scores = model(**tokens)
+        scores.start_logits.argmax(-1), scores.end_logits.argmax(-1)
+        spent += [time.perf_counter() - began] * len(texts)
+    cpu, seconds = time.process_time() - before, time.perf_counter() - begin
+    return ["plain extractive reader, 16 together", *_figures(spent, seconds, cpu, len(asked)), "0", "0"]
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--callers", type=int, nargs="+", default=[1, 4, 16, 64, 100])
+    options.add_argument("--questions", type=int, default=200, help="of each row of the table")
+    options.add_argument("--model", default="kgqa-base")
+    options.add_argument("--processes", type=int, default=1)
+    options.add_argument("--threads", type=int, default=1, help="of each process")
+    chosen = options.parse_args()
+    import torch
+
+    from kgqa.assets import find_model
+
+    torch.set_num_threads(chosen.threads)
+    there = questions()
+    asked = [there[7 * n % len(there)] for n in range(chosen.questions)]
+    print("| | answers a s | median s | p95 s | CPU ms each | answers a CPU s | lost | mixed |")
+    print("|---|---|---|---|---|---|---|---|")
+    service = Service(chosen.model, chosen.processes, chosen.threads)
+    try:
+        load(service, "/v1/answer", 4, asked[:16])  # warm
+        for callers in chosen.callers:
+            print("|", " | ".join(load(service, "/v1/answer", callers, asked)), "|", flush=True)
+        print(
+            "|", " | ".join(load(service, "/v1/explain", 4, asked[: chosen.questions // 4])), "|", flush=True
+        )
+    finally:
+        service.close()
+    print("|", " | ".join(plain_reader(find_model(chosen.model), asked)), "|")
+
+
+if __name__ == "__main__":
+    main()
