@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -63,7 +64,7 @@ def answered(
         named = os.environ.get("RAY_ADDRESS")
         here: dict[str, Any] = {} if named else {"num_cpus": workers + 1, "include_dashboard": False}
         try:
-            ray.init(log_to_driver=False, logging_level="error", **here)
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)
         except Exception as error:  # of many kinds, none of them promised
             said = (str(error).splitlines() or [type(error).__name__])[0][:200]
             raise InputError(f"{named or 'ray'}: no cluster to be had ({said}); use --engine local") from None
