@@ -67,6 +67,6 @@ def test_upload_report_search_and_ask(open_page: Callable[[str], Any]) -> None:
 def test_endpoints_are_checked(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGQA_ALLOW_SPARQL", "1")
     page = open_page("own").run()
-    page.text_input[0].input("http://127.0.0.1:1/sparql")
+    page.text_input[0].input("http://127.0.0.1:8001/sparql")
     page.button[0].click().run()
     assert not page.exception and "inside this network" in page.error[0].value
