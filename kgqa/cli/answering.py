@@ -114,21 +114,25 @@ def evaluate_task(
     calibrate: bool = False,
     device: str = "auto",
     language: str = "auto",
+    ablation: str = "none",
 ) -> None:
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
-    `calibrate` first fits its gate and its confidences to the data set and stores them in its folder.
+    `calibrate` first fits its gate and its confidences to the data set and stores them in its folder. `ablation` takes
+    something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`).
 
     Raises:
-        InputError: the data set, the reader or the graph cannot be found or used.
+        InputError: the data set, the reader, the graph or the ablation cannot be found or used.
     """
     from rich.console import Console
     from rich.table import Table
 
     from kgqa.assets import find_model
+    from kgqa.graph.retrieval.ablation import find_ablation
     from kgqa.text.datasets.loading import load_dataset
 
     find_model(model)
+    ablate = find_ablation(ablation)
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:
         raise InputError(f"{data or task}: no questions found")
@@ -139,6 +143,8 @@ def evaluate_task(
     from kgqa.evaluation.evaluation import evaluate
 
     answerer = Answerer.load(model, graph, device=device, language=language)
+    if ablation != "none":
+        answerer.ablate = ablate
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))
     figures = evaluate(answerer.answer_many, examples)

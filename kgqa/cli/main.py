@@ -155,7 +155,7 @@ def evaluate(
         bool, typer.Option("--sparql", help="For graphs: ask each through a SPARQL endpoint on this machine.")
     ] = False,
     ablation: Annotated[
-        str, typer.Option(help="For graphs: none, shuffled, no-direct-edges or no-facts; what is left without them.")
+        str, typer.Option(help="none, shuffled, no-direct-edges or no-facts: what is left without them.")
     ] = "none",
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
@@ -190,7 +190,7 @@ def evaluate(
     if is_prompted(model):
         evaluate_prompted(task, data, open_prompter(model, shots, shown, worth, device), limit, as_json)
         return
-    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device, language)
+    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device, language, ablation)
 
 
 @app.command()

@@ -22,9 +22,9 @@ from kgqa.evaluation.graph_suite import (
 )
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import OverlayGraph
-from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.graph.retrieval.ablation import find_ablation
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import InputError, KnowledgeGraph
+from kgqa.types import KnowledgeGraph
 
 
 def evaluate_graphs(
@@ -56,8 +56,7 @@ def evaluate_graphs(
             if places[asked.graph] <= limit:
                 kept.append(asked)
         suite = kept
-    if ablation not in ABLATIONS:
-        raise InputError(f"{ablation}: no such ablation; write one of {', '.join(ABLATIONS)}")
+    find_ablation(ablation)
     systems: dict[str, System] = {"reader": _reader(model, device, ablation)}
     systems |= {name: lambda graph, made=made: made(graph).answer_many for name, made in BASELINES.items()}  # type: ignore[misc]
     with ExitStack() as endpoints:
@@ -120,7 +119,7 @@ def _reader(model: str, device: str, ablation: str = "none") -> System:
         if not first:
             first.append(Answerer.load(model, graph, device=device))
             if ablation != "none":
-                first[0].ablate = ABLATIONS[ablation]
+                first[0].ablate = find_ablation(ablation)
         if id(graph) not in over:
             over[id(graph)] = first[0].with_graph(graph)
             if isinstance(graph, OverlayGraph) and id(graph.base) in over:

@@ -72,6 +72,9 @@ def test_evaluate_prints_figures(model_folder, tools_file, tmp_path, capsys) -> 
     evaluate_task("own", data, str(tools_file), str(model_folder), None, True)
     figures = json.loads(capsys.readouterr().out)
     assert figures["questions"] == 1 and 0 <= figures["hits@1"] <= 1
+    evaluate_task("own", data, str(tools_file), str(model_folder), None, True, ablation="no-facts")
+    with pytest.raises(InputError, match="no such ablation; write one of none, shuffled"):
+        evaluate_task("own", data, str(tools_file), str(model_folder), None, True, ablation="mixed")
 
 
 def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_path, capsys) -> None:

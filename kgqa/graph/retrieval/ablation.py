@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgqa.types import NodeRole, Subgraph
+from kgqa.types import InputError, NodeRole, Subgraph
 
 Ablation = Callable[[Subgraph], Subgraph]
 
@@ -53,3 +53,14 @@ ABLATIONS: dict[str, Ablation] = {
     "no-direct-edges": without_direct_edges,
     "no-facts": without_facts,
 }
+
+
+def find_ablation(name: str) -> Ablation:
+    """The ablation of that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in ABLATIONS:
+        raise InputError(f"{name}: no such ablation; write one of {', '.join(ABLATIONS)}")
+    return ABLATIONS[name]
