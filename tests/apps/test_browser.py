@@ -132,7 +132,7 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("heading", name="Compare").wait_for()
     settled(page)
-    assert page.get_by_label("Question").input_value() == "What did she use?"
+    assert page.get_by_role("textbox", name="Question", exact=True).input_value() == "What did she use?"
     page.get_by_role("button", name="Compare").click()
     page.get_by_text(" ms").first.wait_for()
 
@@ -147,7 +147,7 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.get_by_role("button", name="Ask over this graph").click()
     page.get_by_text("Your graph").last.wait_for()
     settled(page)
-    page.get_by_label("Question").fill("What calms the bees?")
+    page.get_by_role("textbox", name="Question", exact=True).fill("What calms the bees?")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_text("over bees").wait_for()
 
@@ -205,7 +205,7 @@ def test_the_history_survives_a_reload_and_is_walked_by_arrows(page: Any, addres
     page.locator(".st-key-history1").wait_for()
     settled(page)
     assert "plant flowers" in page.locator(".st-key-history1").inner_text()
-    page.get_by_label("Question").press("ArrowUp")
+    page.get_by_role("textbox", name="Question", exact=True).press("ArrowUp")
     page.locator("[role=status]").wait_for()
     settled(page)
     page.get_by_text("Passage: I want to plant flowers").wait_for()
