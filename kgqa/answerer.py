@@ -14,9 +14,11 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from kgqa.assets import DEFAULT_READER, find_model
-from kgqa.batch import Fused, QABatch
+from kgqa.batch import QABatch
+from kgqa.candidates import led_first, merged, reordered, with_added, with_verdicts
 from kgqa.checking import check_question, checked_language
-from kgqa.deletion import answer_paths, by_deletion, targets
+from kgqa.deletion import by_deletion
+from kgqa.evidence import deciding_rows, evidence_of, shown_first
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
@@ -25,11 +27,10 @@ from kgqa.graph.linking.normalising import ARTICLES, words
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
-from kgqa.models.collate import Collated, Collator, Row
+from kgqa.models.collate import Collated, Collator
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
-from kgqa.models.facts_in_words import told_paths
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.heads.gate import FIRST_VERDICT
@@ -42,12 +43,8 @@ from kgqa.operations.computing import computed
 from kgqa.operations.following import Led, as_choices_along, as_choices_to, follows, led_to, plan, silence
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
-    NO,
-    YES,
     Answer,
     Candidate,
-    Evidence,
-    EvidencePath,
     Example,
     InputError,
     KnowledgeGraph,
@@ -66,8 +63,6 @@ TOGETHER = (2, 64)
 """Questions read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
-LED = 0.95
-"""Probability that is dealt out among what the ways that were read lead to, where facts are followed."""
 CANDIDATES = 10
 
 
@@ -349,12 +344,12 @@ class Answerer:
         ]
         added = set(self.graph.names(self.graph.added_ends)) if len(self.graph.added_ends) else set()
         if added:
-            concepts = [_with_added(found, added, self.reading.reread) for found in concepts]
+            concepts = [with_added(found, added, self.reading.reread) for found in concepts]
         found = list(concepts)
         for n, reached in led.items():
-            found[n] = _led_first(concepts[n], reached, subgraphs[n][0])
+            found[n] = led_first(concepts[n], reached, subgraphs[n][0])
         for n, row in self.second_reading(questions, subgraphs, concepts, asked).items():
-            found[n] = _reordered(concepts[n], row, self.second_opinion)
+            found[n] = reordered(concepts[n], row, self.second_opinion)
         return found
 
     def _follow(
@@ -432,13 +427,13 @@ class Answerer:
                 ranked = choices[number]
             else:
                 gate = dict(zip(GATED, gates[number], strict=False))
-                ranked = _merge(gate, spans[number], concepts[number])
-                ranked = _with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], spans[number])
+                ranked = merged(gate, spans[number], concepts[number])
+                ranked = with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], spans[number])
             best = ranked[0]
-            rows = _deciding(best, example.question, number, collated.rows, scores)
-            evidence = _evidence(best, example.question, rows, scores.fused, self.reading.facts)
+            rows = deciding_rows(best, example.question, number, collated.rows, scores)
+            evidence = evidence_of(best, example.question, rows, scores.fused, self.reading.facts)
             if best.source is Source.KNOWLEDGE:
-                evidence = _shown_first(evidence, led.get(number, ()), best)
+                evidence = shown_first(evidence, led.get(number, ()), best)
             text = None if best.source is Source.NONE else best.text
             answers.append(
                 Answer(
@@ -483,128 +478,3 @@ def _likely(gate: Tensor) -> list[bool]:
     """Whether each question may be one about knowledge, by the gate's scores (Q, C)."""
     likely: list[bool] = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
     return likely
-
-
-def _with_added(candidates: list[Candidate], added: set[str], most: int) -> list[Candidate]:
-    """Candidates with the concepts of added facts among the first `most`, which are read again: what if it were so."""
-    later = [c for c in candidates[most:] if c.concept in added][: most // 2]
-    if not later:
-        return candidates
-    others = [c for c in candidates[:most] if c.concept not in added]
-    out = set(others[len(others) - len(later) :])
-    kept = [c for c in candidates[:most] if c not in out]
-    return [*kept, *later, *(c for c in candidates if c not in kept and c not in later)]
-
-
-def _led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgraph) -> list[Candidate]:
-    """Candidates with those first that facts lead to, by what was read of the ways."""
-    weights = torch.tensor([reached.score for reached in led]).softmax(0).tolist()
-    share = {graph.nodes[reached.node]: LED * weight for reached, weight in zip(led, weights, strict=True)}
-    found = [replace(c, score=share.get(c.concept or "", (1 - LED) * c.score)) for c in candidates]
-    return sorted(found, key=lambda c: (c.concept not in share, -c.score, c.text))
-
-
-def _shown_first(evidence: Evidence, led: Sequence[Led], best: Candidate) -> Evidence:
-    """Evidence that begins with the way by which an answer was found, if it was found so."""
-    own = [reached.path for reached in led if evidence.subgraph.nodes[reached.node] == best.concept]
-    others = [other for other in evidence.paths if other.steps not in {path.steps for path in own}]
-    return replace(evidence, paths=(*own, *others)[:3])
-
-
-def _reordered(
-    candidates: Sequence[Candidate], second: Tensor, weights: tuple[float, float]
-) -> list[Candidate]:
-    """Candidates with the probability that the first so many share dealt out anew by both readings."""
-    first = candidates[: len(second)]
-    score = torch.tensor([c.score for c in first])
-    mixed = (weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]).softmax(0) * score.sum()
-    again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
-    return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))
-
-
-def _with_verdicts(
-    ranked: list[Candidate],
-    gate: dict[Source, float],
-    verdicts: Sequence[float],
-    spans: Sequence[Candidate],
-) -> list[Candidate]:
-    """Yes and no among the candidates; where either is likelier than every source, it comes first."""
-    if not verdicts:
-        return ranked
-    place = spans[0].span if spans else None
-    said = [
-        Candidate(text, Source.PASSAGE, value, span=place)
-        for text, value in zip((YES, NO), verdicts, strict=True)
-    ]
-    if max(verdicts) > max(gate.values()):
-        said.sort(key=lambda c: -c.score)
-        return [*said, *ranked]
-    return [*ranked[:1], *sorted([*ranked[1:], *said], key=lambda c: (c.source is Source.NONE, -c.score))]
-
-
-def _merge(
-    gate: dict[Source, float], spans: Sequence[Candidate], concepts: Sequence[Candidate]
-) -> list[Candidate]:
-    """The gate decides the source of the first answer; within a source the head's order holds."""
-    pool = {Source.PASSAGE: spans, Source.KNOWLEDGE: concepts}
-    none = Candidate("", Source.NONE, gate[Source.NONE])
-    open_to = [source for source in pool if pool[source]]
-    source = max([*open_to, Source.NONE], key=lambda s: gate[s])
-    weighed = [replace(c, score=c.score * gate[s]) for s in open_to for c in pool[s]]
-    weighed.sort(key=lambda c: (c.source is not source, -c.score, c.text))
-    return [none, *weighed] if source is Source.NONE else [*weighed, none]
-
-
-def _deciding(
-    best: Candidate, question: Question, number: int, rows: Sequence[Row], scores: Scores
-) -> list[Row]:
-    """A question's rows, first the one that the answer was read in: of several windows, that which rates it highest."""
-
-    def worth(place: int) -> float:
-        row = rows[place]
-        if best.source is Source.CHOICE and question.choices[row.choice] == best.text:
-            return float(scores.choice[place])
-        if best.source is Source.KNOWLEDGE and best.concept in row.subgraph.nodes:
-            first = row.first_node + 1
-            nodes = scores.concept[first : first + len(row.subgraph.nodes)]
-            return float(nodes.log_softmax(0)[row.subgraph.nodes.index(best.concept)])
-        return float("-inf")
-
-    own = [place for place, row in enumerate(rows) if row.question == number]
-    return [rows[place] for place in sorted(own, key=worth, reverse=True)]
-
-
-def _evidence(
-    best: Candidate, question: Question, rows: Sequence[Row], fused: Fused | None = None, facts: int = 0
-) -> Evidence:
-    """The span, or paths to the answer's node: those told in words or the reasoner's own, then by attention."""
-    if best.source is Source.PASSAGE:
-        return Evidence(span=best.span, subgraph=rows[0].subgraph, score=best.score)
-    row = rows[0]
-    if best.source is Source.CHOICE:
-        row = next(r for r in rows if question.choices[r.choice] == best.text)
-    graph = row.subgraph
-    if not len(graph.edges):
-        return Evidence(subgraph=graph, score=best.score)
-    cost = None
-    if fused is not None and fused.attention is not None:
-        weight = fused.attention[row.first_edge : row.first_edge + len(graph.edges)]
-        cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
-    own = [path for node in targets(best, graph) for path in _own_path(fused, row, node)]
-    own.sort(key=lambda path: -path.score)
-    if facts:
-        own = told_paths(graph, targets(best, graph), facts)
-    by_steps = {path.steps: path for path in [*own, *answer_paths(best, graph, cost)]}
-    return Evidence(paths=tuple(by_steps.values())[:3], subgraph=graph, score=best.score)
-
-
-def _own_path(fused: Fused | None, row: Row, node: int) -> list[EvidencePath]:
-    """The path that the reasoner itself decoded for a node of a row's subgraph, if it does so."""
-    if fused is None or fused.paths is None or fused.path_weight is None or fused.attention is None:
-        return []
-    count, place = len(fused.attention), row.first_node + 1 + node
-    steps = [step for step in fused.paths[place].tolist() if step >= 0]
-    if not steps:
-        return []
-    edges = tuple(step % count - row.first_edge for step in steps)
-    return [EvidencePath(edges, tuple(step < count for step in steps), float(fused.path_weight[place]))]

@@ -39,7 +39,7 @@ def test_a_batch_answers_as_one_by_one(answerer: Answerer) -> None:
 
 
 def test_a_knowledge_answer_cites_a_path_to_it(answerer: Answerer) -> None:
-    from kgqa.answerer import _evidence
+    from kgqa.evidence import evidence_of
     from kgqa.graph.retrieval.retrieval import retrieve
     from kgqa.models.collate import Row
     from kgqa.types import Candidate
@@ -48,7 +48,7 @@ def test_a_knowledge_answer_cites_a_path_to_it(answerer: Answerer) -> None:
     graph = retrieve(question, answerer.graph, answerer.linker, max_nodes=20)[0]
     trowel = graph.nodes[graph.labels.index("trowel")]
     best = Candidate("trowel", Source.KNOWLEDGE, 0.9, concept=trowel)
-    evidence = _evidence(best, question, [Row(0, -1, (), graph, 0, 0)], None)
+    evidence = evidence_of(best, question, [Row(0, -1, (), graph, 0, 0)], None)
     (triple,) = evidence.triples(evidence.paths[0])
     assert triple.head == trowel and triple.relation.endswith("usedFor")
 
@@ -73,42 +73,6 @@ def test_a_word_with_a_slip_is_linked_to_the_nearest_label(answerer: Answerer) -
     (subgraph,) = answerer.retrieve(Question("Where is the excavater?"))
     assert "excavator" in subgraph.labels
     assert "excavator" in answerer.with_graph(answerer.graph).retrieve(Question("excavater"))[0].labels
-
-
-def test_evidence_comes_from_the_window_that_won(answerer: Answerer) -> None:
-
-    from kgqa.answerer import _deciding
-    from kgqa.models.collate import Row
-    from kgqa.models.reader import Scores
-    from kgqa.types import Candidate, Subgraph
-
-    graph = Subgraph(nodes=("a", "b"), labels=("a", "b"))
-    rows = [Row(0, -1, (), graph, 0, 0), Row(0, -1, (), graph, 3, 4), Row(1, -1, (), graph, 6, 8)]
-    concept = torch.tensor([0.0, 2.0, 2.0, 0.0, 1.0, 5.0, 0.0, 9.0, 9.0])
-    scores = Scores(None, torch.zeros(0), torch.zeros(3), concept, torch.zeros(0))  # type: ignore[arg-type]
-    best = Candidate("b", Source.KNOWLEDGE, 0.9, concept="b")
-    assert [row.first_node for row in _deciding(best, Question("which"), 0, rows, scores)] == [3, 0]
-    rows = [Row(0, choice, (), graph, 0, 0) for choice in (0, 0, 1, 1)]
-    scores = Scores(None, torch.zeros(0), torch.tensor([0.0, 1.0, 2.0, 3.0]), concept, torch.zeros(0))  # type: ignore[arg-type]
-    chosen = Candidate("x", Source.CHOICE, 0.9)
-    assert _deciding(chosen, Question("which", ("x", "y")), 0, rows, scores)[0] is rows[1]
-
-
-def test_a_reasoners_own_path_comes_first(digging) -> None:
-
-    from kgqa.answerer import _evidence
-    from kgqa.batch import Fused
-    from kgqa.models.collate import Row
-    from kgqa.types import Candidate, Source
-
-    nothing = torch.zeros(0)
-    paths = torch.full((7, 2), -1)
-    paths[5] = torch.tensor([5, 6])  # node 4 of a row that begins at node 0 and fact 1 of 4
-    fused = Fused(nothing, nothing, nothing, nothing, torch.ones(4), paths, torch.full((7,), 0.25))
-    best = Candidate("dig foundation", Source.KNOWLEDGE, 0.5, concept="ev:foundation")
-    evidence = _evidence(best, Question("what"), [Row(0, -1, (), digging, 0, 1)], fused)
-    first = evidence.paths[0]
-    assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
 
 
 class Elsewhere(torch.Tensor):

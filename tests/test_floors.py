@@ -24,6 +24,8 @@ FLOORS = {
     "trainer": 5,
     "deletion": 4,
     "operations": 4,
+    "candidates": 5,
+    "evidence": 5,
     "answerer": 6,
     "explain": 6,
     "evaluation": 6,

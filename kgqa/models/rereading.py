@@ -76,33 +76,32 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
 
 def around(table: PathTable, node: int, facts: int) -> Subgraph:
     """The part of a subgraph that the best paths to a node run over; the node plays the choice."""
-    graph = table.subgraph
-    kept = {node, *table.sources.tolist()}
     edges = {edge for told in table.paths(node, facts) for edge in told.steps}
-    gloss = table.gloss(node)
-    if gloss is not None:
+    if (gloss := table.gloss(node)) is not None:
         edges.add(gloss)
-    for edge in edges:
-        kept |= {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
-    order = np.array(sorted(kept), dtype=np.int64)
-    place = np.full(len(graph.nodes), -1, dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    rows = np.array(sorted(edges), dtype=np.int64)
-    facts_of_it = graph.edges[rows].copy() if len(rows) else np.zeros((0, 3), dtype=np.int32)
-    facts_of_it[:, 0], facts_of_it[:, 2] = place[facts_of_it[:, 0]], place[facts_of_it[:, 2]]
-    roles = graph.roles[order].copy()
-    roles[place[node]] = int(NodeRole.CHOICE)
-    links = [replace(link, node=int(place[link.node])) for link in graph.links if link.node in kept]
-    links = [link for link in links if link.node != place[node]]
-    links.append(Link(NodeRole.CHOICE, 0, len(graph.labels[node]), int(place[node])))
+    return part_of(table.subgraph, sorted(edges), table.sources.tolist(), node)
+
+
+def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
+    """Some facts of a subgraph, with some nodes beside; `end` plays the choice."""
+    edges = subgraph.edges[list(rows)].copy()
+    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
+    place = np.full(len(subgraph.nodes), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept), dtype=np.int32)
+    edges[:, 0], edges[:, 2] = place[edges[:, 0]], place[edges[:, 2]]
+    roles = subgraph.roles[kept].copy()
+    roles[place[end]] = int(NodeRole.CHOICE)
+    links = [replace(link, node=int(place[link.node])) for link in subgraph.links if place[link.node] >= 0]
+    links = [link for link in links if link.node != place[end]]
+    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[end]), int(place[end])))
     return Subgraph(
-        nodes=tuple(graph.nodes[n] for n in order.tolist()),
-        labels=tuple(graph.labels[n] for n in order.tolist()),
+        nodes=tuple(subgraph.nodes[node] for node in kept.tolist()),
+        labels=tuple(subgraph.labels[node] for node in kept.tolist()),
         roles=roles,
-        scores=graph.scores[order],
-        edges=facts_of_it,
-        weights=graph.weights[rows] if len(rows) else np.zeros(0, dtype=np.float32),
-        relations=graph.relations,
+        scores=subgraph.scores[kept],
+        edges=edges,
+        weights=subgraph.weights[list(rows)],
+        relations=subgraph.relations,
         links=tuple(links),
     )
 

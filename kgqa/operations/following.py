@@ -20,11 +20,11 @@ from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import words
 from kgqa.graph.retrieval.names import SMALL
 from kgqa.models.collate import accepts
-from kgqa.models.rereading import shortened
+from kgqa.models.rereading import part_of, shortened
 from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike
 from kgqa.operations.lookup import is_kind
-from kgqa.types import EvidencePath, Example, KnowledgeGraph, Link, NodeRole, Question, Relation, Subgraph
+from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question, Relation, Subgraph
 
 MOST_READ = 10
 """Ways that are read against the question."""
@@ -262,30 +262,6 @@ def as_choices_along(
 def _kind_of(subgraph: Subgraph, node: int) -> list[int]:
     own = np.flatnonzero(subgraph.edges[:, 0] == node).tolist()
     return [row for row in own if is_kind(subgraph.relations[int(subgraph.edges[row, 1])])][:1]
-
-
-def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
-    """Some facts of a subgraph, with some nodes beside; `end` plays the choice."""
-    edges = subgraph.edges[list(rows)].copy()
-    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
-    place = np.full(len(subgraph.nodes), -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept), dtype=np.int32)
-    edges[:, 0], edges[:, 2] = place[edges[:, 0]], place[edges[:, 2]]
-    roles = subgraph.roles[kept].copy()
-    roles[place[end]] = int(NodeRole.CHOICE)
-    links = [replace(link, node=int(place[link.node])) for link in subgraph.links if place[link.node] >= 0]
-    links = [link for link in links if link.node != place[end]]
-    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[end]), int(place[end])))
-    return Subgraph(
-        nodes=tuple(subgraph.nodes[node] for node in kept.tolist()),
-        labels=tuple(subgraph.labels[node] for node in kept.tolist()),
-        roles=roles,
-        scores=subgraph.scores[kept],
-        edges=edges,
-        weights=subgraph.weights[list(rows)],
-        relations=subgraph.relations,
-        links=tuple(links),
-    )
 
 
 class Plan(NamedTuple):

@@ -1,0 +1,78 @@
+"""Candidates of several sources and readings as one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from kgqa.operations.following import Led
+from kgqa.types import NO, YES, Candidate, Source, Subgraph
+
+LED = 0.95
+"""Probability that is dealt out among what the ways that were read lead to, where facts are followed."""
+
+
+def with_added(candidates: list[Candidate], added: set[str], most: int) -> list[Candidate]:
+    """Candidates with the concepts of added facts among the first `most`, which are read again: what if it were so."""
+    later = [c for c in candidates[most:] if c.concept in added][: most // 2]
+    if not later:
+        return candidates
+    others = [c for c in candidates[:most] if c.concept not in added]
+    out = set(others[len(others) - len(later) :])
+    kept = [c for c in candidates[:most] if c not in out]
+    return [*kept, *later, *(c for c in candidates if c not in kept and c not in later)]
+
+
+def led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgraph) -> list[Candidate]:
+    """Candidates with those first that facts lead to, by what was read of the ways."""
+    weights = torch.tensor([reached.score for reached in led]).softmax(0).tolist()
+    share = {graph.nodes[reached.node]: LED * weight for reached, weight in zip(led, weights, strict=True)}
+    found = [replace(c, score=share.get(c.concept or "", (1 - LED) * c.score)) for c in candidates]
+    return sorted(found, key=lambda c: (c.concept not in share, -c.score, c.text))
+
+
+def reordered(
+    candidates: Sequence[Candidate], second: Tensor, weights: tuple[float, float]
+) -> list[Candidate]:
+    """Candidates with the probability that the first so many share dealt out anew by both readings."""
+    first = candidates[: len(second)]
+    score = torch.tensor([c.score for c in first])
+    mixed = (weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]).softmax(0) * score.sum()
+    again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
+    return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))
+
+
+def with_verdicts(
+    ranked: list[Candidate],
+    gate: dict[Source, float],
+    verdicts: Sequence[float],
+    spans: Sequence[Candidate],
+) -> list[Candidate]:
+    """Yes and no among the candidates; where either is likelier than every source, it comes first."""
+    if not verdicts:
+        return ranked
+    place = spans[0].span if spans else None
+    said = [
+        Candidate(text, Source.PASSAGE, value, span=place)
+        for text, value in zip((YES, NO), verdicts, strict=True)
+    ]
+    if max(verdicts) > max(gate.values()):
+        said.sort(key=lambda c: -c.score)
+        return [*said, *ranked]
+    return [*ranked[:1], *sorted([*ranked[1:], *said], key=lambda c: (c.source is Source.NONE, -c.score))]
+
+
+def merged(
+    gate: dict[Source, float], spans: Sequence[Candidate], concepts: Sequence[Candidate]
+) -> list[Candidate]:
+    """The gate decides the source of the first answer; within a source the head's order holds."""
+    pool = {Source.PASSAGE: spans, Source.KNOWLEDGE: concepts}
+    none = Candidate("", Source.NONE, gate[Source.NONE])
+    open_to = [source for source in pool if pool[source]]
+    source = max([*open_to, Source.NONE], key=lambda s: gate[s])
+    weighed = [replace(c, score=c.score * gate[s]) for s in open_to for c in pool[s]]
+    weighed.sort(key=lambda c: (c.source is not source, -c.score, c.text))
+    return [none, *weighed] if source is Source.NONE else [*weighed, none]
