@@ -212,3 +212,18 @@ def matthews(predicted: ArrayLike, gold: ArrayLike) -> float:
     if not a.std() or not b.std():
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])
+
+
+def accepts(concepts: Sequence[str], label: str) -> bool:
+    """Whether a node's label is an accepted surface form (case, articles and plain plurals apart)."""
+    return surface_key(label) in {surface_key(concept) for concept in concepts}
+
+
+def surface_key(text: str) -> str:
+    """A surface form without case, articles and plain plurals.
+
+    >>> surface_key("The garden_Trowels")
+    'garden trowel'
+    """
+    words = [w for w in text.lower().replace("_", " ").split() if w not in {"a", "an", "the"}]
+    return " ".join(w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in words)

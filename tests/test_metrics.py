@@ -118,3 +118,7 @@ def test_entity_f1_is_seqevals() -> None:
     gold, said = ([[chance.choice(tags) for _ in range(9)] for _ in range(200)] for _ in range(2))
     assert entity_f1(said, gold) == pytest.approx(seqeval.f1_score(gold, said))
     assert entity_f1(gold, gold) == 1.0 and entity_f1([["O"]], [["O"]]) == 0.0
+
+
+def test_surface_forms() -> None:
+    assert metrics.accepts(("a trowel", "spade"), "Trowels") and not metrics.accepts(("glass",), "glas")

@@ -14,11 +14,13 @@ from torch import Tensor
 
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
+from kgqa.metrics import surface_key
 from kgqa.models.entities import EntityVectors
 from kgqa.models.facts_in_words import PathTable, choice_nodes, facts_of
 from kgqa.models.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.person_masking import Anybody, Pieces
 from kgqa.models.reading import ReadingSettings
+from kgqa.models.rows import Parts, Row
 from kgqa.models.word_vectors import WordVectors
 from kgqa.types import Example, InputError, NodeRole, Source, Span, Subgraph
 
@@ -31,22 +33,6 @@ MAX_ROWS = 600
 """Windows of one question, over all its choices; each is a row of the batch with its own copy of the subgraph."""
 ROUND = 16
 """Rows are as long as the next multiple of this: the kernels' caches grow with every new shape."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What a row of the batch was made from, for decoding: which question, and where its tokens stand.
-
-    `offsets` maps token -> character range of the passage (0, 0 elsewhere); nodes first+1 .. first+N of the
-    batch are the subgraph's nodes in order (`first` is the context node).
-    """
-
-    question: int
-    choice: int
-    offsets: tuple[tuple[int, int], ...]
-    subgraph: Subgraph
-    first_node: int
-    first_edge: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +82,16 @@ class Collator:
     ) -> Collated:
         """Collate questions; `subgraphs[i]` holds one subgraph per choice of question i, or one.
 
-        With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels by
-        `accepts`.
+        With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels as
+        `kgqa.metrics.accepts` does.
         """
-        parts = _Parts()
+        parts = Parts()
         for index, example in enumerate(examples):
             self._add(parts, index, example, subgraphs[index], with_gold)
         return self._pack(parts, examples, with_gold)
 
     def _add(
-        self, parts: _Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
+        self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
     ) -> None:
         question = example.question
         asked, asked_words = self._read(question.text)
@@ -239,7 +225,7 @@ class Collator:
                 self._labels[label] = found
         return found
 
-    def _pack(self, parts: _Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
+    def _pack(self, parts: Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
         longest = max(len(ids) for ids in parts.ids)
         width = max(longest, min(-(-longest // ROUND) * ROUND, self.max_tokens))
         tokens = TokenBatch(
@@ -284,7 +270,7 @@ class Collator:
         return Collated(batch, rows, tuple(examples))
 
     def _pack_graphs(
-        self, parts: _Parts, examples: Sequence[Example], with_gold: bool
+        self, parts: Parts, examples: Sequence[Example], with_gold: bool
     ) -> tuple[GraphBatch, Tensor]:
         table: dict[str, int] = {"": 0}
         node_label: list[int] = []
@@ -292,12 +278,12 @@ class Collator:
         edge_label: list[int] = []
         edges: list[np.ndarray] = []
         for row, graph in enumerate(parts.graphs):
-            golds = {_key(c) for c in examples[parts.question[row]].concepts} if with_gold else set()
+            golds = {surface_key(c) for c in examples[parts.question[row]].concepts} if with_gold else set()
             node_label.append(0)
             accepted.append(False)
             for label in graph.labels:
                 node_label.append(table.setdefault(label, len(table)))
-                accepted.append(bool(golds) and _key(label) in golds)
+                accepted.append(bool(golds) and surface_key(label) in golds)
             relation = np.array(
                 [table.setdefault(r.words or r.label, len(table)) for r in graph.relations] or [0]
             )
@@ -358,60 +344,6 @@ class Collator:
 def gold_source(example: Example) -> int:
     """The class of a gold answer in `Gold.source`."""
     return SOURCES.index(example.source) if example.verdict is None else VERDICTS[example.verdict]
-
-
-class _Parts:
-    """Rows while they are being gathered."""
-
-    def __init__(self) -> None:
-        self.ids: list[list[int]] = []
-        self.segments: list[list[int]] = []
-        self.offsets: list[list[tuple[int, int]]] = []
-        self.question: list[int] = []
-        self.choice: list[int] = []
-        self.graphs: list[Subgraph] = []
-        self.first_nodes: list[int] = []
-        self.first_edges: list[int] = []
-        self.mentions: list[tuple[int, int, int]] = []
-        self.features: list[list[NDArray[np.float32]]] = []
-        self.spans: list[tuple[int, int]] = []
-        self._nodes = 0
-        self._edges = 0
-
-    def add_row(
-        self,
-        question: int,
-        choice: int,
-        ids: list[int],
-        segments: list[int],
-        passage: Pieces,
-        passage_at: int,
-        left: int,
-        graph: Subgraph,
-    ) -> int:
-        """Append a row with its own copy of the subgraph; returns the row's number."""
-        offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
-        self.ids.append(ids)
-        self.segments.append(segments)
-        self.offsets.append(offsets)
-        self.question.append(question)
-        self.choice.append(choice)
-        self.graphs.append(graph)
-        self.first_nodes.append(self._nodes)
-        self.first_edges.append(self._edges)
-        self._nodes += len(graph.nodes) + 1
-        self._edges += len(graph.edges)
-        return len(self.ids) - 1
-
-
-def accepts(concepts: Sequence[str], label: str) -> bool:
-    """Whether a node's label is an accepted surface form (case, articles and plain plurals apart)."""
-    return _key(label) in {_key(concept) for concept in concepts}
-
-
-def _key(text: str) -> str:
-    words = [w for w in text.lower().replace("_", " ").split() if w not in {"a", "an", "the"}]
-    return " ".join(w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in words)
 
 
 def _special(tokenizer: Tokenizer, *names: str) -> int:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import words
 from kgqa.graph.retrieval.names import SMALL
-from kgqa.models.collate import accepts
+from kgqa.metrics import accepts
 from kgqa.models.rereading import part_of, shortened
 from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike

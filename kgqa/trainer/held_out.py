@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 import torch
 
-from kgqa.models.collate import Collated, accepts
+from kgqa.metrics import accepts
+from kgqa.models.collate import Collated
 from kgqa.models.reader import Reader
 from kgqa.types import Candidate, Example, Question, Source
 

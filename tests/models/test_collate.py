@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.models.collate import Collator, accepts
+from kgqa.models.collate import Collator
 from kgqa.models.reading import ReadingSettings
 from kgqa.types import Example, InputError, Link, NodeRole, Passage, Question, Span, Subgraph
 
@@ -58,10 +58,6 @@ def test_only_passage_tokens_may_be_answers(tokenizer, digging) -> None:
     batch = Collator(tokenizer)([Example(question)], [[digging]]).batch
     assert torch.equal(batch.passage_mask, batch.tokens.token_type_ids.bool() & batch.passage_mask)
     assert batch.passage_mask.sum() == 11
-
-
-def test_surface_forms() -> None:
-    assert accepts(("a trowel", "spade"), "Trowels") and not accepts(("glass",), "glas")
 
 
 def test_links_of_a_long_passage_are_placed_in_every_window_that_shows_them(tokenizer) -> None:

@@ -1,0 +1,71 @@
+"""What the rows of a batch were made from, while they are gathered and afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.models.person_masking import Pieces
+from kgqa.types import Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a row of the batch was made from, for decoding: which question, and where its tokens stand.
+
+    `offsets` maps token -> character range of the passage (0, 0 elsewhere); nodes first+1 .. first+N of the
+    batch are the subgraph's nodes in order (`first` is the context node).
+    """
+
+    question: int
+    choice: int
+    offsets: tuple[tuple[int, int], ...]
+    subgraph: Subgraph
+    first_node: int
+    first_edge: int
+
+
+class Parts:
+    """Rows while they are being gathered."""
+
+    def __init__(self) -> None:
+        self.ids: list[list[int]] = []
+        self.segments: list[list[int]] = []
+        self.offsets: list[list[tuple[int, int]]] = []
+        self.question: list[int] = []
+        self.choice: list[int] = []
+        self.graphs: list[Subgraph] = []
+        self.first_nodes: list[int] = []
+        self.first_edges: list[int] = []
+        self.mentions: list[tuple[int, int, int]] = []
+        self.features: list[list[NDArray[np.float32]]] = []
+        self.spans: list[tuple[int, int]] = []
+        self._nodes = 0
+        self._edges = 0
+
+    def add_row(
+        self,
+        question: int,
+        choice: int,
+        ids: list[int],
+        segments: list[int],
+        passage: Pieces,
+        passage_at: int,
+        left: int,
+        graph: Subgraph,
+    ) -> int:
+        """Append a row with its own copy of the subgraph; returns the row's number."""
+        offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
+        self.ids.append(ids)
+        self.segments.append(segments)
+        self.offsets.append(offsets)
+        self.question.append(question)
+        self.choice.append(choice)
+        self.graphs.append(graph)
+        self.first_nodes.append(self._nodes)
+        self.first_edges.append(self._edges)
+        self._nodes += len(graph.nodes) + 1
+        self._edges += len(graph.edges)
+        return len(self.ids) - 1
