@@ -49,6 +49,7 @@ SUB_ROOMS = {
         "overlay": 3,
         "opening": 4,
     },
+    "korean": {"words": 0, "saying": 0, "reading": 1, "english": 2, "answering": 3},
 }
 """Floors within a room: here too an arrow points only to a lower one."""
 SEPARATE = [("models.heads", "models.reasoners")]

@@ -10,8 +10,8 @@ from functools import lru_cache
 from kgqa.graph.linking.morphology import is_korean, morphemes
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.gloss import gloss
-from kgqa.korean.pieces import Gloss, Said
+from kgqa.korean.english.gloss import gloss
+from kgqa.korean.english.pieces import Gloss, Said
 from kgqa.korean.saying import korean_relation
 from kgqa.types import NO, YES, Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
 

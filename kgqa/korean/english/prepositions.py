@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kgqa.korean.lexicon import group
-from kgqa.korean.parsing import Phrase, Predicate
+from kgqa.korean.reading.clauses import Phrase, Predicate
+from kgqa.korean.words.lexicon import group
 
 _ON = group("on")
 _WHITHER = group("whither")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from kgqa.korean.lexicon import group, lexicon
-from kgqa.korean.numerals import in_words, number
-from kgqa.korean.parsing import Phrase, Word
-from kgqa.korean.pieces import Piece, Said, Translate
-from kgqa.korean.roles import SEASONS, TIMES, lasts, without_last
-from kgqa.korean.romanising import romanise
+from kgqa.korean.english.pieces import Piece, Said, Translate
+from kgqa.korean.reading.clauses import Phrase, Word
+from kgqa.korean.reading.roles import SEASONS, TIMES, lasts, without_last
+from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words.numerals import in_words, number
+from kgqa.korean.words.romanising import romanise
 from kgqa.text.synthesis.inflection import is_mass, is_plural, plural
 
 Modify = Callable[[Phrase], tuple[list[Piece], list[Piece]]]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.romanising import romanise
+from kgqa.korean.words.romanising import romanise
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgqa.korean.lexicon import group
-from kgqa.korean.parsing import Clause, Phrase, Sentence, Word
+from kgqa.korean.reading.clauses import Clause, Phrase, Sentence, Word
+from kgqa.korean.words.lexicon import group
 
 _USING = frozenset(("쓰다", "사용하다", "이용하다"))
 _HOLDING = _USING | {"가지다", "들다"}

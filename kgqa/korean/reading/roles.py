@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kgqa.korean.lexicon import group
-from kgqa.korean.parsing import Clause, Phrase, Predicate
+from kgqa.korean.reading.clauses import Clause, Phrase, Predicate
+from kgqa.korean.words.lexicon import group
 
 THERE = {"있다": "", "없다": " no", "많다": " many", "가득하다": " a lot of", "적다": " few"}
 _SPEAKERS = frozenset(("나", "난", "저", "너", "우리"))

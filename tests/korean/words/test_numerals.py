@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.numerals import in_words, number
+from kgqa.korean.words.numerals import in_words, number
 
 
 @pytest.mark.parametrize(

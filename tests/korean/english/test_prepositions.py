@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.parsing import parse
-from kgqa.korean.prepositions import preposition
+from kgqa.korean.english.prepositions import preposition
+from kgqa.korean.reading.parsing import parse
 
 
 @pytest.mark.parametrize(

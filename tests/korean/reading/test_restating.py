@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.gloss import gloss
-from kgqa.korean.pieces import Said
+from kgqa.korean.english.gloss import gloss
+from kgqa.korean.english.pieces import Said
 
 
 @pytest.mark.parametrize(

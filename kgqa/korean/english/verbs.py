@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kgqa.korean.lexicon import lexicon
-from kgqa.korean.parsing import FELT, Clause, Phrase, Predicate
-from kgqa.korean.pieces import Piece, Said, Translate
-from kgqa.korean.prepositions import MADE
-from kgqa.korean.roles import Roles
-from kgqa.korean.romanising import romanise
+from kgqa.korean.english.pieces import Piece, Said, Translate
+from kgqa.korean.english.prepositions import MADE
+from kgqa.korean.reading.clauses import FELT, Clause, Phrase, Predicate
+from kgqa.korean.reading.roles import Roles
+from kgqa.korean.words.lexicon import lexicon
+from kgqa.korean.words.romanising import romanise
 from kgqa.text.synthesis.inflection import gerund, past, plural, third
 
 _PARTICIPLES = {

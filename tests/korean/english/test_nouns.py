@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.nouns import Nouns, is_animal
-from kgqa.korean.parsing import parse
-from kgqa.korean.pieces import Said, joined
+from kgqa.korean.english.nouns import Nouns, is_animal
+from kgqa.korean.english.pieces import Said, joined
+from kgqa.korean.reading.parsing import parse
 
 
 def said(text, labels=None):

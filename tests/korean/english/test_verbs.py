@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.parsing import parse
-from kgqa.korean.pieces import Said
-from kgqa.korean.roles import Roles, words_of
-from kgqa.korean.verbs import Verbs, finite, participle
+from kgqa.korean.english.pieces import Said
+from kgqa.korean.english.verbs import Verbs, finite, participle
+from kgqa.korean.reading.parsing import parse
+from kgqa.korean.reading.roles import Roles, words_of
 
 
 def verb(text, labels=None, said=None):

@@ -1,0 +1,149 @@
+"""Korean text as English words in English order, each with the Korean characters it stands for.
+
+No translation: a reader of English is told who does what with what, so that it can answer, and every stretch of the
+English text leads back to Korean words.
+"""
+
+from __future__ import annotations
+
+from kgqa.korean.english.asking import Asking
+from kgqa.korean.english.pieces import Gloss, Piece, Said, Translate, joined
+from kgqa.korean.english.telling import ASKING_ADVERBS, Telling
+from kgqa.korean.reading.clauses import Clause, Sentence
+from kgqa.korean.reading.parsing import parse
+from kgqa.korean.reading.restating import restated
+from kgqa.korean.reading.roles import Roles
+from kgqa.korean.words.lexicon import group
+
+_LINKING = {"and": "and", "then": "and", "but": "but", "or": "or", "so that": "so that"}
+_OPENING = {"because": "because", "when": "when", "while": "while", "if": "if", "although": "although",
+            "after": "after", "before": "before"}  # fmt: skip
+_MOVING = group("moving")
+_MOVED = group("moved")
+_LOSING = group("losing")
+
+
+def gloss(text: str, translate: Translate, said: Said | None = None) -> Gloss:
+    """A Korean text in English words; a question that follows a passage is given what was said in it."""
+    writer = _Writer(text, translate, said or Said())
+    return joined(piece for sentence in parse(text) for piece in writer.sentence(sentence))
+
+
+class _Writer:
+    """Writes the sentences of a text."""
+
+    def __init__(self, text: str, translate: Translate, said: Said) -> None:
+        self.said = said
+        self.telling = Telling(text, translate, said)
+        self.asking = Asking(self.telling)
+
+    def sentence(self, sentence: Sentence) -> list[Piece]:
+        """Clauses joined; a question begins with its question word."""
+        sentence = restated(sentence)
+        *before, last = sentence.clauses
+        _inherit_tense(sentence.clauses)
+        self.said.near = ""
+        self.said.asked_alone = sentence.question and not self.said.named
+        asked = sentence.question and self._asks(last)
+        said: list[Piece] = []
+        opened: list[Piece] = []
+        shared = False
+        aim: list[Piece] = []
+        for clause in before:
+            own, linked = self._linked(clause, shared, sentence)
+            if linked == "to":
+                aim += own
+                continue
+            shared = linked in ("and", "then", "but") and not self._has_subject_of_own(clause, sentence)
+            (opened if asked else said).extend([*own[: _cut(own)], *aim, *own[_cut(own) :]])
+            aim = []
+        if last.link == "is because":
+            reason = self.telling.clause(last)
+            said = said if before else [Piece("it is")]
+            spot = (last.predicate.start, last.predicate.end) if last.predicate else (0, 0)
+            return [*said, Piece("because", *spot), *reason, Piece(".")]
+        if sentence.question and last.predicate is None and not asked and last.phrases:
+            *others, wanted = last.phrases
+            rest = [piece for phrase in others for piece in self.telling.adverbial(phrase, None)]
+            return [*said[: _cut(said)], Piece("what is"), *self.telling.noun(wanted), *rest, Piece("?")]
+        tail = [Piece(","), *opened[: _cut(opened)]] if opened else []
+        if asked:
+            return [*self.asking.question(last), *aim, *tail, Piece("?")]
+        if sentence.question and aim and last.predicate and (front := self._asked_aim(before)):
+            verb, roles = self.telling.verbs.verb(last, Roles.of(last))
+            inverted = self.asking.inverted(front, verb, last.predicate, roles, last, [])
+            return [*inverted, *(p for p in aim if p not in front), *tail, Piece("?")]
+        return [
+            *said,
+            *self.telling.clause(last, shared=shared),
+            *aim,
+            Piece("?" if sentence.question else "."),
+        ]
+
+    def _linked(self, clause: Clause, shared: bool, sentence: Sentence) -> tuple[list[Piece], str]:
+        link, after = clause.link, sentence.clauses[sentence.clauses.index(clause) + 1]
+        predicate = clause.predicate
+        end = (predicate.start, predicate.end) if predicate else (0, 0)
+        weather = any(p.nouns and p.nouns[-1].form in ("비", "눈") for p in clause.phrases)
+        others = any("JKS" in p.cases for p in after.phrases)
+        if link == "because" and predicate and predicate.form in _MOVING and not (weather or others):
+            link = "and"
+        if link == "because" and self._goes_on(clause, after):
+            link = "and"
+        if link == "to":
+            return [Piece("to", *end), *self.telling.bare(clause)], link
+        said = self.telling.clause(clause, shared=shared and link not in _OPENING)
+        if link in _OPENING:
+            return [Piece(_OPENING[link], *end), *said, Piece(",")], link
+        if link == "fact":
+            return said, link
+        comma = [Piece(",")] if link == "but" else []
+        return [*said, *comma, Piece(_LINKING.get(link, "and"))], link
+
+    def _asked_aim(self, clauses: list[Clause]) -> list[Piece]:
+        """The question word of a clause that says what for: 누구를 만나러 갔니 is "who did he go to meet"."""
+        asked = [p for c in clauses if c.link == "to" for p in c.phrases if p.asking and "JKO" in p.cases]
+        return self.telling.noun(asked[0]) if asked else []
+
+    @staticmethod
+    def _goes_on(clause: Clause, after: Clause) -> bool:
+        """Whether what is done to a thing is followed by what the same one does next: took it "and" left."""
+        one, next_one = clause.predicate, after.predicate
+        if (
+            not one
+            or not next_one
+            or one.tag != "VV"
+            or one.negative
+            or clause.ending not in ("어서", "아서")
+        ):
+            return False
+        acts = any("JKS" in p.cases for p in after.phrases)
+        done = any("JKO" in p.cases for p in clause.phrases)
+        plain = next_one.tag == "VV" and not (next_one.negative or next_one.modal)
+        return done and plain and not acts and next_one.form not in _MOVED and one.form not in _LOSING
+
+    def _has_subject_of_own(self, clause: Clause, sentence: Sentence) -> bool:
+        after = sentence.clauses[sentence.clauses.index(clause) + 1]
+        return any(p.cases & {"JKS"} or p.cases == {"JX"} for p in after.phrases)
+
+    def _asks(self, clause: Clause) -> bool:
+        if clause.predicate is not None and clause.predicate.form in ("어떻다", "어떠하다"):
+            return True
+        return any(p.asking for p in clause.phrases) or any(a.form in ASKING_ADVERBS for a in clause.adverbs)
+
+
+def _cut(pieces: list[Piece]) -> int:
+    """Where a clause ends before the word or comma that joins it to the next."""
+    end = len(pieces)
+    while end and not pieces[end - 1].end and pieces[end - 1].text in (",", "and", "but", "so that", "or"):
+        end -= 1
+    return end
+
+
+def _inherit_tense(clauses: list[Clause]) -> None:
+    """A clause that goes on has the tense of the next: Korean marks the last one alone."""
+    later = False
+    for clause in reversed(clauses):
+        if clause.predicate is None:
+            continue
+        clause.predicate.past = later = clause.predicate.past or (later and clause.link not in ("if", ""))

@@ -1,0 +1,95 @@
+"""Questions that English asks in words of its own: how somebody feels, what happened, how old, how long it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kgqa.korean.english.pieces import Piece
+from kgqa.korean.english.telling import Telling
+from kgqa.korean.english.verbs import MANY, be, do
+from kgqa.korean.reading.clauses import Clause, Predicate
+from kgqa.korean.reading.roles import Roles
+from kgqa.text.synthesis.inflection import plural
+
+
+def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) -> list[Piece]:
+    """What a question is in English words of their own, nothing where it is asked as any other."""
+    nouns = [p.nouns[-1].form for p in clause.phrases if p.nouns]
+    spot = (predicate.start, predicate.end)
+    who = [
+        p for p in [*roles.topics, *roles.subjects] if not p.nouns or p.nouns[-1].form not in ("기분", "마음")
+    ]
+    asks = {a.form for a in clause.adverbs} | {p.asking for p in clause.phrases}
+    if "기분" in nouns and (predicate.form in ("어떻다", "들다", "느끼다")):
+        subject = (
+            telling.noun(who[0], subject=True)
+            if who
+            else [Piece(telling.said.near or telling.said.subject or "I")]
+        )
+        person = subject[-1].text
+        return [
+            Piece("how"),
+            Piece(do(predicate.past, person in MANY, person)),
+            *subject,
+            Piece("feel", *spot),
+        ]
+    if predicate.form in ("그렇다", "그러다") and "왜" in asks:
+        subject = telling.noun(who[0], subject=True) if who else [Piece(telling.said.subject or "he")]
+        person = subject[-1].text
+        return [
+            Piece("why"),
+            Piece(do(predicate.past, person in MANY, person)),
+            *subject,
+            Piece("do that", *spot),
+        ]
+    named = next((p for p in clause.phrases if p.asking and p.particles[:1] == ("라고",)), None)
+    if named is not None and predicate.form in ("부르다", "하다") and roles.objects:
+        called = [p for p in roles.objects if p is not named]
+        if called:
+            subject = telling.noun(called[0])
+            return [Piece("what", named.start, named.end), Piece(be(False, called[0].plural, "it")),
+                    *subject, Piece("called", *spot)]  # fmt: skip
+    if predicate.form in ("일어나다", "생기다", "벌어지다", "있다") and "일" in nouns:
+        return [Piece("what"), Piece("happened" if predicate.past else "happens", *spot),
+                *telling.rest(roles, clause, None)]  # fmt: skip
+    if predicate.form == "되다" and "어떻게" in asks:
+        subject = [piece for p in who for piece in (Piece("to"), *telling.noun(p))]
+        return [Piece("what"), Piece("happened" if predicate.past else "happens", *spot), *subject,
+                *telling.rest(roles, clause, None)]  # fmt: skip
+    if predicate.form == "걸리다" and ("얼마나" in asks or roles.asks("몇")):
+        lasting = [p for p in [*roles.topics, *roles.subjects] if not p.asking]
+        subject = telling.noun(lasting[0], subject=True) if lasting else [Piece("it")]
+        return [Piece("how long"), Piece(do(predicate.past, False, "it")), *subject, Piece("take", *spot),
+                *telling.rest(roles, clause, None)]  # fmt: skip
+    if predicate.form == "들다" and "얼마" in asks:
+        return [Piece("how much"), Piece(do(predicate.past, False, "it")), Piece("it cost", *spot)]
+    return _copular_idiom(telling, roles, predicate)
+
+
+def _copular_idiom(telling: Telling, roles: Roles, predicate: Predicate) -> list[Piece]:
+    complement = roles.complement
+    if predicate.tag != "VCP" or complement is None or not complement.asking:
+        return []
+    about = [*roles.topics, *roles.subjects]
+    if roles.topics and roles.subjects and roles.subjects[0].owner is None and not complement.counter:
+        about = [replace(roles.subjects[0], owner=roles.topics[0])]
+    subject = telling.noun(about[0], subject=True) if about else []
+    person = subject[-1].text if subject else "it"
+    named = about[0].nouns[-1].form if about and about[0].nouns else ""
+    many = person in MANY or bool(about and about[0].plural) or person == "I"
+    is_ = Piece(be(predicate.past, many, person), predicate.start, predicate.end)
+    if named in ("여기", "거기", "이곳", "그곳"):
+        return [Piece("where"), is_, Piece("this" if named in ("여기", "이곳") else "that")]
+    if named in ("그때", "때"):
+        return [Piece("when"), is_, Piece("that")]
+    if complement.asking == "몇" and complement.counter is not None:
+        if complement.counter.form in ("살", "세"):
+            return [Piece("how old"), is_, *(subject or [Piece("he")])]
+        things = telling.noun(about[0], article=False) if about else []
+        things = [Piece(plural(p.text), p.start, p.end) for p in things]
+        many_be = "were" if predicate.past else "are"
+        return [Piece("how many"), *things, Piece(many_be), Piece("there")]
+    if named == "이름" or named == "제목":
+        return [Piece("what"), is_, *subject]
+    front = telling.noun(complement)
+    return [*front, is_, *(subject or [Piece("it")])]

@@ -1,0 +1,1 @@
+"""Korean text as clauses: who does what with which particle."""

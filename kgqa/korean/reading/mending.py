@@ -1,0 +1,52 @@
+"""Morphemes less what an analyser takes for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgqa.graph.linking.morphology import Morpheme
+from kgqa.korean.words.lexicon import group
+
+NOUNS = frozenset(["NNG", "NNP", "NNB", "NP", "NR", "SN", "SL", "SH", "XR"])
+BEGINS = NOUNS | {"MM", "XPN"}
+"""Tags of what a noun phrase begins with."""
+LONE = group("lone")
+"""Nouns of time and manner that stand alone, without a particle."""
+_NAMED_TIMES = group("named_times")
+_LIVED_IN = group("lived_in")
+
+
+def mended(found: Sequence[Morpheme]) -> list[Morpheme]:
+    """Morphemes with what an analyser takes for a verb: 나는 at a beginning (I), 지난 before a time (last)."""
+    mended: list[Morpheme] = []
+    at = 0
+    while at < len(found):
+        m, after = found[at], found[at + 1] if at + 1 < len(found) else None
+        begins = not mended or mended[-1].tag in ("EC", "SF", "SP", "MAJ")
+        noun_follows = at + 2 < len(found) and found[at + 2].tag in BEGINS | {"MAG"}
+        if after is not None and m.tag == "VV" and after.tag == "ETM" and noun_follows:
+            if m.form == "나" and after.form == "는" and begins:
+                mended += [m._replace(tag="NP"), after._replace(tag="JX")]
+                at += 2
+                continue
+            bought = bool(mended) and mended[-1].tag == "JKO"
+            if m.form == "사" and after.form == "는" and found[at + 2].form in _LIVED_IN and not bought:
+                m = m._replace(form="살")
+            lone = not mended or not mended[-1].tag.startswith("J") or mended[-1].tag == "JX"
+            if m.form == "지나" and after.form == "ᆫ" and lone and _is_named_time(found[at + 2].form):
+                mended.append(Morpheme("지난", "NNG", m.start, after.end))
+                at += 2
+                continue
+        if mended and mended[-1].end == m.start and mended[-1].form + m.form in LONE:  # 밤사이
+            mended[-1] = mended[-1]._replace(form=mended[-1].form + m.form, end=m.end)
+            at += 1
+            continue
+        if m.tag == "JKB" and m.form == "ᆯ로":  # 뭘로
+            m = m._replace(form="으로")
+        mended.append(m)
+        at += 1
+    return mended
+
+
+def _is_named_time(noun: str) -> bool:
+    return noun.endswith("요일") or noun in _NAMED_TIMES

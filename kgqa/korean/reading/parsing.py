@@ -1,0 +1,230 @@
+"""Korean morphemes to clauses: who does what with which particle, and how one clause goes on to the next.
+
+A shallow parse by the order of morphemes alone: particles end noun phrases, endings end clauses, and a clause before a
+noun modifies it. What no rule knows is left where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgqa.graph.linking.morphology import Morpheme, morphemes
+from kgqa.graph.linking.person_names import korean_names
+from kgqa.korean.reading.clauses import Clause, Phrase, Predicate, Sentence, Word
+from kgqa.korean.reading.endings import Endings
+from kgqa.korean.reading.mending import BEGINS, LONE, NOUNS, mended
+from kgqa.korean.reading.topics import give_back_subject, modifying, move_on, share_topics
+from kgqa.korean.words.lexicon import lexicon
+from kgqa.korean.words.numerals import number
+
+_VERBS = frozenset(("VV", "VA", "VX", "VCN"))
+
+
+def parse(text: str) -> list[Sentence]:
+    """The sentences of a Korean text."""
+    return _Parser(text, mended(morphemes(text))).sentences()
+
+
+class _Parser:
+    def __init__(self, text: str, found: Sequence[Morpheme]) -> None:
+        self.text, self.found = text, found
+        self.endings = Endings(text, found)
+        self.done: list[Sentence] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self.clauses: list[Clause] = []
+        self.clause = Clause()
+        self.modifying: list[Clause] = []
+        self.joined: Phrase | None = None
+
+    def sentences(self) -> list[Sentence]:
+        at = 0
+        while at < len(self.found):
+            m = self.found[at]
+            if m.tag in NOUNS or m.tag in ("MM", "XPN"):
+                at = self._phrase(at)
+            elif (m.tag in ("XSV", "XSA") or m.form == "하") and self._adverb_before(m):
+                base = self.clause.adverbs.pop()
+                at = self._predicate(at, Word(base.form + m.form, base.start, m.end))
+            elif m.tag in _VERBS or m.tag in ("VCP", "XSV", "XSA"):
+                at = self._predicate(at, Word(m.form, m.start, m.end))
+            else:
+                if m.tag in ("MAG", "MAJ"):
+                    self.clause.adverbs.append(_word(m))
+                elif m.tag == "SF":
+                    self._end(m.form == "?")
+                at += 1
+        self._end(False)
+        return self.done
+
+    def _adverb_before(self, m: Morpheme) -> bool:
+        """Whether an adverb is written to a verb: 번쩍하다."""
+        return bool(self.clause.adverbs) and self.clause.adverbs[-1].end == m.start
+
+    def _end(self, question: bool) -> None:
+        if self.clause.phrases or self.clause.adverbs or self.clause.predicate:
+            self.clauses.append(self.clause)
+        if self.clauses:
+            share_topics(self.clauses)
+            if self.clauses[-1].link != "is because":
+                self.clauses[-1].link = ""
+            self.done.append(Sentence(self.clauses, question))
+        self._begin()
+
+    def _tag(self, at: int) -> str:
+        return self.found[at].tag if at < len(self.found) else ""
+
+    def _form(self, at: int) -> str:
+        return self.found[at].form if at < len(self.found) else ""
+
+    def _phrase(self, at: int) -> int:
+        """Read a noun phrase and its particles; what makes it a predicate is read too."""
+        phrase = Phrase(clauses=self.modifying, joined=self.joined)
+        self.modifying, self.joined = [], None
+        while at < len(self.found):
+            m = self.found[at]
+            last = phrase.nouns[-1].form if phrase.nouns else ""
+            if (last == "동안" or (last in LONE and not phrase.number)) and m.start > phrase.end:
+                hour = m.tag in ("NR", "SN", "MM") and "시" in (
+                    self.endings.form(at + 1),
+                    self.endings.form(at + 2),
+                )
+                if m.tag in BEGINS and not hour:
+                    break
+            if m.tag == "MM":
+                if phrase.nouns and not phrase.number and not self._counts(at):
+                    break
+                if self._counts(at) or m.form == "몇":
+                    self._count(phrase, m)
+                else:
+                    phrase.determiners.append(_word(m))
+            elif m.tag in ("NR", "SN"):
+                self._count(phrase, m)
+            elif phrase.number and not phrase.counter and self._is_counter(m):
+                phrase.counter = _word(m)
+            elif m.tag == "XPN" and self.endings.tag(at + 1) in NOUNS:  # 한여름, 맨손
+                noun = self.found[at + 1]
+                phrase.nouns.append(Word(m.form + noun.form, m.start, noun.end, noun.tag))
+                at += 1
+            elif m.tag in NOUNS or m.tag == "XPN":
+                phrase.nouns.append(_name(m))
+            elif m.tag == "XSN":
+                self._suffix(phrase, m)
+            elif m.tag in ("XSV", "XSA") and phrase.nouns:
+                base = phrase.nouns.pop()
+                if phrase.nouns or phrase.number:
+                    self.clause.phrases.append(phrase)
+                else:
+                    self.modifying = phrase.clauses
+                return self._predicate(at, Word(base.form + m.form, base.start, m.end))
+            elif m.tag == "JKG":
+                phrase = Phrase(owner=phrase, joined=phrase.joined)
+                assert phrase.owner is not None
+                phrase.owner.joined = None
+            elif m.tag == "JC" or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter):
+                self.joined = phrase
+                return at + 1
+            else:
+                break
+            at += 1
+        if self.endings.tag(at) == "VCP":
+            if (
+                self.endings.tag(at + 1) == "ETM" and phrase.nouns and phrase.nouns[-1].tag == "NNP"
+            ):  # 하준이는
+                phrase.particles, phrase.cases = ("는",), frozenset(("JX",))
+                self.clause.phrases.append(phrase)
+                return at + 2
+            self.clause.phrases.append(phrase)
+            if self.endings.form(at + 1) == "라고" and phrase.asking:  # 뭐라고
+                phrase.particles, phrase.cases = ("라고",), frozenset(("JKO",))
+                return at + 2
+            phrase.cases = frozenset(("VCP",))
+            m = self.found[at]
+            return self._predicate(at, Word("이", m.start, m.end))
+        first = at
+        while self.endings.tag(at).startswith("J"):
+            at += 1
+        phrase.particles = tuple(m.form for m in self.found[first:at])
+        phrase.cases = frozenset(m.tag for m in self.found[first:at])
+        self.clause.phrases.append(phrase)
+        return at
+
+    @staticmethod
+    def _is_counter(m: Morpheme) -> bool:
+        return m.tag == "NNB" or (m.form in lexicon().counters and m.tag[0] != "J")
+
+    def _counts(self, at: int) -> bool:
+        """Whether a determiner is a number: the next word is what it counts."""
+        counted = (
+            self.endings.tag(at + 1) in ("NNB", "NR", "MM") or self.endings.form(at + 1) in lexicon().counters
+        )
+        return counted and number(self.found[at].form) is not None
+
+    def _count(self, phrase: Phrase, m: Morpheme) -> None:
+        if phrase.number is None:
+            phrase.number = _word(m)
+        elif phrase.counter is None:
+            old = phrase.number
+            phrase.number = Word(old.form + m.form, old.start, m.end)
+        else:  # 두 시간 반, 일곱 시 십 분
+            phrase.nouns.append(_word(m))
+
+    def _suffix(self, phrase: Phrase, m: Morpheme) -> None:
+        if m.form == "들":
+            phrase.plural = True
+        elif m.form == "씩":
+            phrase.each = True
+        elif phrase.nouns and m.form != "이":
+            last = phrase.nouns[-1]
+            phrase.nouns[-1] = Word(last.form + m.form, last.start, m.end, last.tag)
+
+    def _predicate(self, at: int, base: Word) -> int:
+        """Read a predicate with its endings and helping verbs, and close the clause as they say."""
+        tag = self.found[at].tag
+        kind = "VA" if tag in ("VA", "XSA") else "VV" if tag in ("VV", "XSV", "VX") else tag
+        predicate = Predicate(base.form + "다", kind, base.start, base.end)
+        for adverb in self.clause.adverbs[-1:]:
+            if adverb.form in ("안", "못"):
+                self.clause.adverbs.pop()
+                predicate.negative = True
+                predicate.modal = "can" if adverb.form == "못" else ""
+        self.clause.predicate = predicate
+        at += 1
+        at, link, self.clause.ending = self.endings.read(at, predicate)
+        if link == "modifies":
+            outer = modifying(self.clause)
+            self.modifying = [*self.modifying, self.clause]
+            self.clause = outer
+        elif self.found[at - 1].form == "게" and (not self.clause.phrases or self._adverbial()):
+            self.clause.predicate = None
+            self.clause.adverbs.append(
+                Word(self.text[base.start : predicate.end], base.start, predicate.end, predicate.form)
+            )
+        else:
+            give_back_subject(self.clause)
+            if predicate.tag == "VCN":
+                predicate.negative = True
+                link = link and "but"
+            if predicate.done:
+                link = "after"
+            self.clause.link = link
+            self.clauses.append(self.clause)
+            self.clause = Clause()
+            move_on(self.clauses[-1], self.clause)
+        return at
+
+    def _adverbial(self) -> bool:
+        """Whether an adjective before a verb says how: 눈을 크게 뜨다."""
+        return self.clause.predicate is not None and self.clause.predicate.tag == "VA"
+
+
+def _name(m: Morpheme) -> Word:
+    """A noun, a given name without the 이 that it is called with: 서연이."""
+    if m.form.endswith("이") and m.form[:-1] in korean_names():
+        return Word(m.form[:-1], m.start, m.end - 1, "NNP")
+    return Word(m.form, m.start, m.end, "NNP" if m.form in korean_names() and m.tag == "NNP" else m.tag)
+
+
+def _word(m: Morpheme) -> Word:
+    return Word(m.form, m.start, m.end, m.tag)

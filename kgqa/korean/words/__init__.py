@@ -1,0 +1,1 @@
+"""What single Korean words are in English: a small dictionary, numbers, and names in Latin letters."""

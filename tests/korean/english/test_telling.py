@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from kgqa.korean.english.gloss import gloss
+
+
+@pytest.mark.parametrize(
+    ("korean", "english"),
+    [
+        ("그는 머리에 안전모를 썼습니다.", "He wore a hard hat on a head."),
+        ("아이들은 가지 않았다.", "The children did not go."),
+        ("고양이는 세탁기 안에서 잤다.", "The cat slept in a washing machine."),
+        ("수영할 수 없었다.", "I could not swim."),
+        ("책상은 나무로 만들어졌다.", "The desk was made of a tree."),
+        ("아빠는 낚시를 하고 나는 모래성을 쌓았다.", "Dad fished and I built a sandcastle."),
+        ("사과와 배를 샀다. 배가 비쌌다.", "I bought an apple and a pear. The pear was expensive."),
+        ("가방이 마음에 들었다.", "I liked a bag."),
+        ("목이 마른 동생이 왔다.", "The thirsty younger brother came."),
+        ("마당에 개가 하나도 없었다.", "There was no dog in the yard."),
+        ("세 시간이나 기다렸다.", "I waited for three hours."),
+    ],
+)
+def test_who_does_what_and_where(korean, english):
+    assert gloss(korean, {"세탁기": "washing machine", "안전모": "hard hat"}.get).text == english
