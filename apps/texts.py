@@ -477,6 +477,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "When it says so sure, how often is it right? On the line both are the same.",
         "이만큼 확신한다고 할 때 실제로 맞는 비율. 선 위에서는 둘이 같습니다.",
     ),
+    "sure_as_right": ("as sure as right", "확신한 만큼 맞음"),
     "full": ("everything", "모두 사용"),
     "right": ("right", "맞음"),
     "sureness_axis": ("confidence", "확신도"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from apps.charts import Point, chart
 from apps.curves import read_curves
 from apps.examples import gallery_of
 from apps.lens import Discriminator, Lens, whole_words
@@ -154,20 +155,19 @@ def in_words() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(say("parts_kinds"))
-        rows = [
-            {say("kind"): kinds[row["kind"]], say("way"): say(row["way"]), say("right"): row["right"]}
+        points = [
+            Point(kinds[row["kind"]], row["right"], say(row["way"]))
             for row in found["shares"]
             if row["kind"] in kinds
         ]
-        st.bar_chart(rows, x=say("kind"), y=say("right"), color=say("way"), stack=False, horizontal=False)
+        titles = say("kind"), say("right"), say("way")
+        st.vega_lite_chart(chart(points, titles, say("parts_kinds"), shares=True))
     with right:
         st.caption(say("parts_sure"))
-        line = [{say("sureness_axis"): at, say("right"): at, say("way"): "="} for at in (0.0, 1.0)]
-        dots = [
-            {say("sureness_axis"): row["said"], say("right"): row["right"], say("way"): found["model"]}
-            for row in found["sure"]
-        ]
-        st.line_chart([*line, *dots], x=say("sureness_axis"), y=say("right"), color=say("way"))
+        points = [Point(row["said"], row["right"], found["model"]) for row in found["sure"]]
+        points += [Point(at, at, say("sure_as_right")) for at in (0.0, 1.0)]
+        titles = say("sureness_axis"), say("right"), say("way")
+        st.vega_lite_chart(chart(points, titles, say("parts_sure"), shares=True))
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -250,9 +250,8 @@ def curves() -> None:
         return
     st.header(say("curves"), anchor=False, divider="gray")
     st.caption(say("curves_note"))
-    names = {"run": say("run"), "tokens": say("tokens"), "loss": say("loss")}
-    table = {names[key]: [row[key] for row in rows] for key in names}
-    st.line_chart(table, x=names["tokens"], y=names["loss"], color=names["run"])
+    points = [Point(row["tokens"], row["loss"], row["run"]) for row in rows]
+    st.vega_lite_chart(chart(points, (say("tokens"), say("loss"), say("run")), say("curves_note")))
 
 
 def results() -> None:

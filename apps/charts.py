@@ -1,0 +1,49 @@
+"""Charts with axes, as Vega-Lite, which are read aloud as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class Point(NamedTuple):
+    """One mark: where it stands on both axes, and the group whose colour it has."""
+
+    x: float | str
+    y: float
+    group: str
+
+
+def chart(
+    points: Sequence[Point], titles: tuple[str, str, str], description: str, shares: bool = False
+) -> dict[str, Any]:
+    """Lines over a number, or bars side by side over a name, a colour for each group.
+
+    `titles` name both axes and the colours; with `shares` values from 0 to 1 are written in per cent.
+    The description stands for the picture where it is read aloud: Vega's marks have no words of their own.
+    """
+    bars = isinstance(points[0].x, str)
+    percent = {"format": ".0%"} if shares else {}
+    x, y, group = (
+        {"field": field, "title": title, "type": kind, "sort": None}
+        for field, title, kind in zip(
+            Point._fields,
+            titles,
+            ("nominal" if bars else "quantitative", "quantitative", "nominal"),
+            strict=True,
+        )
+    )
+    return {
+        "description": description,
+        "data": {"values": [point._asdict() for point in points]},
+        "mark": {"type": "bar", "aria": False}
+        if bars
+        else {"type": "line", "aria": False, "point": {"aria": False}},
+        "encoding": {
+            "x": x | {"axis": {"labelAngle": 0}},
+            "y": y | {"axis": percent},
+            "color": group | {"legend": {"orient": "bottom", "columns": 2}},
+            "tooltip": [group, x, y | percent],
+        }
+        | ({"xOffset": group} if bars else {}),
+    }
