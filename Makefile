@@ -17,7 +17,7 @@ demo: $(VENV)/.app
 
 test: $(VENV)/.dev lint
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

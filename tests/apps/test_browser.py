@@ -21,6 +21,7 @@ from kgqa.assets import DEFAULT_READER, MODELS
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),  # one server and one Chromium for all
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
 ]
 START_S = 300

@@ -7,6 +7,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from kgqa.graph.authoring.blocks import (
@@ -69,6 +70,7 @@ class SourceGraph:
     """The table of types; without one a concept has a type only where its block names it."""
 
 
+@lru_cache(maxsize=100_000)
 def surface(label: str) -> str:
     """Identity of a written label: lower case, articles and possessives dropped, inflection kept.
 
@@ -163,7 +165,7 @@ def _join(blocks: list[Block]) -> list[Block]:
         kinds.update((key, surface(fact.tail)) for fact in block.facts if fact.relation == "IsA")
     better: dict[str, str] = {}
     for one in first:
-        for two in sorted(also[one] & first.keys() - {one}):
+        for two in sorted((also[one] & first.keys()) - {one}):
             if (one, two) in kinds or (two, one) in kinds:
                 continue
             if (one in also[two] or ko[one] & ko[two]) and two not in better and better.get(one) != two:

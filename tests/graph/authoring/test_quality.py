@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kgqa.assets import GRAPHS
 from kgqa.graph.authoring.compiling import SourceGraph, read_folder
 from kgqa.graph.authoring.quality import Report, draw, examine
@@ -54,8 +56,9 @@ def test_long_lists_say_that_they_are_cut() -> None:
     assert "more" not in report.text(None)
 
 
-def test_the_shipped_graph_is_large_and_connected() -> None:
-    report = examine(read_folder(DATA / "everyday"), samples=10)
+@pytest.mark.xdist_group("everyday")
+def test_the_shipped_graph_is_large_and_connected(everyday_sources: SourceGraph) -> None:
+    report = examine(everyday_sources, samples=10)
     assert report.concepts >= 3000 and report.facts >= 20000
     assert not report.faults["no facts"] and not report.faults["connectivity"]
 

@@ -69,9 +69,12 @@ def test_the_shapes_hold_for_what_is_built_and_find_what_is_wrong(tmp_path: Path
     assert "kgqa:domain" in violations(data) and "one English label" in violations(data)
 
 
-def test_the_shapes_hold_for_every_hundredth_concept_of_the_shipped_graph() -> None:
+@pytest.mark.xdist_group("everyday")
+def test_the_shapes_hold_for_every_hundredth_concept_of_the_shipped_graph(
+    everyday_sources: SourceGraph,
+) -> None:
     """A sample: all of it takes a minute. What the sampled facts point to comes along."""
-    graph = read_folder(RELATIONS.with_name("everyday"), RELATIONS)
+    graph = everyday_sources
     heads = set(range(0, len(graph.concepts), 100))
     facts = [fact for fact in graph.facts if fact.head in heads]
     kept = sorted(heads | {fact.tail for fact in facts})
@@ -88,7 +91,8 @@ def test_the_ontology_names_every_word_that_is_written() -> None:
         assert f"{ONTOLOGY}{word}" in declared
 
 
-def test_the_shipped_turtle_is_what_the_sources_give() -> None:
+@pytest.mark.xdist_group("everyday")
+def test_the_shipped_turtle_is_what_the_sources_give(everyday_sources: SourceGraph) -> None:
     shipped = RELATIONS.with_name("everyday.ttl").read_text(encoding="utf-8")
-    same = shipped == turtle(read_folder(RELATIONS.with_name("everyday"), RELATIONS))
+    same = shipped == turtle(everyday_sources)
     assert same, "the sources changed: run `kgqa graph build graph_data/everyday`"
