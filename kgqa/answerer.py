@@ -15,7 +15,7 @@ from torch import Tensor
 
 from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.batch import QABatch
-from kgqa.candidates import led_first, merged, reordered, with_added, with_verdicts
+from kgqa.candidates import led_first, merged, reordered, supposed, with_added, with_verdicts
 from kgqa.checking import check_question, checked_language
 from kgqa.deletion import by_deletion
 from kgqa.evidence import deciding_rows, evidence_of, shown_first
@@ -349,7 +349,8 @@ class Answerer:
         for n, reached in led.items():
             found[n] = led_first(concepts[n], reached, subgraphs[n][0])
         for n, row in self.second_reading(questions, subgraphs, concepts, asked).items():
-            found[n] = reordered(concepts[n], row, self.second_opinion)
+            given = supposed(questions[n].text, subgraphs[n][0], added) if added else set()
+            found[n] = reordered(concepts[n], row, self.second_opinion, given)
         return found
 
     def _follow(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from kgqa.graph.retrieval.question_types import asked
 from kgqa.operations.following import Led
-from kgqa.types import NO, YES, Candidate, Source, Subgraph
+from kgqa.types import NO, YES, Candidate, NodeRole, Source, Subgraph
 
+SUPPOSED = 5.0
+"""Log-odds of what an added fact of the asked relation leads to: a reader's knowledge of the world is worth less than
+what it is told to suppose."""
 LED = 0.95
 """Probability that is dealt out among what the ways that were read lead to, where facts are followed."""
 
@@ -26,6 +30,20 @@ def with_added(candidates: list[Candidate], added: set[str], most: int) -> list[
     return [*kept, *later, *(c for c in candidates if c not in kept and c not in later)]
 
 
+def supposed(question: str, graph: Subgraph, added: set[str]) -> set[str]:
+    """Concepts that an added fact leads to from what is mentioned, over a relation that the question asks for."""
+    ends = [name in added for name in graph.nodes]
+    mentioned = (graph.roles != int(NodeRole.OTHER)).tolist()
+    leads = asked(question, graph.relations).leads.tolist()
+    found: set[str] = set()
+    for head, relation, tail in graph.edges.tolist():
+        if ends[head] and ends[tail]:
+            at_head, at_tail = leads[relation]
+            found |= {graph.nodes[head]} if at_head and mentioned[tail] else set()
+            found |= {graph.nodes[tail]} if at_tail and mentioned[head] else set()
+    return found
+
+
 def led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgraph) -> list[Candidate]:
     """Candidates with those first that facts lead to, by what was read of the ways."""
     weights = torch.tensor([reached.score for reached in led]).softmax(0).tolist()
@@ -35,12 +53,17 @@ def led_first(candidates: Sequence[Candidate], led: Sequence[Led], graph: Subgra
 
 
 def reordered(
-    candidates: Sequence[Candidate], second: Tensor, weights: tuple[float, float]
+    candidates: Sequence[Candidate],
+    second: Tensor,
+    weights: tuple[float, float],
+    given: Collection[str] = (),
 ) -> list[Candidate]:
-    """Candidates with the probability that the first so many share dealt out anew by both readings."""
+    """Candidates with the probability that the first so many share dealt out anew by both readings; those that are
+    `given` by a fact that answers the question are likelier."""
     first = candidates[: len(second)]
     score = torch.tensor([c.score for c in first])
-    mixed = (weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]).softmax(0) * score.sum()
+    mixed = weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]
+    mixed = (mixed + torch.tensor([SUPPOSED * (c.concept in given) for c in first])).softmax(0) * score.sum()
     again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
     return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))
 

@@ -1,8 +1,9 @@
+import numpy as np
 import torch
 
-from kgqa.candidates import led_first, merged, reordered, with_added, with_verdicts
+from kgqa.candidates import led_first, merged, reordered, supposed, with_added, with_verdicts
 from kgqa.operations.following import Led
-from kgqa.types import Candidate, EvidencePath, Source, Subgraph
+from kgqa.types import Candidate, EvidencePath, NodeRole, Relation, Source, Subgraph
 
 
 def known(name: str, score: float) -> Candidate:
@@ -47,3 +48,17 @@ def test_ends_of_added_facts_are_among_those_read_again() -> None:
     candidates = [known(name, 1.0 - at / 10) for at, name in enumerate("abcdef")]
     assert names(with_added(candidates, {"f"}, 4)) == ["a", "b", "c", "f", "d", "e"]
     assert with_added(candidates, {"a"}, 4) == candidates
+
+
+def test_an_added_fact_decides_where_its_relation_is_asked_for_of_what_is_named() -> None:
+    graph = Subgraph(
+        nodes=("dig", "spoon", "work", "sofa"),
+        labels=("dig", "spoon", "work", "sofa"),
+        roles=np.array([NodeRole.QUESTION, NodeRole.OTHER, NodeRole.OTHER, NodeRole.OTHER], dtype=np.int32),
+        edges=np.array([[0, 0, 1], [0, 1, 2], [3, 0, 1]], dtype=np.int32),
+        relations=(Relation("x:with", "has instrument"), Relation("x:is", "kind of")),
+    )
+    assert supposed("What do you dig with?", graph, {"dig", "spoon", "work"}) == {"spoon"}
+    assert not supposed("What do you dig with?", graph, {"sofa", "spoon"})
+    again = reordered([known("spade", 0.9), known("spoon", 0.1)], torch.tensor([-0.1, -2.5]), (0.5, 1.0), {"spoon"})
+    assert names(again) == ["spoon", "spade"]

@@ -17,7 +17,7 @@ from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.graph.storage.writer import FORMAT, MANIFEST
 from kgqa.types import InputError, KnowledgeGraph
 
-READING = 5
+READING = 6
 """Counts the ways sources have been read; what was compiled by an earlier one is compiled again."""
 _READ_WHOLE = 64 << 20
 _SUFFIXES = (*FORMATS, ".tsv")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.normalising import normalise
+from kgqa.graph.linking.normalising import normalise, split_local_name
 from kgqa.graph.retrieval.expansion import join, take
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Label, Relation, Triple
 
@@ -29,9 +29,10 @@ class OverlayGraph:
         added: facts that are there, whether or not `base` has them.
         struck: facts that are not there; those that `base` lacks do no harm.
 
-    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label. `added_ends`
-    are the concepts of added facts: retrieval keeps those within its reach.
-    Raises InputError for an added fact whose relation `base` does not have.
+    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label; a relation that
+    only an added fact has is called by its name. `added_ends` are the concepts of added facts: retrieval keeps those
+    within its reach.
+    Raises InputError for an added fact whose relation an endpoint has not been seen to have.
     """
 
     def __init__(self, base: KnowledgeGraph, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> None:
@@ -40,10 +41,12 @@ class OverlayGraph:
         self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept
         table = {relation.name: number for number, relation in enumerate(base.relations)}
-        if unknown := [fact.triple.relation for fact in added if fact.triple.relation not in table]:
-            raise InputError(
-                f"{unknown[0]}: the graph {base.name} has no such relation; take one that it has"
-            )
+        unknown = dict.fromkeys(fact.triple.relation for fact in added if fact.triple.relation not in table)
+        if unknown and base.is_remote:  # its table grows while it is asked
+            raise InputError(f"{next(iter(unknown))}: the graph {base.name} has no such relation; take one that it has")
+        table |= {name: len(table) + place for place, name in enumerate(unknown)}
+        new = [Relation(name, split_local_name(name) or name) for name in unknown]
+        self._relations = [*base.relations, *new] if new else []
         said = list(dict.fromkeys(label for fact in (*added, *struck) for label in fact.labels))
         self._found = dict(zip(said, base.find(said), strict=True)) if said else {}
         self._added = self._edges(added, table)
@@ -53,12 +56,13 @@ class OverlayGraph:
             fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
         }
         self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
+        self._called = self._names_given(added)
         self.added_ends = np.unique(np.concatenate([self._added.head, self._added.tail]))
 
     @property
     def relations(self) -> Sequence[Relation]:
-        """Those of the graph beneath."""
-        return self.base.relations
+        """Those of the graph beneath, then those that only an added fact has."""
+        return self._relations or self.base.relations
 
     @property
     def entity_count(self) -> int | None:
@@ -110,8 +114,9 @@ class OverlayGraph:
         return join([take(below, kept), take(self._added, wanted)])
 
     def labels(self, entities: Ints) -> list[str]:
-        """Preferred label of each entity."""
-        return self._said(entities, self.base.labels(self._below(entities)), 1)
+        """Preferred label of each entity; what an added fact names by another label is called by that."""
+        found = self._said(entities, self.base.labels(self._below(entities)), 1)
+        return [self._called.get(e, label) for e, label in zip(entities.tolist(), found, strict=True)]
 
     def all_labels(self, entity: int) -> list[Label]:
         """Every label of an entity, the preferred one first; a new concept has the one it came with."""
@@ -157,6 +162,21 @@ class OverlayGraph:
                 weights.append(triple.weight)
         head, relation, tail = np.array(rows, dtype=np.int32).reshape(-1, 3).T
         return Edges(head, relation, tail, np.array(weights, dtype=np.float32))
+
+    def _names_given(self, added: Sequence[Fact]) -> dict[int, str]:
+        """What added facts call concepts of the graph beneath whose preferred label is another."""
+        if self.is_remote:
+            return {}
+        said = [pair for (triple, labels) in added for pair in zip((triple.head, triple.tail), labels, strict=True)]
+        known = dict(zip(said, self.base.ids([name for name, _ in said]).tolist(), strict=True)) if said else {}
+        return {
+            entity: label
+            for (name, label), entity in known.items()
+            if entity >= 0 and label != name and normalise(label) in self._other_names(entity)
+        }
+
+    def _other_names(self, entity: int) -> set[str]:
+        return {normalise(label.text) for label in self.base.all_labels(entity) if not label.preferred}
 
     def _id(self, name: str, label: str, new: bool) -> int:
         below = self._found[label]

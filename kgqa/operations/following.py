@@ -24,6 +24,7 @@ from kgqa.models.rereading import part_of, shortened
 from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike
 from kgqa.operations.lookup import is_kind
+from kgqa.operations.values import value_asked
 from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question, Relation, Subgraph
 
 MOST_READ = 10
@@ -37,11 +38,6 @@ SILENT, SILENT_READ, SILENT_WORDS, UNNAMED = 1.5, -0.3, -0.9, 1.2
 that it shares with the question, and where the graph knows nothing of what is named."""
 _ASKS_KIND = re.compile(r"\b(?:kinds?|types?|sorts?|class|category|genus)\b", re.IGNORECASE)
 _ASKS_WHAT = re.compile(r"^what (?:is|are) [^?]*\??$", re.IGNORECASE)
-_VALUE = re.compile(
-    r"\b(?:when|how (?:much|old|long|high|tall|heavy|far|big|large|deep|wide|fast|late|early))\b",
-    re.IGNORECASE,
-)
-
 
 _ROLE_OF = re.compile(
     r"^(.*)\bthe ([\w' -]+?) (of|from|in|at|on|by|with|for|that|which|who|whom|whose|where)\b([\w' -]*)$",
@@ -144,7 +140,8 @@ class Clues(NamedTuple):
     fits: NDArray[np.float64]
     """Whether it ends at things of the kind that the question mentions: 1, or -1 where it mentions another."""
     value: NDArray[np.float64]
-    """Whether it ends at a number, date or the like, where one is asked for: 1, or -1 where it does not."""
+    """Whether it ends at the kind of value that is asked for, a date or an amount: 1, or -1 where it does not, or where
+    a person or place is asked for and it ends at a value."""
     nested: NDArray[np.float64]
     """Where a thing is named by what it is to another ("the maker of the Dachs"): 1 for two facts, -1 for one."""
 
@@ -164,7 +161,7 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
     kind = 1.0
     if not asked_kinds - set(sources):
         kind = -1.0 if _ASKS_KIND.search(question) else float(not _ASKS_WHAT.match(question))
-    wants_value = bool(_VALUE.search(question))
+    wanted = value_asked(question)
     for way in found:
         relations = [subgraph.relations[relation] for relation, _ in way.steps]
         said = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
@@ -174,7 +171,6 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
         fits = 0.0
         if asked_kinds - set(sources):
             fits = 1.0 if end_kinds & asked_kinds else -1.0
-        is_value = all(subgraph.nodes[end].startswith('"') for end in way.ends)
         two = len(way.steps) > 1
         told = alike(rest, said)
         if outer and two:
@@ -186,7 +182,7 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
                 two,
                 kind if forward and is_kind(subgraph.relations[last]) else 0.0,
                 fits,
-                (1.0 if is_value else -1.0) if wants_value else 0.0,
+                wanted.fits(subgraph.nodes[way.ends[0]]),
                 (1.0 if two else -1.0) if outer else 0.0,
             )
         )
@@ -284,14 +280,14 @@ class Led(NamedTuple):
     path: EvidencePath
 
 
-def plan(question: str, subgraph: Subgraph, first: Mapping[str, float]) -> Plan:
-    """The ways of a question, and which of them are read; `first` are the first probabilities of concepts by name."""
+def plan(question: str, subgraph: Subgraph, first: Mapping[str, float], most: int = MOST_READ) -> Plan:
+    """The ways of a question, and up to `most` that are read; `first`: the first probabilities of concepts by name."""
     found = ways(subgraph)
     told = clues(question, subgraph, found)
     worth = sum((weight * getattr(told, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
     best = [max(range(len(way.ends)), key=lambda at: _first(subgraph, way.ends[at], first)) for way in found]
     prior = [worth[n] + FIRST * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)]
-    order = sorted(range(len(found)), key=lambda n: -prior[n])[:MOST_READ]
+    order = sorted(range(len(found)), key=lambda n: -prior[n])[:most]
     return Plan(found, worth, np.maximum(told.told, told.covers), [(n, best[n]) for n in order])
 
 

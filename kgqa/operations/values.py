@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, split_literal
+from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, is_value, split_literal
 
 _UNITS = """
 length mm=0.001 cm=0.01 centimetre=0.01 centimeter=0.01 m=1 metre=1 meter=1 km=1000 kilometre=1000 kilometer=1000
@@ -18,6 +18,7 @@ _UNIT: dict[str, tuple[str, float]] = {
     for line in _UNITS.strip().splitlines()
     for name, _, factor in (entry.partition("=") for entry in line.split()[1:])
 }
+_KINDS = frozenset(kind for kind, _ in _UNIT.values())
 _AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
 _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
 _DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
@@ -89,3 +90,64 @@ def is_plain(name: str) -> bool:
     """Whether SPARQL orders a value by itself: a number or date with a datatype."""
     _, _, datatype = split_literal(name) if name.startswith('"') else ("", "", "")
     return datatype.startswith(XSD) and datatype != f"{XSD}string"
+
+
+_DATE_ASKED = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b", re.IGNORECASE)
+_AMOUNT_ASKED = re.compile(
+    r"\bhow (much|old|long|high|tall|heavy|far|big|large|deep|wide|thick|fast|late|early)\b"
+    r"|\bwhat [\w ,'-]*?(cost|weigh)s?\b",
+    re.IGNORECASE,
+)
+_THING_ASKED = re.compile(r"\b(?:who|whom|whose|where)\b", re.IGNORECASE)
+_LENGTH, _TIME = frozenset({"length"}), frozenset({"time", "time of day"})
+_MEASURES = {
+    "old": _TIME | {"date", "years", "year"},
+    "long": _LENGTH | _TIME | {"years", "year", "months"},
+    "heavy": frozenset({"mass"}),
+    "weigh": frozenset({"mass"}),
+    "far": _LENGTH | _TIME,
+    **dict.fromkeys(("high", "tall", "deep", "wide", "thick"), _LENGTH),
+    **dict.fromkeys(("late", "early"), _TIME | {"date"}),
+}
+
+
+class Wanted(NamedTuple):
+    """What kind of value a question asks for: "date", an amount (by its adjective or verb), "thing" for none, or ""."""
+
+    kind: str = ""
+
+    def fits(self, name: str) -> float:
+        """1 for a name of what is asked for, -1 for another, 0 where the question does not say.
+
+        >>> value_asked("How heavy is it?").fits('"2 kg"'), value_asked("How heavy is it?").fits('"3 m"')
+        (1.0, -1.0)
+        >>> value_asked("Who made it?").fits('"2 kg"'), value_asked("Who made it?").fits("Anna")
+        (-1.0, 0.0)
+        """
+        if not self.kind:
+            return 0.0
+        value = value_of(name) if name.startswith('"') or self.kind != "thing" else None
+        if self.kind == "thing":
+            return -1.0 if value is not None or is_value(name) else 0.0
+        if value is None:
+            return -1.0
+        if self.kind == "date":
+            return 1.0 if is_date(name, value) or value.unit == "time of day" else -1.0
+        measures = _MEASURES.get(self.kind)
+        known = value.unit in _KINDS or value.unit in ("date", "time of day")
+        if known and (measures is None or value.unit not in measures):
+            return -1.0 if measures is not None or value.unit == "date" else 1.0
+        return 1.0
+
+
+def value_asked(question: str) -> Wanted:
+    """What kind of value a question asks for.
+
+    >>> [value_asked(text).kind for text in ("When was it built?", "How long is it?", "Who built it?", "What is it?")]
+    ['date', 'long', 'thing', '']
+    """
+    if _DATE_ASKED.search(question):
+        return Wanted("date")
+    if match := _AMOUNT_ASKED.search(question):
+        return Wanted((match[1] or match[2]).lower())
+    return Wanted("thing" if _THING_ASKED.search(question) else "")

@@ -8,7 +8,7 @@ from kgqa.graph.retrieval import ranking
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import Edges, InputError, KnowledgeGraph, Question, Triple
+from kgqa.types import Edges, KnowledgeGraph, Label, Question, Triple
 
 USED = "x:usedFor"
 
@@ -42,6 +42,14 @@ def test_a_struck_fact_is_gone_and_an_added_one_is_there_once(tools: GraphStore)
     assert said(tools, tools.neighbours(np.array([flowers], dtype=np.int32))) == {("trowel", "plant flowers")}
 
 
+def test_what_an_added_fact_calls_by_another_name_is_called_so() -> None:
+    labels = [Label("x:basement", "basement", preferred=True), Label("x:basement", "cellar", preferred=False)]
+    base = GraphStore.from_triples([Triple("x:candle", USED, "x:basement")], labels=labels, name="house")
+    added = Fact(Triple("x:candle", "x:found", "x:basement"), ("candle", "cellar"))
+    graph, (basement,) = OverlayGraph(base, [added]), base.find(["cellar"])
+    assert graph.labels(basement) == ["cellar"] and base.labels(basement) == ["basement"]
+
+
 def test_without_edits_it_is_the_graph_beneath(tools: GraphStore) -> None:
     graph = OverlayGraph(tools)
     everyone = np.arange(tools.entity_count, dtype=np.int32)
@@ -50,9 +58,12 @@ def test_without_edits_it_is_the_graph_beneath(tools: GraphStore) -> None:
     assert graph.labels(everyone) == tools.labels(everyone) and graph.relations == tools.relations
 
 
-def test_a_relation_that_the_graph_lacks_is_one_sentence(tools: GraphStore) -> None:
-    with pytest.raises(InputError, match="x:eats: the graph tools has no such relation"):
-        OverlayGraph(tools, [fact("trowel", "flowers", "x:eats")])
+def test_a_relation_that_the_graph_lacks_comes_with_its_fact(tools: GraphStore) -> None:
+    graph = OverlayGraph(tools, [fact("trowel", "flowers", "x:eatsUp")])
+    (trowel,) = graph.find(["trowel"])
+    found = graph.neighbours(trowel)
+    words = {graph.relations[number].label for number in found.relation.tolist()}
+    assert "eats up" in words and len(graph.relations) == len(tools.relations) + 1
 
 
 def test_an_edit_does_not_change_how_the_graph_is_ranked(

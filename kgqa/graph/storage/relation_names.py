@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kgqa.assets import RELATIONS
 from kgqa.graph.linking.normalising import split_local_name
 from kgqa.graph.sources.vocabulary import RDF, SKOS, steps_of
+from kgqa.graph.storage.foreign_words import in_english
 from kgqa.types import Relation
 
 ALIASES = {
@@ -59,7 +61,8 @@ def name_relations(
     """A `Relation` for each name.
 
     `labels` are the source's for a relation, the preferred one first: it goes before the table's, and further ones
-    become words ("start point or launch site"), where neither source nor table has any. `inverses` names the relation
+    become words ("start point or launch site"), where neither source nor table has any; a
+    German or Korean one has English words. `inverses` names the relation
     that says one the other way round. A joined relation is said as its steps are, one after the other.
     """
     table = known_relations()
@@ -78,7 +81,7 @@ def name_relations(
             name, relation.label or label, words, relation.inverse or (known.inverse if known else "")
         )
 
-    found = []
+    found: list[Relation] = []
     for name in names:
         steps = [one(step) for step in steps_of(name)]
         relation = steps[0]
@@ -88,7 +91,11 @@ def name_relations(
             back = one(other)
             relation = Relation(name, relation.label, relation.words, back.words or back.label)
         found.append(relation)
-    return found
+    english = in_english([relation.label for relation in found])
+    return [
+        replace(relation, words=said) if said and not relation.words else relation
+        for relation, said in zip(found, english, strict=True)
+    ]
 
 
 def chained(words: Sequence[str]) -> str:
