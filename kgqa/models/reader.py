@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from kgqa.batch import Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
@@ -221,10 +222,11 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     card = read_card(folder)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
         settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
         find_reasoner(settings["name"], from_card=True)
-        reader = Reader(encoder, ReasonerSettings(**settings))
+        with _Undrawn():
+            encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+            reader = Reader(encoder, ReasonerSettings(**settings))
         gate = card.get("gate")
         shift = (float(gate["scale"]), [float(b) for b in gate["shift"]]) if gate else None
     except InputError:
@@ -259,6 +261,22 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     if shift:
         reader.gate.calibrate(*shift)
     return reader.eval(), card
+
+
+class _Undrawn(TorchFunctionMode):
+    """Weights are zeros where they would be drawn at random: those that are loaded next need no beginning."""
+
+    DRAWS = frozenset({"normal_", "uniform_", "trunc_normal_", "kaiming_uniform_", "xavier_uniform_"})
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") not in self.DRAWS:
+            return func(*args, **kwargs)
+        drawn = kwargs["tensor"] if "tensor" in kwargs else args[0]
+        with torch.no_grad():
+            return drawn.zero_()
 
 
 def _line(error: Exception) -> str:

@@ -143,3 +143,10 @@ def test_a_flipped_bit_of_a_weight_is_noticed(tokenizer_folder: Path, encoder, t
 def test_heads_must_share_the_width() -> None:
     with pytest.raises(ValueError, match="no multiple of num_heads=3"):
         ReasonerSettings(graph_size=128, num_heads=3)
+
+
+def test_weights_that_are_loaded_are_not_drawn_first(tokenizer_folder: Path, encoder, tmp_path: Path) -> None:
+    save_reader(Reader(encoder, settings("fused")), tokenizer_folder, tmp_path, {})
+    before = torch.get_rng_state()
+    load_reader(tmp_path)
+    assert torch.equal(torch.get_rng_state(), before)

@@ -10,6 +10,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from kgqa.models.encoders.kept_structure import import_transformers
+
 UNUSED = ("PIL", "accelerate", "jinja2", "pandas", "scipy", "sklearn")
 """Packages that transformers imports wherever they are installed: for pictures, chats, shards and losses."""
 COMPILER = "torch._dynamo"
@@ -39,6 +41,7 @@ def import_encoders() -> None:
     sys.modules.update({name: _StandIn(name) for name in stand_ins})
     torch.distributed.is_available = lambda: False
     try:
+        import_transformers()
         import transformers.masking_utils
         import transformers.modeling_utils  # noqa: F401
     except (AttributeError, ImportError):
