@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kgqa.assets import cache_folder, find_model
+from kgqa.cli.prompting import is_prompted, open_prompter
 from kgqa.types import InputError, Passage, Question
 
 MAX_LINE_BYTES = 16 << 20
@@ -176,7 +177,8 @@ def predict_file(
 
     from kgqa.checking import check_question, checked_language
 
-    find_model(model)
+    if not is_prompted(model):
+        find_model(model)
     checked_language(language)
     questions = list(read_questions(source))
     for question in questions:
@@ -212,12 +214,19 @@ def predict_file(
 def _answered(
     questions: Sequence[Question], model: str, graph: str, device: str, language: str, batch: int
 ) -> Iterator[list[str]]:
-    """The answers of each batch, a line of JSON each."""
+    """The answers of each batch, a line of JSON each; a causal language model is prompted and asks no graph."""
     from kgqa.answerer import Answerer
-    from kgqa.explain import answer_lines
+    from kgqa.explain import answer_json, answer_lines
 
-    answerer = Answerer.load(model, graph, device=device, language=language)
     rest = iter(questions)
+    if is_prompted(model):
+        prompter = open_prompter(model, 0, None, "token", device)
+        while chunk := list(islice(rest, batch)):
+            yield [
+                json.dumps(answer_json(answer), ensure_ascii=False) + "\n" for answer in prompter.answer_many(chunk)
+            ]
+        return
+    answerer = Answerer.load(model, graph, device=device, language=language)
     while chunk := list(islice(rest, batch)):
         yield answer_lines(answerer, chunk)
 
@@ -246,15 +255,15 @@ def _owned(target: Path) -> Iterator[IO[str]]:
 def _run_of(questions: Sequence[Question], model: str, graph: str, language: str) -> dict[str, str]:
     """Fingerprints of what the answers depend on."""
     from kgqa.graph.opening import graph_fingerprint
-
-    content = graph_fingerprint(graph)
     from kgqa.models.reader import fingerprint
 
+    prompted = is_prompted(model)
+    content = "" if prompted else graph_fingerprint(graph)
     asked = blake2b(digest_size=16)
     for question in questions:
         parts = [question.id, question.text, question.passage_text, *question.choices]
         asked.update(json.dumps(parts).encode())
-    reader = fingerprint(find_model(model))
+    reader = fingerprint(Path(model), "config.json") if prompted else fingerprint(find_model(model))
     found = {"questions": asked.hexdigest(), "reader": reader, "graph": content}
     return {**found, "language": language}
 

@@ -198,9 +198,9 @@ def _checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(folder: Path) -> str:
-    """What tells a reader's folder from any other: its card, which holds the checksums, and the weights' sizes."""
-    digest = blake2b((folder / CARD).read_bytes(), digest_size=16)
+def fingerprint(folder: Path, card: str = CARD) -> str:
+    """What tells a model's folder from any other: its card (a reader's holds the checksums), and the weights' sizes."""
+    digest = blake2b((folder / card).read_bytes(), digest_size=16)
     for path in sorted(folder.glob("*.safetensors")):
         digest.update(f"{path.name} {path.stat().st_size}".encode())
     return digest.hexdigest()

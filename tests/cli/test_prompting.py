@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from kgqa.cli.predicting import predict_file
 from kgqa.cli.prompting import continue_text, evaluate_prompted, is_prompted, open_prompter, prompt_one
 from kgqa.types import InputError, Question
 
@@ -45,6 +46,19 @@ def test_asked_measured_and_gone_on_with(
     assert figures["questions"] == 3 and figures["shots"] == 2 and 0 <= figures["exact_match"] <= 1
     continue_text("i dig", str(folder), 4, 0.0, 0, "cpu")
     assert capsys.readouterr().out.startswith("i dig ")
+
+
+def test_a_file_is_answered_and_gone_on_with(folder: Path, tmp_path: Path) -> None:
+    asked, out = tmp_path / "asked.jsonl", tmp_path / "out.jsonl"
+    rows = [{"id": str(n), "question": "with what ?", "choices": ["trowel", "hive"]} for n in range(3)]
+    asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    predict_file(asked, out, "everyday", str(folder), 2, "cpu")
+    whole = out.read_text().splitlines(keepends=True)
+    assert [json.loads(line)["id"] for line in whole] == ["0", "1", "2"]
+    out.write_text("".join(whole[:2]))
+    predict_file(asked, out, "everyday", str(folder), 2, "cpu")
+    again = out.read_text().splitlines(keepends=True)
+    assert again[:2] == whole[:2] and json.loads(again[2])["answer"] == json.loads(whole[2])["answer"]
 
 
 def test_what_is_missing_is_said(folder: Path, tmp_path: Path) -> None:
