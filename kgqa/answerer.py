@@ -360,12 +360,12 @@ class Answerer:
         concepts: Sequence[Sequence[Candidate]],
         gate: Tensor,
     ) -> dict[int, list[Led]]:
-        """For each open question that is answered by following facts, what they lead to; where they lead nowhere, or
-        nowhere that fits, the gate's score (Q, C) for no answer rises."""
+        """For each open question that is answered by following facts, what they lead to; the gate's score (Q, C) for no
+        answer becomes what speaks for it against the best way."""
         likely = _likely(gate)
         first = [{c.concept: c.score for c in found if c.concept is not None} for found in concepts]
         plans = {
-            n: plan(q.text, subgraphs[n][0], first[n])
+            n: plan(q.text, subgraphs[n][0], first[n], self.graph.relations)
             for n, q in enumerate(questions)
             if not q.choices and likely[n] and follows(self.graph, subgraphs[n][0])
         }
@@ -380,7 +380,8 @@ class Answerer:
             scores = of_choices(self.score(collated.batch).choice, collated.batch).tolist()
             read = {n: row[: len(plans[n].chosen)] for n, row in zip(asked, scores, strict=True)}
         for n, made in plans.items():
-            gate[n, GATED.index(Source.NONE)] += silence(made, read.get(n, []))
+            told = gate[n, GATED.index(Source.KNOWLEDGE)]
+            gate[n, GATED.index(Source.NONE)] = told + silence(made, subgraphs[n][0], first[n], read.get(n, []))
         return {n: led_to(plans[n], subgraphs[n][0], first[n], read[n]) for n in asked}
 
     def second_reading(

@@ -1,71 +1,18 @@
-"""Ways over a small graph: a ship's captain, where he lives, and what kind of thing it is."""
-
 import numpy as np
-import pytest
+from ship import LABELS, RELATIONS, graph, said
 
 from kgqa.operations.following import (
     SILENT,
     as_choices_along,
     as_choices_to,
-    clues,
     follows,
     led_to,
-    nested_in,
     plan,
     silence,
-    sources_of,
     training_ways,
-    ways,
 )
-from kgqa.types import Example, Link, NodeRole, Question, Relation, Subgraph
-
-LABELS = ("Gull", "Ada Moss", "Port Ellin", "ship", "1902", "person")
-RELATIONS = (
-    Relation("captain", "captain", "has captain"),
-    Relation("home", "home", "lives in"),
-    Relation("type", "is a", "is a"),
-    Relation("launched", "launched", "was launched in"),
-)
-FACTS = ((0, 0, 1), (1, 1, 2), (0, 2, 3), (0, 3, 4), (1, 2, 5))
-
-
-def graph(*mentioned: tuple[int, int, int]) -> Subgraph:
-    """The subgraph of a question that mentions nodes at character ranges."""
-    roles = np.full(len(LABELS), int(NodeRole.OTHER), dtype=np.int32)
-    for node, _, _ in mentioned:
-        roles[node] = int(NodeRole.QUESTION)
-    names = tuple(f'"{label}"' if label.isdigit() else label for label in LABELS)
-    return Subgraph(
-        names,
-        LABELS,
-        roles,
-        np.full(len(LABELS), 0.5, dtype=np.float32),
-        np.array(FACTS, dtype=np.int32),
-        np.ones(len(FACTS), dtype=np.float32),
-        RELATIONS,
-        tuple(Link(NodeRole.QUESTION, start, end, node) for node, start, end in mentioned),
-    )
-
-
-def said(question: str, *names: str) -> Subgraph:
-    places = [(LABELS.index(name), question.index(name), question.index(name) + len(name)) for name in names]
-    return graph(*places)
-
-
-def test_ways_have_one_fact_or_two_and_begin_at_what_is_named() -> None:
-    found = {(way.steps, way.ends) for way in ways(said("Who is the captain of the Gull?", "Gull"))}
-    assert (((0, True),), (1,)) in found and (((0, True), (1, True)), (2,)) in found
-    assert all(0 not in ends for _, ends in found)
-
-
-def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
-    question = "Which person sails the Gull?"
-    asked = said(question, "Gull", "person")
-    assert sources_of(asked) == [0]
-    found = ways(asked)
-    fits = dict(zip([way.ends for way in found], clues(question, asked, found).fits.tolist(), strict=True))
-    assert fits[(1,)] == 1 and fits[(4,)] == -1
-    assert sources_of(said("Which ship?", "ship")) == [3]
+from kgqa.operations.ways import ways
+from kgqa.types import Example, NodeRole, Question, Relation
 
 
 def test_words_choose_the_way() -> None:
@@ -80,20 +27,6 @@ def test_words_choose_the_way() -> None:
         assert LABELS[made.ways[int(made.worth.argmax())].ends[0]] == answer, question
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Where does the captain of the Gull live?", ("captain", "live")),
-        ("Who lives in the port the Gull left?", ("port left", "lives")),
-        ("Where was the Gull's captain born?", ("captain", "born")),
-        ("Who is the captain of the Gull?", ("", "")),
-        ("Who built the Gull?", ("", "")),
-    ],
-)
-def test_a_thing_named_by_what_it_is_to_another(question: str, expected: tuple[str, str]) -> None:
-    assert nested_in(question, said(question, "Gull"), [0]) == expected
-
-
 def test_what_is_read_decides_between_ways() -> None:
     question = "Who sails the Gull?"
     asked = said(question, "Gull")
@@ -103,8 +36,18 @@ def test_what_is_read_decides_between_ways() -> None:
         best = led_to(made, asked, {"Ada Moss": 0.5}, read)[0]
         assert LABELS[best.node] == wanted
         assert [asked.edges[row, 2] for row in best.path.steps][-1] == best.node
-    assert silence(made, [-5.0] * len(made.chosen)) > silence(made, [5.0] * len(made.chosen))
-    assert silence(plan("Who?", graph(), {}), []) > SILENT
+    low, high = (silence(made, asked, {}, [score] * len(made.chosen)) for score in (-5.0, 5.0))
+    assert low > high
+    assert silence(plan("Who?", graph(), {}), graph(), {}, []) > SILENT
+    leading = [9.0, *[5.0] * (len(made.chosen) - 1)]
+    assert silence(made, asked, {}, leading) < silence(made, asked, {}, [9.0] * len(made.chosen))
+
+
+def test_what_the_graph_says_only_of_other_things_is_lacking() -> None:
+    question = "What does the Gull weigh?"
+    asked = said(question, "Gull")
+    other = (*RELATIONS, Relation("weight", "weight", "has the weight"))
+    assert plan(question, asked, {}, RELATIONS).lacks == 0 < plan(question, asked, {}, other).lacks
 
 
 def test_a_choice_is_told_with_its_way_alone() -> None:

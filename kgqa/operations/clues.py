@@ -1,0 +1,195 @@
+"""Clues: what the words of a question say for and against each way that it may mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.linking.function_words import STOP_WORDS
+from kgqa.graph.linking.normalising import words
+from kgqa.graph.linking.person_names import people
+from kgqa.graph.retrieval.question_types import asked
+from kgqa.operations.choosing import alike
+from kgqa.operations.lookup import is_kind
+from kgqa.operations.values import value_asked
+from kgqa.operations.ways import Way, between_in, kinds_in, mentioned_in, sources_of
+from kgqa.types import NodeRole, Relation, Subgraph
+
+MOST_NAMES = 5
+"""Ends of a way whose names are looked at."""
+_ASKS_KIND = re.compile(r"\b(?:kinds?|types?|sorts?|class|category|genus)\b", re.IGNORECASE)
+_ASKS_WHAT = re.compile(r"^what (?:is|are) [^?]*\??$", re.IGNORECASE)
+
+_ROLE_OF = re.compile(
+    r"^(.*)\bthe ([\w' -]+?) (of|from|in|at|on|by|with|for|that|which|who|whom|whose|where)\b([\w' -]*)$",
+    re.IGNORECASE,
+)
+_REDUCED = re.compile(r"^(.*)\bthe ([\w-]+) (?:the )?$", re.IGNORECASE)
+_NOUN_OF = {
+    "long": "length duration",
+    "high": "height elevation",
+    "tall": "height",
+    "deep": "depth",
+    "wide": "width",
+    "heavy": "weight mass",
+    "weigh": "weight mass",
+    "old": "age birth",
+    "far": "distance",
+    "fast": "speed",
+    "big": "size area",
+    "large": "size area",
+    "strong": "strength",
+    "cost": "price fee",
+    "costs": "price fee",
+    "where": "location place",
+    "when": "date time",
+}
+"""Nouns of the adjectives, verbs and adverbs that ask for a value or a place."""
+_RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
+
+
+class Clues(NamedTuple):
+    """What a way's words say for it, each (W,)."""
+
+    told: NDArray[np.float64]
+    """Share of its relations' words that the question says, 0 to 1."""
+    covers: NDArray[np.float64]
+    """Share of the question's words that the relations, or the kind of the ends, say, 0 to 1."""
+    far: NDArray[np.float64]
+    """Whether it has two facts."""
+    to_kind: NDArray[np.float64]
+    """Whether it ends at a kind: 1 where none is asked for, -1 where one is."""
+    fits: NDArray[np.float64]
+    """Whether it ends at things of the kind that the question mentions: 1, or -1 where it mentions another."""
+    value: NDArray[np.float64]
+    """Whether it ends at the kind of value that is asked for, a date or an amount: 1, or -1 where it does not, or where
+    a person or place is asked for and it ends at a value."""
+    person: NDArray[np.float64]
+    """Whether it ends at somebody with a given name, where it is asked who: 1, else 0."""
+    leads: NDArray[np.float64]
+    """Whether its last relation is of the sort that such a question asks for, told by its asking word: 1, else 0."""
+    nested: NDArray[np.float64]
+    """Where a thing is named by what it is to another ("the maker of the Dachs"): 1 for two facts, -1 for one."""
+
+
+def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
+    """What the words of a question say about ways."""
+    mentioned = mentioned_in(subgraph)
+    kinds = kinds_in(subgraph)
+    classes = set().union(*kinds.values())
+    asked_kinds = {
+        node for node in mentioned if node in classes and subgraph.roles[node] == NodeRole.QUESTION
+    }
+    sources = sources_of(subgraph)
+    rests = wordings(question, rest_of(question, subgraph, sources))
+    rows = []
+    inner, outer = nested_in(question, subgraph, sources)
+    kind = 1.0
+    if not asked_kinds - set(sources):
+        kind = -1.0 if _ASKS_KIND.search(question) else float(not _ASKS_WHAT.match(question))
+    wanted = value_asked(question)
+    between = between_in(subgraph, sources)
+    leads = asked(question, subgraph.relations).leads
+    who = bool(re.search(r"\bwho(?:m|se)?\b", question, re.IGNORECASE))
+    for way in found:
+        relations = [subgraph.relations[relation] for relation, _ in way.steps]
+        said = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
+        end_kinds = set().union(*(kinds.get(end, set()) for end in way.ends))
+        named = " ".join(subgraph.labels[kind] for kind in end_kinds)
+        last, forward = way.steps[-1]
+        fits = 0.0
+        if asked_kinds - set(sources):
+            fits = 1.0 if end_kinds & asked_kinds else -1.0
+        two = len(way.steps) > 1
+        through = two and _middle(subgraph, way) in between
+        told = max(alike(rest, said) for rest in rests)
+        if outer and two:
+            told = (alike(inner, _words(relations[0])) + alike(outer, _words(relations[1]))) / 2
+        rows.append(
+            (
+                told,
+                max(alike(f"{said} {named}", rest) for rest in rests),
+                two and not through,
+                kind if forward and is_kind(subgraph.relations[last]) else 0.0,
+                fits,
+                wanted.fits(subgraph.nodes[way.ends[0]]),
+                who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
+                leads[last, int(forward)],
+                (1.0 if two else -1.0) if outer else 0.0,
+            )
+        )
+    return Clues(*np.array(rows, dtype=np.float64).reshape(-1, len(Clues._fields)).T)
+
+
+def wordings(question: str, rest: str) -> list[str]:
+    """The content words of a question, and the same with the noun for what its asking words ask: "how heavy", weight.
+
+    >>> wordings("How heavy is it?", "heavy")
+    ['heavy', 'weight', 'mass']
+    >>> wordings("Where is it kept?", "kept")
+    ['kept', 'kept location', 'kept place']
+    """
+    found = [rest]
+    for word in re.findall(r"[a-z]+", question.lower()):
+        if word in _NOUN_OF:
+            others = " ".join(other for other in rest.split() if other not in (word, "much"))
+            found += [f"{others} {noun}".strip() for noun in _NOUN_OF[word].split()]
+    return found
+
+
+def _middle(subgraph: Subgraph, way: Way) -> int:
+    head, _, tail = subgraph.edges[way.edges[0][0]].tolist()
+    return int(tail if head == way.source else head)
+
+
+def _words(relation: Relation) -> str:
+    return f"{relation.label} {relation.words}"
+
+
+def nested_in(question: str, subgraph: Subgraph, sources: Sequence[int]) -> tuple[str, str]:
+    """Of a question that names a thing by what it is to another, the words that do so and the words about it.
+
+    "Where is the maker of the Dachs based?" has ("maker", "based"), "Who operates the line the Reiher runs on?" ("line
+    runs on", "operates"). Both are empty where the question asks for the very thing: "Who is the maker of the Dachs?".
+    """
+    for link in subgraph.links:
+        if link.part is not NodeRole.QUESTION or link.node not in sources:
+            continue
+        before, after = question[: link.start], question[link.end :]
+        found = None
+        if (match := _REDUCED.match(before)) and re.match(r"\s+\w", after):
+            found = f"{match[2]} {after}", match[1]
+        elif match := _ROLE_OF.match(before):
+            relative = match[3].lower() in _RELATIVE
+            found = (
+                f"{match[2]} {match[4]} {after if relative else ''}",
+                f"{match[1]} {'' if relative else after}",
+            )
+        elif match := re.match(r"['’]s ([\w-]+)\b(.*)", after):
+            found = match[1], f"{before} {match[2]}"
+        if found and _content(found[0]) and _content(found[1]):
+            return _content(found[0]), _content(found[1])
+    return "", ""
+
+
+def _content(text: str) -> str:
+    return " ".join(word for word, _, _ in words(text) if word not in STOP_WORDS)
+
+
+def rest_of(question: str, subgraph: Subgraph, sources: Sequence[int]) -> str:
+    """The content words of a question without those that name where a way begins."""
+    named = set(sources)
+    at = [
+        (link.start, link.end)
+        for link in subgraph.links
+        if link.part is NodeRole.QUESTION and link.node in named
+    ]
+    return " ".join(
+        word
+        for word, start, end in words(question)
+        if word not in STOP_WORDS and not any(first <= start and end <= last for first, last in at)
+    )
