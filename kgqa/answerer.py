@@ -262,8 +262,9 @@ class Answerer:
         """The answer, computed where the question asks for that; a Korean one is read in English for it."""
         if (glossed := self._glossed(answer.question)) is None:
             return computed(self, answer, subgraph)
-        found = computed(self, replace(answer, question=glossed.english), subgraph)
-        return self._over_korean().answer(found, glossed) if found.evidence.query else answer
+        asked = self._over_korean().asked(answer, glossed)
+        found = computed(self, asked, subgraph)
+        return answer if found is asked else self._over_korean().computed(found, answer)
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one."""

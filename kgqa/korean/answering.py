@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from kgqa.graph.linking.morphology import is_korean, morphemes
 from kgqa.graph.overlay import OverlayGraph
@@ -13,6 +14,8 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.english.gloss import gloss
 from kgqa.korean.english.pieces import Gloss, Said
 from kgqa.korean.saying import korean_relation
+from kgqa.korean.words.lexicon import lexicon
+from kgqa.korean.words.numerals import number
 from kgqa.types import NO, YES, Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
 
 _VERDICTS = {YES: "네", NO: "아니요"}
@@ -46,7 +49,7 @@ class KoreanOver:
         speaker = Said()
         text = question.passage_text
         passage = gloss(text, self._known, speaker) if is_korean(text) else _as_it_is(text)
-        asked = gloss(question.text, self._known, speaker)
+        asked = gloss(_as_asked(question.text), self._known, speaker)
         choices = tuple(self._choice(choice) for choice in question.choices)
         english = replace(
             question, text=asked.text, choices=choices, passage=Passage(passage.text) if text else None
@@ -71,6 +74,22 @@ class KoreanOver:
         span = answer.evidence.span
         evidence = replace(answer.evidence, span=glossed.span(*span) if span else None)
         return replace(answer, question=glossed.korean, text=best, candidates=tuple(said), evidence=evidence)
+
+    def asked(self, answer: Answer, glossed: Glossed) -> Answer:
+        """A Korean answer with the question, and yes and no, in English: what is computed from."""
+        verdict = next((said for said, korean in _VERDICTS.items() if korean == answer.text), answer.text)
+        return replace(answer, question=glossed.english, text=verdict)
+
+    def computed(self, found: Answer, answer: Answer) -> Answer:
+        """What was computed from a Korean answer, whose own candidates are Korean already."""
+        said = [c if c in answer.candidates else self._of_the_graph(c) for c in found.candidates]
+        best = None if found.text is None else said[0].text
+        return replace(found, question=answer.question, text=best, candidates=tuple(said))
+
+    def _of_the_graph(self, candidate: Candidate) -> Candidate:
+        if candidate.text in _VERDICTS:
+            return replace(candidate, text=_VERDICTS[candidate.text])
+        return replace(candidate, text=self._label(candidate.concept or "", candidate.text))
 
     def _candidate(self, candidate: Candidate, glossed: Glossed) -> Candidate | None:
         """A candidate in Korean; None where it is made of words that the passage does not have."""
@@ -117,6 +136,11 @@ class KoreanOver:
         return best[0] if best else otherwise
 
 
+def _as_asked(text: str) -> str:
+    """A question with its question mark, which tells it from a statement where its ending does not: 어디 가."""
+    return text.rstrip(" .!?\n") + "?"
+
+
 def _as_it_is(text: str) -> Gloss:
     whole = Span(0, len(text))
     return Gloss(text, tuple((Span(i, i + 1), Span(i, i + 1)) for i in range(whole.end)))
@@ -133,4 +157,13 @@ def _without_particles(text: str, span: Span) -> Span:
     copula = [m for m in inside if m.tag == "VCP"]
     if end == span.end and copula and all(m.tag[0] == "E" for m in inside if m.start > copula[-1].start):
         end = copula[-1].start
-    return Span(span.start, end)
+    return Span(span.start, _with_counter(text, end))
+
+
+def _with_counter(text: str, end: int) -> int:
+    """Where a number ends that is said with what it counts: 사천오백 원."""
+    for m, after in pairwise(morphemes(text)):
+        if m.end == end and m.tag in ("SN", "NR", "MM") and number(m.form) is not None:
+            counter = after.tag == "NNB" or after.form in lexicon().counters
+            return after.end if counter and after.start - end <= 1 else end
+    return end

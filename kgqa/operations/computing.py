@@ -52,8 +52,10 @@ def computed(reader: Reads, answer: Answer, subgraph: Subgraph) -> Answer:
     run = {Operation.COUNT: counted, Operation.EXISTS: checked, Operation.COMPARE: compared}
     found = run[operation.operation](reader, answer, operation, things)
     if found is None:
-        # a verb in front asks for yes or no: a concept is no answer to that
-        return _unsure(answer) if operation.operation is Operation.EXISTS and answer.text not in (YES, NO) else answer
+        # a verb in front asks for yes or no, and a passage is asked for a number: a concept is no answer to that
+        whether = operation.operation is Operation.EXISTS and answer.text not in (YES, NO)
+        how_many = operation.operation is Operation.COUNT and bool(question.passage_text)
+        return _unsure(answer) if whether or how_many else answer
     result = _answer(reader, answer, found, things, subgraph)
     return replace(result, timing_ms={**answer.timing_ms, "compute": 1000 * (time.perf_counter() - begin)})
 

@@ -30,6 +30,8 @@ def counted(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
         anchors, nouns = [e for t in inside for e in t.entities], set()
         groups = groups_of(graph, anchors, MOST_FACTS)
     numbers, others = _split(graph, groups)
+    if question.passage_text:  # how many there were of what it tells is no count of facts
+        others = []
     of_kind = _of_kind(graph, others, nouns)
     counts = list(of_kind) or [g for g in others if not (g.forward and is_kind(graph.relations[g.relation]))]
     if not numbers and not counts:

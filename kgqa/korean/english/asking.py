@@ -50,8 +50,13 @@ class Asking:
             front = [Piece("how many", roles.count.start, roles.count.end)]
             if counted is not None:
                 front += [Piece(plural(p.text), p.start, p.end) for p in self.noun(counted, article=False)]
+                acts = counted in roles.subjects
                 roles.remove(counted)
             roles.count = None
+            if counted is not None and acts:
+                there = [Piece("there")] if verb == "be" else []
+                said = [*front, *finite(verb, predicate, True, ""), *there, *self.telling.objects(roles)]
+                return said + self.telling.rest(roles, clause, verb)
         elif (
             verb.startswith("be ")
             and not roles.subjects
@@ -76,6 +81,20 @@ class Asking:
         wanted = adverb is None and not after
         return self.inverted(front, verb, predicate, roles, clause, after, wanted)
 
+    def whether(self, clause: Clause) -> list[Piece]:
+        """A clause that asks for yes or no, the verb's helper first."""
+        self.said.beside = frozenset(words_of(clause))
+        roles = self.telling.roles(clause)
+        assert clause.predicate is not None
+        verb, roles = self.verbs.verb(clause, roles)
+        if roles.there:
+            exists, *rest = self.telling.there(roles, clause.predicate, clause)
+            there, be_there, *how_many = exists.text.split(" ", 2)
+            return [exists._replace(text=" ".join([be_there, there, *how_many])), *rest]
+        if clause.predicate.tag == "VCP" and not (roles.subjects or roles.topics):
+            verb = f"it:{verb}" if self.said.subject not in ("he", "she") else verb
+        return self.inverted([], verb, clause.predicate, roles, clause, [])
+
     def inverted(
         self,
         front: list[Piece],
@@ -87,7 +106,12 @@ class Asking:
         wanted: bool = True,
     ) -> list[Piece]:
         """`wanted`: what is asked for is what the verb governs."""
-        subject = self.telling.subject(roles, False) or [Piece(self.said.near or self.said.subject or "I")]
+        own, colon, of_its_own = verb.partition(":")
+        if colon:
+            subject, verb = [Piece(own)], of_its_own
+        else:
+            silent = Piece(self.said.silent)
+            subject = self.telling.subject(roles, False) or [silent]
         many = self.telling.many(roles, subject[-1].text)
         person = subject[-1].text
         first, _, rest = verb.partition(" ")

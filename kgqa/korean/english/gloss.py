@@ -43,7 +43,8 @@ class _Writer:
         *before, last = sentence.clauses
         _inherit_tense(sentence.clauses)
         self.said.near = ""
-        self.said.asked_alone = sentence.question and not self.said.named
+        self.said.told = self.said.told or not sentence.question
+        self.said.asked_alone = not self.said.told
         asked = sentence.question and self._asks(last)
         said: list[Piece] = []
         opened: list[Piece] = []
@@ -73,12 +74,10 @@ class _Writer:
             verb, roles = self.telling.verbs.verb(last, Roles.of(last))
             inverted = self.asking.inverted(front, verb, last.predicate, roles, last, [])
             return [*inverted, *(p for p in aim if p not in front), *tail, Piece("?")]
-        return [
-            *said,
-            *self.telling.clause(last, shared=shared),
-            *aim,
-            Piece("?" if sentence.question else "."),
-        ]
+        if sentence.question and last.predicate and not any(map(_asks_within, sentence.clauses)):
+            return [*said, *self.asking.whether(last), *aim, Piece("?")]
+        end = Piece("?" if sentence.question else ".")
+        return [*said, *self.telling.clause(last, shared=shared), *aim, end]
 
     def _linked(self, clause: Clause, shared: bool, sentence: Sentence) -> tuple[list[Piece], str]:
         link, after = clause.link, sentence.clauses[sentence.clauses.index(clause) + 1]
@@ -130,6 +129,14 @@ class _Writer:
         if clause.predicate is not None and clause.predicate.form in ("어떻다", "어떠하다"):
             return True
         return any(p.asking for p in clause.phrases) or any(a.form in ASKING_ADVERBS for a in clause.adverbs)
+
+
+def _asks_within(clause: Clause) -> bool:
+    """Whether there is a question word in a clause or in what is part of it."""
+    parts = [part for p in clause.phrases for part in (p, p.owner, p.joined) if part]
+    return any(p.asking or any(map(_asks_within, p.clauses)) for p in parts) or any(
+        a.form in ASKING_ADVERBS for a in clause.adverbs
+    )
 
 
 def _cut(pieces: list[Piece]) -> int:

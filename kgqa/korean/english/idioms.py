@@ -21,11 +21,7 @@ def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) 
     ]
     asks = {a.form for a in clause.adverbs} | {p.asking for p in clause.phrases}
     if "기분" in nouns and (predicate.form in ("어떻다", "들다", "느끼다")):
-        subject = (
-            telling.noun(who[0], subject=True)
-            if who
-            else [Piece(telling.said.near or telling.said.subject or "I")]
-        )
+        subject = telling.noun(who[0], subject=True) if who else [Piece(telling.said.silent)]
         person = subject[-1].text
         return [
             Piece("how"),

@@ -47,6 +47,8 @@ class Said:
     """The pronoun of the last person that was a subject."""
     agrees: str = ""
     """The pronoun of the last subject, of a thing too."""
+    told: bool = False
+    """Whether anything has been told before a question."""
     asked_alone: bool = False
     """Whether a question has nothing before it: it is about things of a kind, not about those said."""
     near: str = ""
@@ -59,6 +61,11 @@ class Said:
     """What was last done to, by predicate."""
     beside: frozenset[str] = frozenset()
     """Nouns and predicates of the clause: they tell senses apart."""
+
+    @property
+    def silent(self) -> str:
+        """The pronoun of a subject that is not said: of what is asked alone anybody, whom English calls "you"."""
+        return self.near or self.subject or ("you" if self.asked_alone else "I")
 
 
 def joined(pieces: Iterable[Piece]) -> Gloss:

@@ -48,6 +48,8 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
         return "from"
     if first == "마다":
         return "every"
+    if first == "에" and phrase.counter is not None and phrase.counter.form == "시":
+        return "at"
     if first == "에" and phrase.asking and form in ("쓰다", "사용하다", "이용하다", "쓰이다"):
         return "for"
     if first == "에":

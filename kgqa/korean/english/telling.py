@@ -7,6 +7,7 @@ from kgqa.korean.english.pieces import Piece, Said, Translate
 from kgqa.korean.english.prepositions import MADE, preposition
 from kgqa.korean.english.verbs import MANY, Verbs, be, finite, participle
 from kgqa.korean.reading.clauses import Clause, Phrase, Predicate, Word
+from kgqa.korean.reading.mending import LONE
 from kgqa.korean.reading.roles import PLACES, THERE, Roles, is_time, without_last, words_of
 from kgqa.korean.words.lexicon import group, lexicon
 from kgqa.text.synthesis.inflection import gerund, is_plural, plural
@@ -48,12 +49,12 @@ class Telling:
             return [piece for p in parts for piece in self.noun(p)] + self.rest(roles, clause, None)
         verb, roles = self.verbs.verb(clause, roles)
         if roles.there:
-            return self._there(roles, predicate, clause)
+            return self.there(roles, predicate, clause)
         subject, verb = self._subject_of(verb, predicate, roles, shared)
         if not (roles.subjects or roles.topics) and clause.adverbs and clause.adverbs[0].form == "모두":
             everybody = clause.adverbs.pop(0)
             subject = [Piece("everybody", everybody.start, everybody.end)]
-        silent = ("they" if of.plural else "it") if of else self.said.near or self.said.subject or "I"
+        silent = ("they" if of.plural else "it") if of else self.said.silent
         person = subject[-1].text if subject else silent
         person = self.said.agrees if shared and not subject and self.said.agrees else person
         many = self.many(roles, person)
@@ -108,14 +109,14 @@ class Telling:
             *self.rest(roles, clause, verb),
         ]
 
-    def _there(self, roles: Roles, predicate: Predicate, clause: Clause) -> list[Piece]:
+    def there(self, roles: Roles, predicate: Predicate, clause: Clause) -> list[Piece]:
         """What there is somewhere: existence, and how many."""
         thing = roles.there[0]
         said = self.noun(thing, False)
         many = thing.plural or bool(roles.count) or is_plural(said[-1].text)
         exists = be(predicate.past, many, "it")
         spot = (predicate.start, predicate.end)
-        count = self.nouns.number(roles.count)[:1] if roles.count else []
+        count = [self._number(roles.count)] if roles.count else []
         nothing = " no" if predicate.negative else THERE.get(predicate.form, "")
         said = [
             Piece(plural(p.text), p.start, p.end) if roles.count else p
@@ -146,7 +147,7 @@ class Telling:
     def subject(self, roles: Roles, shared: bool) -> list[Piece]:
         chosen = roles.subjects or roles.topics
         if not chosen:
-            return [] if shared else [Piece(self.said.near or self.said.subject or "I")]
+            return [] if shared else [Piece(self.said.silent)]
         if chosen[0].silent:
             return [Piece(self.nouns.pronoun(chosen[0]) or "it")]
         said = self.noun(chosen[0], subject=True)
@@ -185,7 +186,12 @@ class Telling:
     def _count(self, count: Phrase) -> list[Piece]:
         """How many of what is named: "two", not "two books", of comic books."""
         first, *unit = self.nouns.number(count)
-        return [first] if unit and unit[0].text in ("books", "people", "animals") else [first, *unit]
+        of_things = unit and unit[0].text in ("books", "people", "animals")
+        return [self._number(count)] if of_things else [first, *unit]
+
+    def _number(self, count: Phrase) -> Piece:
+        """A number alone; it stands for its counter too: 스물네 명."""
+        return self.nouns.number(count)[0]._replace(end=count.end)
 
     def rest(self, roles: Roles, clause: Clause, verb: str | None) -> list[Piece]:
         said: list[Piece] = []
@@ -218,6 +224,8 @@ class Telling:
         english = self.words.adverbs.get(adverb.form)
         if english is not None:
             return "" if english == "-" else english
+        if adverb.form in LONE:
+            return self.words.noun(adverb.form, ()) or ""
         if adverb.tag.endswith("다"):
             found = self.words.predicate(adverb.tag, True, ())
             return _adverb_of(found.removeprefix("be ")) if found else ""

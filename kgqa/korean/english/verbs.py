@@ -42,7 +42,8 @@ class Verbs:
             roles.remove(phrase)
             if phrase is clause.phrases[-1]:
                 predicate.start = min(predicate.start, phrase.start)
-            self.said.verbs[predicate.form] = english
+            if ":" not in english:  # it rains
+                self.said.verbs[predicate.form] = english
             if (english, predicate.form) == ("like", "들다"):  # what pleases is the subject in Korean
                 roles.subjects, roles.objects = roles.objects, roles.subjects
             elif "JKS" in phrase.cases and roles.objects and "JX" in roles.objects[0].cases:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kgqa.graph.linking.morphology import Morpheme
 from kgqa.korean.reading.clauses import Predicate
-from kgqa.korean.words.lexicon import group
+from kgqa.korean.words.lexicon import group, lexicon
 
 LINKS = {
     "고": "and", "며": "and", "으며": "and", "어": "then", "아": "then", "면서": "while", "으면서": "while",
@@ -92,6 +92,10 @@ class Endings:
             return on + 2
         helper = self.form(on)
         tried = ending in ("어", "아") and helper == "보"
+        carried = f"{predicate.form[:-1]}고{helper}다" if ending == "고" else ""  # 들고 가다, 두고 오다
+        if carried in lexicon().verbs:
+            predicate.helped = carried
+            return on + 1
         if self.tag(on) not in ("VX", "VV", "VA") or (
             self.tag(on) != "VX" and helper not in ("하", "되", "있") and not tried
         ):

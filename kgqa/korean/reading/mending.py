@@ -37,6 +37,13 @@ def mended(found: Sequence[Morpheme]) -> list[Morpheme]:
                 mended.append(Morpheme("지난", "NNG", m.start, after.end))
                 at += 2
                 continue
+        if mended and (name := _called(mended[-1], m, after)):
+            mended[-1] = name
+            at += 1
+            if after is not None and after.tag == "ETM":
+                mended.append(after._replace(tag="JX"))
+                at += 1
+            continue
         if mended and mended[-1].end == m.start and mended[-1].form + m.form in LONE:  # 밤사이
             mended[-1] = mended[-1]._replace(form=mended[-1].form + m.form, end=m.end)
             at += 1
@@ -46,6 +53,16 @@ def mended(found: Sequence[Morpheme]) -> list[Morpheme]:
         mended.append(m)
         at += 1
     return mended
+
+
+def _called(noun: Morpheme, m: Morpheme, after: Morpheme | None) -> Morpheme | None:
+    """A noun that is somebody's name, by the 이 between it and a particle: 하늘이는, 콩이를."""
+    if noun.tag not in ("NNG", "NNP") or m.form != "이" or m.start != noun.end or after is None:
+        return None
+    particle = m.tag == "JKS" and after.tag[0] == "J" and after.start == m.end
+    if particle or (m.tag == "VCP" and after.tag == "ETM" and after.form == "는"):
+        return Morpheme(noun.form + "이", "NNP", noun.start, m.end)
+    return None
 
 
 def _is_named_time(noun: str) -> bool:

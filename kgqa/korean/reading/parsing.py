@@ -129,12 +129,6 @@ class _Parser:
                 break
             at += 1
         if self.endings.tag(at) == "VCP":
-            if (
-                self.endings.tag(at + 1) == "ETM" and phrase.nouns and phrase.nouns[-1].tag == "NNP"
-            ):  # 하준이는
-                phrase.particles, phrase.cases = ("는",), frozenset(("JX",))
-                self.clause.phrases.append(phrase)
-                return at + 2
             self.clause.phrases.append(phrase)
             if self.endings.form(at + 1) == "라고" and phrase.asking:  # 뭐라고
                 phrase.particles, phrase.cases = ("라고",), frozenset(("JKO",))

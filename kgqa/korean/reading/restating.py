@@ -37,6 +37,8 @@ def restated(sentence: Sentence) -> Sentence:
     *before, last = sentence.clauses
     if before and before[-1].link == "fact" and (plain := _without_fact(before[-1], last)):
         before, last = before[:-1], plain
+    if before and (plain := _allowed(before[-1], last)):
+        before, last = before[:-1], plain
     last = _without_kind(_without_cause(_without_frame(last)))
     kept = []
     for clause in before:
@@ -47,10 +49,21 @@ def restated(sentence: Sentence) -> Sentence:
             or _with_aim(clause, last)
         )
         if joined is None:
-            kept.append(clause)
+            needed = clause.link == "when" and last.predicate and last.predicate.form == "필요하다"
+            kept.append(replace(clause, link="to") if needed else clause)
         else:
             last = joined
     return replace(sentence, clauses=[*kept, _with_deed(last)])
+
+
+def _allowed(clause: Clause, last: Clause) -> Clause | None:
+    """어디로 가면 되니, 무엇으로 치우면 좋을까: what must be done. 먹어도 되니: what may be done."""
+    modal = {"if": "have to", "although": "can"}.get(clause.link)
+    if modal is None or clause.predicate is None or last.predicate is None or last.phrases or last.adverbs:
+        return None
+    if last.predicate.form not in ("되다", "좋다", "괜찮다"):
+        return None
+    return replace(clause, link="", predicate=replace(clause.predicate, modal=modal))
 
 
 def _without_frame(clause: Clause) -> Clause:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean, morphemes
 
+BEES = Path(__file__).parents[3] / "graph_data" / "examples" / "beekeeping.ttl"
 needs_kiwi = pytest.mark.skipif(not has_analyser(), reason="needs the extra ko")
 
 
@@ -72,3 +75,36 @@ def np_ids(entities):
     import numpy as np
 
     return np.array(entities, dtype=np.int32)
+
+
+ASKED = """
+import json, sys
+if sys.argv[1] == "without":
+    sys.modules["kiwipiepy"] = None
+from kgqa import load
+from kgqa.explain import answer_json
+from kgqa.graph.linking.morphology import has_analyser
+from kgqa.types import Passage, Question
+reader = load("kgqa-base", sys.argv[2], device="cpu")
+questions = [
+    Question("What is a smoker used for?"),
+    Question("Where do the bees live?", passage=Passage("The bees live in a box behind the shed.")),
+    Question("What does a beekeeper wear?", ("veil", "trowel")),
+]
+told = [answer_json(answer) for answer in reader.answer_many(questions)]
+told = [{key: value for key, value in answer.items() if key != "timing_ms"} for answer in told]
+loaded = [name for name in sys.modules if name.startswith(("kiwipiepy.", "kgqa.korean"))]
+print(json.dumps([has_analyser(), loaded, told]))
+"""
+
+
+@needs_kiwi
+def test_english_is_answered_the_same_without_the_extra():
+    runs = {}
+    for extra in ("with", "without"):
+        command = [sys.executable, "-c", ASKED, extra, str(BEES)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        runs[extra] = json.loads(done.stdout.splitlines()[-1])
+    assert (runs["with"][0], runs["without"][0]) == (True, False)
+    assert runs["with"][1] == [], "English loads nothing that is Korean"
+    assert runs["with"][2] == runs["without"][2]

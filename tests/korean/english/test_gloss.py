@@ -53,6 +53,14 @@ def test_a_question_goes_on_about_what_the_passage_said():
     assert glossed("무엇으로 뜨셨을까요?", said).text == "What did she knit the scarf with?"
 
 
+def test_a_question_word_in_another_clause_leaves_the_verb_where_it_is():
+    assert glossed("누가 산 우산이 노란색이니?").text.endswith("is yellow?")
+
+
+def test_rain_is_not_what_comes_next():
+    assert glossed("비가 왔다. 동생이 집에 왔다.").text.endswith("The younger brother came home.")
+
+
 def test_unknown_words_are_kept_in_latin_letters():
     assert "kkureumi" in glossed("나는 꾸르미를 샀다.").text
 

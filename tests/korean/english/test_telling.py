@@ -19,6 +19,8 @@ from kgqa.korean.english.gloss import gloss
         ("목이 마른 동생이 왔다.", "The thirsty younger brother came."),
         ("마당에 개가 하나도 없었다.", "There was no dog in the yard."),
         ("세 시간이나 기다렸다.", "I waited for three hours."),
+        ("어제 비가 왔다.", "It rained yesterday."),
+        ("우산을 집에 두고 왔다.", "I left an umbrella in a house."),
     ],
 )
 def test_who_does_what_and_where(korean, english):

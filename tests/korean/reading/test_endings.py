@@ -30,6 +30,11 @@ def test_how_a_clause_goes_on(text, link):
     assert first.link == link and last.link == ""
 
 
+def test_what_is_carried_left_and_brought_is_one_verb():
+    (clause,) = clauses("우산을 버스에 두고 내렸다.")
+    assert clause.predicate.helped == "두고내리다" and clause.predicate.past
+
+
 def test_a_reason_at_the_end():
     first, last = clauses("개가 짖은 것은 배가 고팠기 때문이다.")
     assert (first.link, last.link) == ("fact", "is because")

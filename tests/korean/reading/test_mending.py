@@ -13,6 +13,8 @@ from kgqa.korean.reading.mending import mended
         ("지난 토요일에 만났다.", ("지난", "NNG")),
         ("도시에 사는 동물을 보았다.", ("살", "VV")),
         ("뭘로 팠니?", ("으로", "JKB")),
+        ("하늘이는 치과에 갔습니까?", ("하늘이", "NNP")),
+        ("하늘이는 오전 열 시에 치과에 갔다.", ("하늘이", "NNP")),
     ],
 )
 def test_what_is_taken_for_something_else(text, morpheme):
