@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from apps.resources import shared_answerer
+from apps.resources import shared_answerer, shared_graph
 from kgqa.answerer import Answerer
 from kgqa.assets import GRAPHS
 from kgqa.graph.storage.confined import import_confined
@@ -112,7 +112,7 @@ def is_asked_own() -> bool:
 def asked_graph() -> KnowledgeGraph:
     """The graph that questions go to."""
     graph = own_graph()
-    return graph if graph is not None and is_asked_own() else shared_answerer().graph
+    return graph if graph is not None and is_asked_own() else shared_graph()
 
 
 def over_asked(other: Answerer) -> Answerer:

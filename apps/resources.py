@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
 from apps.texts import text
-from kgqa import Passage, Question
+from kgqa import Passage, Question, explain
 from kgqa.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
+from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
-from kgqa.types import CAUTION, InputError, Relation
+from kgqa.serving.remote import ServedAnswerer
+from kgqa.types import CAUTION, Answer, InputError, KnowledgeGraph, Relation
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 
@@ -20,19 +23,32 @@ WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 @st.cache_resource(show_spinner=False)
 def shared_answerer() -> Answerer:
     """The reader over the graph that the app was started with; loaded once, for all visitors."""
-    answerer = Answerer.load(
-        os.environ.get("KGQA_MODEL") or DEFAULT_READER,
-        os.environ.get("KGQA_GRAPH") or "everyday",
-        device=_device(),
-    )
+    answerer = Answerer.load(os.environ.get("KGQA_MODEL") or DEFAULT_READER, shared_graph(), device=_device())
     answerer.answer(WARM_UP)  # what is built on first use is built now
     return answerer
+
+
+@st.cache_resource(show_spinner=False)
+def shared_graph() -> KnowledgeGraph:
+    """The graph that the app was started with."""
+    return open_graph(os.environ.get("KGQA_GRAPH") or "everyday")
+
+
+@st.cache_resource(show_spinner=False)
+def served() -> ServedAnswerer | None:
+    """The service that answers for this app, where it was started with one.
+
+    Raises:
+        InputError: it cannot be reached, or serves another graph.
+    """
+    url = os.environ.get("KGQA_SERVER", "")
+    return ServedAnswerer(url, shared_graph(), os.environ.get("KGQA_API_KEY", "")) if url else None
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def reader(folder: str) -> Answerer:
     """Another reader over the same graph, for comparisons."""
-    return Answerer.load(folder, shared_answerer().graph, device=_device())
+    return Answerer.load(folder, shared_graph(), device=_device())
 
 
 def _device() -> str:
@@ -75,17 +91,46 @@ def caution() -> float:
     return float(st.session_state.get("caution", CAUTION))
 
 
-def answerer() -> Answerer:
-    """The reader over the graph that this visitor has chosen.
+def answerer() -> Answerer | ServedAnswerer:
+    """What answers over the graph that this visitor has chosen: a reader here, or the service.
+
+    Raises:
+        InputError: no reader is there.
+    """
+    return (None if _asks_own() else served()) or answerer_here()
+
+
+def answerer_here() -> Answerer:
+    """The reader in this process over the graph that this visitor has chosen: for what looks inside it.
 
     Raises:
         InputError: no reader is there.
     """
     own: Answerer | None = st.session_state.get("own_answerer")
-    if own is not None and st.session_state.get("graph_choice") == "own":
+    if own is not None and _asks_own():
         return own
     with st.spinner(say("loading")):
         return shared_answerer()
+
+
+def _asks_own() -> bool:
+    return st.session_state.get("own_answerer") is not None and st.session_state.get("graph_choice") == "own"
+
+
+def influences(answer: Answer) -> list[explain.Influence]:
+    """How much each fact near the answer carried it."""
+    asked = answerer()
+    return (
+        asked.influences(answer) if isinstance(asked, ServedAnswerer) else explain.influences(asked, answer)
+    )
+
+
+def ask_again(question: Question, edits: Sequence[explain.Edit]) -> Answer:
+    """The answer over the graph as it is after some edits."""
+    asked = answerer()
+    if isinstance(asked, ServedAnswerer):
+        return asked.ask_again(question, edits)
+    return explain.ask_again(asked, question, edits)
 
 
 def complain(error: InputError) -> None:

@@ -39,9 +39,10 @@ def main(arguments: list[str] | None = None) -> None:
 
         import_encoders()
         from apps.guard import check_connections, sparql_allowed
-        from apps.resources import shared_answerer
+        from apps.resources import served, shared_answerer
 
-        shared_answerer()
+        if served() is None:
+            shared_answerer()
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)

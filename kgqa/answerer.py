@@ -19,11 +19,9 @@ from kgqa.candidates import led_first, merged, reordered, supposed, with_added, 
 from kgqa.checking import check_question, checked_language
 from kgqa.deletion import by_deletion
 from kgqa.evidence import deciding_rows, evidence_of, shown_first
-from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.morphology import is_korean
-from kgqa.graph.linking.normalising import ARTICLES, words
+from kgqa.graph.linking.morphology import is_korean_question
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
@@ -59,8 +57,8 @@ if TYPE_CHECKING:
 
 LEAST_AGAIN = 0.05
 """Least probability of a candidate to be read again, as a part of the best one's."""
-TOGETHER = (2, 64)
-"""Questions read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
+ROWS_TOGETHER = (16, 512)
+"""Candidates read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 CANDIDATES = 10
@@ -204,9 +202,7 @@ class Answerer:
         """Whether a question is read and answered as Korean."""
         if self.language != "auto":
             return self.language == "ko"
-        first = next((word for word, _, _ in words(question.text)), "")
-        # "Is 하늘대학교 private?" is English with a Korean name in it
-        return is_korean(question.text) and first not in STOP_WORDS - ARTICLES
+        return is_korean_question(question.text)
 
     def _over_korean(self) -> KoreanOver:
         from kgqa.korean.answering import KoreanOver
@@ -394,24 +390,40 @@ class Answerer:
     ) -> dict[int, Tensor]:
         """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
         most `reread`, those that the first reading finds at all likely beside its best."""
-        again = []
+        rows: list[tuple[int, Question, Subgraph]] = []
         for n in asked:
             least = LEAST_AGAIN * concepts[n][0].score
             likely = [c for c in concepts[n][: self.reading.reread] if c.score >= least]
             if len(likely) < 2:  # nothing to compare it with
                 continue
             best = [c.concept for c in likely if c.concept is not None]
-            rows = self.as_read_again(questions[n], subgraphs[n][0], best)
-            assert rows is not None
-            again.append((n, *rows))
-        again.sort(key=lambda row: len(row[1].text) + len(row[1].passage_text))  # rows alike need little padding
-        together = TOGETHER[str(self.reader.device) != "cpu"]
-        found: dict[int, Tensor] = {}
-        for at in range(0, len(again), together):
-            numbers, choosing, graphs = zip(*again[at : at + together], strict=True)
-            collated = self.collator([Example(question) for question in choosing], graphs)
-            second = of_choices(self.score(collated.batch).choice, collated.batch).log_softmax(-1)
-            found.update((n, row[: len(q.choices)]) for n, row, q in zip(numbers, second, choosing, strict=True))
+            again = self.as_read_again(questions[n], subgraphs[n][0], best)
+            assert again is not None
+            choosing, graphs = again
+            rows += [
+                (n, replace(choosing, choices=(choice,)), graph)
+                for choice, graph in zip(choosing.choices, graphs, strict=True)
+            ]
+        return {n: torch.tensor(row).log_softmax(-1) for n, row in self._one_by_one(rows).items()}
+
+    def _one_by_one(self, rows: Sequence[tuple[int, Question, Subgraph]]) -> dict[int, list[float]]:
+        """The score of each question's only choice, by the number beside it, in order.
+
+        A choice is scored without a look at the others, so rows of many questions are read together by their length:
+        what they are padded with is read too.
+        """
+        order = sorted(range(len(rows)), key=lambda r: self.collator.length(*rows[r][1:]))
+        together = ROWS_TOGETHER[str(self.reader.device) != "cpu"]
+        scores = [0.0] * len(rows)
+        for at in range(0, len(order), together):
+            part = order[at : at + together]
+            collated = self.collator([Example(rows[r][1]) for r in part], [[rows[r][2]] for r in part])
+            read = of_choices(self.score(collated.batch).choice, collated.batch)[:, 0].tolist()
+            for r, score in zip(part, read, strict=True):
+                scores[r] = score
+        found: dict[int, list[float]] = {}
+        for (n, _, _), score in zip(rows, scores, strict=True):
+            found.setdefault(n, []).append(score)
         return found
 
     def _decode(

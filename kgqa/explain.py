@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -31,6 +31,8 @@ from kgqa.types import (
 
 if TYPE_CHECKING:
     from kgqa.answerer import Answerer
+    from kgqa.graph.linking.linker import Linker
+    from kgqa.types import KnowledgeGraph
 
 MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
@@ -48,6 +50,15 @@ _SOURCE_WORDS = {
     Source.NONE: ("not answerable", "답할 수 없음"),
 }
 """In English and Korean."""
+
+
+class Links(Protocol):
+    """What finds the concepts of a graph in words."""
+
+    @property
+    def graph(self) -> KnowledgeGraph: ...
+    @property
+    def linker(self) -> Linker: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +152,11 @@ def strike(subgraph: Subgraph, edge: int) -> Edit:
     return Edit(subgraph.triple(edge), subgraph.relations[relation], labels, added=False)
 
 
-def add(answerer: Answerer, head: str, relation: Relation, tail: str) -> Edit:
+def add(answerer: Links, head: str, relation: Relation, tail: str) -> Edit:
     """The edit that adds a fact between two concepts given in words.
 
-    Words that name a concept of the graph (in any inflection) mean it; others become new concepts.
+    Words that name a concept of the graph (in any inflection) mean it, and so does its name; others become new
+    concepts.
     Raises `InputError` where an end is empty.
     """
     if not head.strip() or not tail.strip():
@@ -153,9 +165,11 @@ def add(answerer: Answerer, head: str, relation: Relation, tail: str) -> Edit:
     return Edit(Triple(first, relation.name, last), relation, (first_label, last_label))
 
 
-def _concept(answerer: Answerer, text: str) -> tuple[str, str]:
-    """Name and label of the concept that a text names as a whole."""
+def _concept(answerer: Links, text: str) -> tuple[str, str]:
+    """Name and label of the concept that a text is the name of, or names as a whole."""
     said = " ".join(text.split())
+    if (entity := answerer.graph.ids([said]))[0] >= 0:
+        return said, answerer.graph.labels(entity)[0]
     for mention in answerer.linker.link_many([said])[0]:
         if (mention.start, mention.end) == (0, len(said)) and mention.entities:
             entity = np.array(mention.entities[:1], dtype=np.int32)
@@ -260,6 +274,14 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
         for edge, other in zip(edges, again, strict=True)
     ]
     return sorted(found, key=lambda item: -item.change)
+
+
+def influences_json(answerer: Answerer, answer: Answer) -> list[dict[str, Any]]:
+    """The influences of the facts near an answer as plain data."""
+    found = [(item, answer.evidence.subgraph.triple(item.edge)) for item in influences(answerer, answer)]
+    return [
+        {"sentence": i.sentence, "change": round(i.change, 4), "iri": [t.head, t.relation, t.tail]} for i, t in found
+    ]
 
 
 def answer_nodes(answer: Answer) -> set[int]:

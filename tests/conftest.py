@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +129,37 @@ def vectors():
     lemmas = [word for topic in topics for word in topic.split()]
     values = np.repeat(np.eye(len(topics), 8, dtype=np.float16), [len(t.split()) for t in topics], axis=0)
     return WordVectors(lemmas, 2 * values, np.repeat([9.0, 3.0], [12, 3]), {"made": "by hand"})
+
+
+@pytest.fixture
+def served() -> Callable[..., AbstractContextManager[str]]:
+    """Serves an answerer over HTTP on a free port of this machine, and gives the address."""
+
+    @contextmanager
+    def opened(answerer) -> Iterator[str]:
+        import socket
+        import threading
+        import time
+        import urllib.request
+
+        import uvicorn
+
+        from kgqa.serving.service import create_service
+
+        listener = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(create_service(lambda: {("m", "g"): answerer}, eager=True), log_config=None)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{url}/ready", timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield url
+        server.should_exit = True
+        thread.join(30)
+
+    return opened

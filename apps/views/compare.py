@@ -11,7 +11,7 @@ import streamlit as st
 
 from apps.markup import QUIET, escaped
 from apps.own_graphs import over_asked
-from apps.resources import answerer, complain, reader, readers, say
+from apps.resources import answerer, answerer_here, complain, reader, readers, say
 from apps.tables import Row, read_table, score, to_csv
 from apps.views.ask import choose_graph, given
 from apps.views.batch import answered, upload_box
@@ -135,7 +135,7 @@ def named(way: Way) -> str:
 def opened(way: Way) -> Answerer:
     """The reader of a way, with less to go by where it says so."""
     name, less = way
-    found = reader(readers()[name]) if name else answerer()
+    found = reader(readers()[name]) if name else answerer_here()
     if less:
         found = copy.copy(found)
         found.ablate = LESS[less]

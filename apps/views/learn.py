@@ -15,7 +15,7 @@ from apps.lens import Discriminator, Lens, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
 from apps.parts import read_parts
-from apps.resources import answerer, complain, is_dark, language, say
+from apps.resources import answerer_here, complain, is_dark, language, say
 from apps.tour import Tour, tour
 from apps.views.learn_family import sees_whom, softened
 from kgqa.assets import CURVES, MODELS, PARTS, RESULTS
@@ -71,7 +71,7 @@ def guided_tour() -> None:
     if kept is None or kept[:2] != (asked, here):
         with st.spinner(say("loading")):
             try:
-                kept = st.session_state["tour"] = asked, here, tour(answerer(), asked)
+                kept = st.session_state["tour"] = asked, here, tour(answerer_here(), asked)
             except InputError as error:
                 complain(error)
                 return

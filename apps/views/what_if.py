@@ -6,12 +6,11 @@ import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, complain, relation_words, say
+from apps.resources import answerer, ask_again, complain, relation_words, say
 from kgqa.explain import (
     MAX_NODES,
     Edit,
     add,
-    ask_again,
     edits_turtle,
     path_sentences,
     sentence,
@@ -92,7 +91,7 @@ def undo(answer: Answer) -> None:
 def read_again(edits: list[Edit], answer: Answer) -> None:
     """Ask the question under the edits."""
     if edits:
-        st.session_state["edited_answer"] = ask_again(answerer(), answer.question, edits)
+        st.session_state["edited_answer"] = ask_again(answer.question, edits)
     else:
         st.session_state.pop("edited_answer", None)
     st.session_state["edits"] = edits

@@ -12,11 +12,10 @@ from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.markup import QUIET, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
-from apps.resources import answerer, is_dark, language, relation_words, say
+from apps.resources import answerer, influences, is_dark, language, relation_words, say
 from kgqa.explain import (
     answer_nodes,
     evidence_turtle,
-    influences,
     is_decided_by_facts,
     path_sentences,
     sentence,
@@ -160,7 +159,7 @@ def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
 def mattered(answer: Answer) -> None:
     """Bars of how the answer's probability changes without each fact; measured only when asked for."""
     if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
-        st.session_state["influences"] = influences(answerer(), answer)
+        st.session_state["influences"] = influences(answer)
     found = st.session_state.get("influences")
     if found is None:
         return

@@ -329,6 +329,8 @@ def open_app(
     reader: Annotated[list[str] | None, typer.Option(help="Another reader to compare; repeat.")] = None,
     address: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",
     allow_sparql: Annotated[bool, typer.Option(help="Let visitors name SPARQL endpoints.")] = False,
+    server: Annotated[str, typer.Option(help="Let a service (`kgqa serve`) at this address answer.")] = "",
+    key: Annotated[str, typer.Option(envvar="KGQA_API_KEY", help="Key for --server.")] = "",
     headless: Annotated[bool, typer.Option(help="Open no browser.")] = False,
 ) -> None:
     """Open the app in a browser."""
@@ -345,6 +347,8 @@ def open_app(
         KGQA_DEVICE=device,
         KGQA_READERS=os.pathsep.join(reader or []),
         KGQA_ALLOW_SPARQL="1" if allow_sparql else "",
+        KGQA_SERVER=server,
+        KGQA_API_KEY=key,
     )
     sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
     sys.path.insert(0, str(ROOT))  # where the package `apps` lies

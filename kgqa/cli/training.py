@@ -32,7 +32,7 @@ def _tables(path: Path) -> set[str]:
 
     try:
         return set(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return set()  # said properly where the recipe is loaded
 
 

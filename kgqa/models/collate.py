@@ -22,7 +22,7 @@ from kgqa.models.person_masking import Anybody, Pieces
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.rows import Parts, Row
 from kgqa.models.word_vectors import WordVectors
-from kgqa.types import Example, InputError, NodeRole, Source, Span, Subgraph
+from kgqa.types import Example, InputError, NodeRole, Question, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
 """Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
@@ -179,6 +179,11 @@ class Collator:
         names = [] if told_apart else people(text)
         pieces = pieces if told_apart else self.anybody(pieces, names)
         return pieces, read_words(text, pieces, self.words, names)
+
+    def length(self, question: Question, graph: Subgraph) -> int:
+        """Characters that are read beside the only choice of a question, and it with what is told of it."""
+        told = sum(len(self._with_facts(choice, graph)) for choice in question.choices)
+        return len(question.text) + len(question.passage_text) + told
 
     def _with_facts(self, choice: str, graph: Subgraph) -> str:
         """A choice, and what the graph says of it in words."""

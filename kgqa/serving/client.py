@@ -58,12 +58,19 @@ class Client:
     def _asked(self, question: str, passage: str, choices: Sequence[str]) -> dict[str, Any]:
         return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
 
+    def get(self, path: str) -> dict[str, Any]:
+        """The JSON of a path that is only read, such as `/v1/graphs`."""
+        return self._asking(path, None)
+
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The JSON that the service answers a body with."""
+        return self._asking(path, json.dumps(body).encode())
+
+    def _asking(self, path: str, body: bytes | None) -> dict[str, Any]:
         headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {self.key}"} if self.key else {}
         )
-        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        request = urllib.request.Request(self.url + path, body, headers)
         try:
             with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
                 found: dict[str, Any] = json.load(response)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -22,6 +23,7 @@ from kgqa.serving.problems import problem
 LOG = logging.getLogger("kgqa.serving")
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MOST_CALLERS = 10_000
+_READ_AWAY_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ class Guard:
         try:
             refusal = self._refusal(scope, headers, request_id)
             if refusal is not None:
+                await self._read_away(receive)
                 await refusal(scope, receive, say)
             else:
                 await self.app(scope, self._bounded(receive), say)
@@ -125,6 +128,18 @@ class Guard:
             self.observe(path, status, seconds)
             row = {"id": request_id, "method": scope["method"], "path": path, "status": status}
             LOG.info(json.dumps({**row, "ms": round(1000 * seconds, 1), "bytes": sent}))
+
+    async def _read_away(self, receive: Receive) -> None:
+        """Read what a refused caller is sending, within reason: cut off in the middle, many never see the refusal."""
+        received, until = 0, time.monotonic() + _READ_AWAY_S
+        while received < 8 * self.most_bytes and (left := until - time.monotonic()) > 0:
+            try:
+                message = await asyncio.wait_for(receive(), left)
+            except TimeoutError:
+                return
+            received += len(message.get("body", b""))
+            if not message.get("more_body"):
+                return
 
     def _refusal(self, scope: Scope, headers: dict[str, str], request_id: str) -> Any:
         if not scope["path"].startswith(("/v1", "/mcp")):

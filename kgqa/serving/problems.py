@@ -58,6 +58,10 @@ def of_validation(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """The same of what a check of the body found."""
     found = []
     for error in errors[:20]:
+        if error["type"] == "json_invalid":  # its place is a character
+            detail = f"not JSON ({error.get('ctx', {}).get('error', 'at character')}, character {error['loc'][-1]})"
+            found.append({"field": "body", "detail": detail, "remedy": "send a JSON object"})
+            continue
         place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
         remedy = "leave it out" if error["type"] == "extra_forbidden" else "see /docs for what is expected"
         found.append(

@@ -114,7 +114,9 @@ class AnswersBody(BaseModel):
 class ExplainBody(AnswerBody):
     """An answer whose evidence was tested: `influences` says how far it falls without each fact."""
 
-    influences: list[dict[str, Any]] = Field(description="sentence, and change of the answer's probability")
+    influences: list[dict[str, Any]] = Field(
+        description="sentence and iri of a fact, and change of the answer's probability without it"
+    )
 
 
 class WhatIfBody(BaseModel):

@@ -233,10 +233,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
 
         def work() -> dict[str, Any]:
             found = answerer.answer(asked.as_question())
-            falls = [
-                {"sentence": item.sentence, "change": round(item.change, 4)}
-                for item in explain.influences(answerer, found)
-            ]
+            falls = explain.influences_json(answerer, found)
             return {**_body(answerer, found), "influences": falls}
 
         return _json(await service.apart(answerer, request, work))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import reprlib
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +82,8 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
         return model.model_validate(values)
     except ValidationError as error:
         raise InputError(f"{path}: {_explain(error, model)}") from None
+    except RecursionError:
+        raise InputError(f"{path}: tables and lists nested too deeply; flatten them") from None
 
 
 def save_recipe(recipe: BaseModel, path: Path) -> None:
@@ -126,7 +129,7 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] != "extra_forbidden":
-        return f"{place}: {first['msg']} (given {first['input']!r})"
+        return f"{place}: {first['msg']} (given {reprlib.repr(first['input'])})"
     *parents, key = first["loc"]
     known = _fields(model, parents)
     near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.0) if known else []

@@ -18,6 +18,7 @@ def small_app(model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("KGQA_GRAPH", str(tools_file))
     monkeypatch.setenv("KGQA_READERS", str(model_folder))
     monkeypatch.delenv("KGQA_ALLOW_SPARQL", raising=False)
+    monkeypatch.delenv("KGQA_SERVER", raising=False)
     st.cache_resource.clear()
     return tools_file
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.resources import readers, shared_answerer
+from apps.resources import readers, shared_answerer, shared_graph
 from kgqa.types import Answer, Passage, Question
 
 
@@ -46,3 +46,26 @@ def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pyte
         monkeypatch.setattr(why, "language", lambda language=language: language)
         facts = why.facts_of("trowel", name, graph)
         assert facts and all(word in fact for fact in facts)
+
+
+def test_an_app_may_let_a_service_answer(
+    open_page, served, small_app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from apps import resources
+    from kgqa.answerer import Answerer
+
+    with served(Answerer.load(str(small_app.parent / "model"), str(small_app), device="cpu")) as url:
+        monkeypatch.setenv("KGQA_SERVER", url)
+        loads: list[str] = []
+        monkeypatch.setattr(resources.Answerer, "load", lambda *a, **k: loads.append("loaded"))
+        page = open_page("ask").run()
+        page.button(key="example0").click().run()
+        assert not page.exception and not page.error and not loads
+        answer = page.session_state["answer"]
+        assert answer.graph == shared_graph().name
+        page.text_input(key="add_head0").input("Excavators")
+        page.text_input(key="add_tail0").input("planting flowers")
+        next(b for b in page.button if b.label == "Ask again").click().run()
+        assert not page.exception and not page.error and len(page.session_state["edits"]) == 1
+        about = open_page("about").run()
+        assert not about.exception and not loads

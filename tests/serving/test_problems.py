@@ -19,5 +19,12 @@ def test_validation_is_named_by_its_place() -> None:
     assert found[0]["field"] == "choices.3"
 
 
+def test_what_is_no_json_is_said_to_be_none() -> None:
+    said = {"error": "Expecting value"}
+    error = {"loc": ("body", 7), "type": "json_invalid", "msg": "JSON decode error", "ctx": said}
+    assert of_validation([error])[0]["field"] == "body"
+    assert "Expecting value, character 7" in of_validation([error])[0]["detail"]
+
+
 def test_half_a_letter_can_be_told() -> None:
     assert json.loads(problem(422, "\ud800", "id").body)["detail"] == "\ud800"

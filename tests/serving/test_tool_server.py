@@ -21,7 +21,8 @@ def test_an_agent_finds_and_calls_the_tools(stub) -> None:
             searched = (await client.call_tool("graph_search", {"text": "trowels"})).structured_content
             assert searched["concepts"][0]["label"] == "trowel"
             assert searched["facts"][0]["tail"]["label"] == "plant flowers"
-            refused = await client.call_tool("answer", {"question": ""})
-            assert refused.is_error
+            for tool, name in (("answer", "question"), ("explain", "question"), ("graph_search", "text")):
+                refused = await client.call_tool(tool, {name: " "})
+                assert refused.is_error and "write what you want to know" in refused.content[0].text
 
     asyncio.run(talk())

@@ -72,7 +72,7 @@ def read_relations(path: Path) -> dict[str, RelationWords]:
         }
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; name the table of relations with --relations") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: no table of relations ({error}); see graph_data/relations.toml") from None
 
 

@@ -38,7 +38,7 @@ def read_kinds(path: Path) -> dict[str, Kind]:
         }
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path}: no table of types ({error}); see graph_data/types.toml") from None
 
 

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import Any, NamedTuple
 
+from kgqa.graph.linking.function_words import STOP_WORDS
+from kgqa.graph.linking.normalising import ARTICLES, words
 from kgqa.graph.linking.person_names import korean_names
 from kgqa.types import InputError
 
@@ -32,6 +34,16 @@ class Morpheme(NamedTuple):
 def is_korean(text: str) -> bool:
     """Whether a text has Hangul in it."""
     return _HANGUL.search(text) is not None
+
+
+def is_korean_question(text: str) -> bool:
+    """Whether a question is Korean: "Is 하늘대학교 private?" is English with a Korean name in it.
+
+    >>> is_korean_question("무엇으로 땅을 팠니?"), is_korean_question("Is 하늘대학교 private?")
+    (True, False)
+    """
+    first = next((word for word, _, _ in words(text)), "")
+    return is_korean(text) and first not in STOP_WORDS - ARTICLES
 
 
 @lru_cache(maxsize=1)

@@ -86,11 +86,13 @@ def _parse(path: Path, form: str, content: bytes | None = None, first_line: int 
         )
         while some := list(islice(quads, _AT_ONCE)):
             yield some
-    except (SyntaxError, ValueError, OSError) as error:
+    except (SyntaxError, ValueError, OSError, MemoryError) as error:
         if stream is not None and stream.fault:
             raise stream.fault from None
         if isinstance(error, InputError):
             raise
+        if isinstance(error, MemoryError):  # the parser's own limit is raised as one
+            raise InputError(f"{path}: a value or line of over 16 MB; shorten it, or leave it out") from None
         raise InputError(_explain(path, form, error, first_line)) from None
     finally:
         if stream is not None:

@@ -52,7 +52,9 @@ def check_markup(path: Path) -> None:
             while data := stream.read(1 << 20):
                 parser.Parse(data, False)
             parser.Parse(b"", True)
-        except (expat.ExpatError, LookupError) as error:
+        except (expat.ExpatError, LookupError, ValueError) as error:  # the last: UTF-7 and the like
+            if isinstance(error, InputError):
+                raise
             said = str(error).split(":")[0]
             raise InputError(
                 f"{place()}: not RDF/XML here: {said}; correct the file, or its ending if it is something else"

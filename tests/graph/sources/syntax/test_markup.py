@@ -23,6 +23,7 @@ LONG = f'<!DOCTYPE r [<!ENTITY a "{"x" * 2000}">]>\n<r>&a;</r>'
         ("<r>" * 2000 + "</r>" * 2000, "nested"),
         ("<r>\n<s></r>", ":2:6: not RDF/XML here: mismatched tag"),
         ("", "no element found"),
+        ('<?xml version="1.0" encoding="UTF-7"?><r/>', "multi-byte encodings are not supported"),
     ],
 )
 def test_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -1,0 +1,192 @@
+"""Answers of a service as those of a reader here, for whoever shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kgqa.checking import check_question
+from kgqa.explain import Edit, Influence
+from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.morphology import is_korean_question
+from kgqa.serving.client import Client
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    InputError,
+    KnowledgeGraph,
+    NodeRole,
+    Question,
+    Relation,
+    Source,
+    Span,
+    Subgraph,
+)
+
+
+class ServedAnswerer:
+    """What `kgqa serve` answers at an address, over a graph that is open here too: to look facts up, to link edits.
+
+    Raises:
+        InputError: nothing answers there, or it serves no graph of that name.
+    """
+
+    def __init__(self, url: str, graph: KnowledgeGraph, key: str = "") -> None:
+        client = Client(url, key)
+        readers, graphs = client.get("/v1/readers")["readers"], client.get("/v1/graphs")["graphs"]
+        named = next((row["name"] for row in graphs if row["title"] == graph.name), None)
+        if named is None:
+            titles = ", ".join(row["title"] for row in graphs)
+            raise InputError(f"{url}: does not serve the graph {graph.name}, but {titles}; name one by --graph")
+        self.client = Client(url, key, graph=named)
+        self.name = readers[0]
+        self.graph = graph
+
+    @cached_property
+    def linker(self) -> Linker:
+        """Finds the concepts of the graph in texts."""
+        return forgiving_linker(self.graph)
+
+    def is_korean(self, question: Question) -> bool:
+        """Whether a question is read and answered as Korean."""
+        return is_korean_question(question.text)
+
+    def shown(self, answer: Answer) -> Answer:
+        """The answer itself: the service has said its evidence in the question's language already."""
+        return answer
+
+    def answer(self, question: Question) -> Answer:
+        """The answer to one question, its evidence ordered by the reader's attention."""
+        check_question(question)
+        found = self.client.answer(question.text, question.passage_text, question.choices)
+        return self._read(question, found)
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
+        """The answers to several questions, in order.
+
+        Raises:
+            InputError: one of them is refused.
+        """
+        for question in questions:
+            check_question(question)
+        rows = [
+            {"question": q.text, "passage": q.passage_text or None, "choices": list(q.choices)} for q in questions
+        ]
+        found = self.client.answers(rows)
+        for body in found:
+            if "error" in body:
+                raise InputError("; ".join(filter(None, (body["error"]["detail"], body["error"]["remedy"]))))
+        return [self._read(question, body) for question, body in zip(questions, found, strict=True)]
+
+    def influences(self, answer: Answer) -> list[Influence]:
+        """How much each fact near the answer carried it; strongest first."""
+        question = answer.question
+        found = self.client.explain(question.text, question.passage_text, question.choices)
+        graph = answer.evidence.subgraph
+        rows = {(t.head, t.relation, t.tail): edge for edge, t in enumerate(graph.triples)}
+        return [
+            Influence(rows.get(tuple(row["iri"]), -1), row["sentence"], row["change"])
+            for row in found["influences"]
+        ]
+
+    def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
+        """The answer over the graph as it is after some edits; of two that concern one fact the later holds."""
+        last = {(e.triple.head, e.triple.relation, e.triple.tail): e for e in edits}.values()
+        facts: dict[bool, list[dict[str, str]]] = {True: [], False: []}
+        for edit in last:
+            known = self.graph.ids([edit.triple.head, edit.triple.tail]) >= 0
+            head, tail = (
+                name if there else label
+                for name, label, there in zip((edit.triple.head, edit.triple.tail), edit.labels, known, strict=True)
+            )
+            facts[edit.added].append({"head": head, "relation": edit.triple.relation, "tail": tail})
+        found = self.client.what_if(
+            question.text, question.passage_text, question.choices, add=facts[True], strike=facts[False]
+        )
+        return self._read(question, found["after"])
+
+    def _read(self, question: Question, body: Mapping[str, Any]) -> Answer:
+        try:
+            return answer_of(question, body, {r.name: r for r in self.graph.relations})
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.client.url}: answers in another form ({error!r}); let it run the same kgqa"
+            ) from None
+
+
+def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[str, Relation]) -> Answer:
+    """The answer that `answer_json` wrote; of its subgraph there is what was worth showing.
+
+    Args:
+        question: the one that was asked.
+        body: what came back.
+        relations: of the graph, by name, for the words in which they are said.
+
+    Raises:
+        LookupError, TypeError, ValueError: it is not of that form.
+    """
+    evidence = body["evidence"]
+    graph, edges = _subgraph(evidence, relations)
+    paths = []
+    for path in evidence["paths"]:
+        steps = tuple(edges[tuple(triple["iri"])] for triple in path["triples"])
+        paths.append(EvidencePath(steps, (True,) * len(steps), float(path["score"])))
+    candidates = tuple(
+        Candidate(
+            row["text"],
+            Source(row["source"]),
+            float(row["score"]),
+            Span(*row["span"]) if row["span"] else None,
+            row["concept"],
+        )
+        for row in body["candidates"]
+    )
+    span = Span(*evidence["span"]) if evidence["span"] else None
+    return Answer(
+        question,
+        body["answer"],
+        Source(body["source"]),
+        float(body["confidence"]),
+        candidates,
+        Evidence(span, tuple(paths), graph, influence=evidence["influence"], query=evidence.get("query") or ""),
+        {name: float(ms) for name, ms in body["timing_ms"].items()},
+        body["model"],
+        body["graph"],
+    )
+
+
+def _subgraph(
+    evidence: Mapping[str, Any], relations: Mapping[str, Relation]
+) -> tuple[Subgraph, dict[tuple[str, ...], int]]:
+    """The shown subgraph and the row of each of its facts, the facts of all paths among them."""
+    shown = evidence["subgraph"]
+    labels = {row["iri"]: row["label"] for row in shown["nodes"]}
+    roles = {row["iri"]: NodeRole[row["role"].upper()] for row in shown["nodes"]}
+    scores = {row["iri"]: float(row["score"]) for row in shown["nodes"]}
+    facts = {(row["head"], row["relation"], row["tail"]): 1.0 for row in shown["edges"]}
+    said = dict(relations)
+    for path in evidence["paths"]:
+        for triple in path["triples"]:
+            head, relation, tail = triple["iri"]
+            facts[head, relation, tail] = float(triple["weight"])
+            labels = {head: triple["head"], tail: triple["tail"], **labels}
+            said.setdefault(relation, Relation(relation, triple["relation"], triple["relation"]))
+    nodes = {name: number for number, name in enumerate(labels)}
+    names = list(dict.fromkeys(relation for _, relation, _ in facts))
+    rows = [(nodes[h], names.index(r), nodes[t]) for h, r, t in facts]
+    subgraph = Subgraph(
+        tuple(nodes),
+        tuple(labels.values()),
+        np.array([int(roles.get(name, NodeRole.OTHER)) for name in nodes], dtype=np.int32),
+        np.array([scores.get(name, 0.0) for name in nodes], dtype=np.float32),
+        np.array(rows, dtype=np.int32).reshape(-1, 3),
+        np.array(list(facts.values()), dtype=np.float32),
+        tuple(said.get(name) or Relation(name, name, name) for name in names),
+    )
+    return subgraph, {fact: row for row, fact in enumerate(facts)}

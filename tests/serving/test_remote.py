@@ -1,0 +1,64 @@
+"""Answers that went over HTTP are those that were given."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kgqa.answerer import Answerer
+from kgqa.explain import add, answer_json, ask_again, influences, strike
+from kgqa.graph.storage.store import GraphStore
+from kgqa.serving.remote import ServedAnswerer, answer_of
+from kgqa.types import InputError, Passage, Question
+
+QUESTION = Question("What did I dig with?", (), Passage("I plant flowers."))
+
+
+@pytest.fixture
+def answerer(model_folder: Path, tools_file: Path) -> Answerer:
+    return Answerer.load(str(model_folder), str(tools_file), device="cpu")
+
+
+def test_an_answer_is_read_back_as_it_was_shown(answerer: Answerer) -> None:
+    answer = answerer.answer(replace(QUESTION, passage=None))
+    body = json.loads(json.dumps(answer_json(answer)))
+    relations = {relation.name: relation for relation in answerer.graph.relations}
+    back = answer_of(answer.question, body, relations)
+    again = answer_json(back)
+    for name in ("subgraph", "paths"):
+        body["evidence"].pop(name), again["evidence"].pop(name)
+    assert again == body
+    paths = [[answer.evidence.triples(p), back.evidence.triples(p2)] for p, p2 in zip(
+        answer.evidence.paths, back.evidence.paths, strict=True
+    )]
+    assert all([t.head for t in one] == [t.head for t in other] for one, other in paths)
+    with pytest.raises(LookupError):
+        answer_of(answer.question, {**body, "evidence": {}}, relations)
+
+
+def test_a_service_stands_in_for_a_reader(
+    answerer: Answerer, served: Callable[[Answerer], AbstractContextManager[str]]
+) -> None:
+    with served(answerer) as url:
+        remote = ServedAnswerer(url, answerer.graph)
+        here, there = answerer.answer_many([QUESTION])[0], remote.answer(QUESTION)
+        assert (there.text, there.source, there.question) == (here.text, here.source, QUESTION)
+        assert [a.text for a in remote.answer_many([QUESTION, QUESTION])] == [here.text] * 2
+        proven = answerer.answer(QUESTION)
+        falls = [i.sentence for i in influences(answerer, proven)]
+        assert sorted(i.sentence for i in remote.influences(there)) == sorted(falls)
+        relation = answerer.graph.relations[0]
+        edits = [add(remote, "excavator", relation, "plant flowers")]
+        edits += [strike(here.evidence.subgraph, e) for e in range(len(here.evidence.subgraph.edges))][:1]
+        assert remote.ask_again(QUESTION, edits).text == ask_again(answerer, QUESTION, edits).text
+        with pytest.raises(InputError, match="empty"):
+            remote.answer(Question(" "))
+        with pytest.raises(InputError, match="half a letter"):
+            remote.answer_many([Question("\ud800")])
+        with pytest.raises(InputError, match="does not serve"):
+            ServedAnswerer(url, GraphStore.from_triples([], name="another"))
+    with pytest.raises(InputError, match="no answer"):
+        ServedAnswerer("http://127.0.0.1:9", answerer.graph)
