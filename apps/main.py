@@ -55,7 +55,8 @@ def main() -> None:
     state = st.session_state
     saved = state.setdefault("saved", {})
     if "language" not in saved:
-        state["language"] = saved["language"] = "ko" if st.query_params.get("lang") == "ko" else "en"
+        asked = st.query_params.get("lang", "")
+        state["language"] = saved["language"] = asked if asked in LANGUAGES else "en"
         state["caution"] = saved["caution"] = CAUTION
     pages = {
         name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")

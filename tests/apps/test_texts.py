@@ -1,20 +1,37 @@
 import ast
 import string
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import apps
-from apps.texts import LANGUAGES, TEXTS, text
+from apps.texts import LANGUAGES, TEXTS, WORDINGS, text
 
 FOLDER = Path(apps.__file__).parent
 
 
-def test_both_languages_say_the_same_fields() -> None:
-    for key, said in TEXTS.items():
-        assert len(said) == len(LANGUAGES) and all(said), key
-        first, second = ({f for _, f, _, _ in string.Formatter().parse(s) if f} for s in said)
-        assert first == second, key
+def test_all_languages_say_the_same_fields() -> None:
+    for key, said in TEXTS["en"].items():
+        for language in LANGUAGES:
+            other = TEXTS[language][key]
+            assert other and fields(other) == fields(said), f"{language}: {key}"
+
+
+def fields(said: str) -> set[str]:
+    return {field for _, field, _, _ in string.Formatter().parse(said) if field}
+
+
+def test_pages_and_their_keys_are_the_same_in_all_languages() -> None:
+    pages = {
+        language: tomllib.loads((WORDINGS / f"{language}.toml").read_text(encoding="utf-8"))
+        for language in LANGUAGES
+    }
+    keys = {
+        language: [(page, list(said)) for page, said in found.items()] for language, found in pages.items()
+    }
+    assert all(found == keys["en"] for found in keys.values())
+    assert sum(len(said) for _, said in keys["en"]) == len(TEXTS["en"]), "a key stands on two pages"
 
 
 def test_every_text_that_is_asked_for_is_there() -> None:
@@ -23,7 +40,7 @@ def test_every_text_that_is_asked_for_is_there() -> None:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
-                    assert first.value in TEXTS, f"{path.name}: {first.value}"
+                    assert first.value in TEXTS["en"], f"{path.name}: {first.value}"
 
 
 def test_an_unknown_language_is_english() -> None:
