@@ -90,7 +90,7 @@ SETTLED = """() => {
     const busy = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning"
         || document.querySelector("[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]")
         || [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].some(chart => !chart.querySelector("svg"));
-    window.busyAt = busy ? performance.now() : window.busyAt ?? performance.now();
+    if (busy) window.busyAt = performance.now();
     return performance.now() - window.busyAt > 400;
 }"""
 """The page has run to its end, all of it is drawn, and both have been so for a while: a click may start it again."""
@@ -98,6 +98,7 @@ SETTLED = """() => {
 
 def settled(page: Any) -> None:
     """Wait until nothing changes: what is typed into a page that still runs may be lost, faded text has no contrast."""
+    page.evaluate("window.busyAt = performance.now()")
     page.wait_for_function(SETTLED, polling=100)
 
 
