@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,3 +50,12 @@ def test_five_steps_show_what_is_really_there(open_page: Callable[[str], Any]) -
         said.append("".join(item.proto.body for item in page.get("html")))
     assert "build a house" in said[0] and "<li" in said[1] and "border" in said[2] and "%" in said[3]
     assert "nowhere" in said[4] and len(set(said)) == 5
+
+
+def test_three_charts_say_in_plain_words_what_was_measured(open_page: Callable[[str], Any]) -> None:
+    page = open_page("learn").run()
+    assert not page.exception
+    drawn = [json.loads(item.proto.spec) for item in page.get("vega_lite_chart")]
+    kinds = [(spec["mark"]["type"], spec["mark"]["aria"], bool(spec["description"])) for spec in drawn]
+    assert kinds[:2] == [("bar", False, True), ("line", False, True)]
+    assert "everything" in "".join(item.proto.body for item in page.get("html"))
