@@ -13,6 +13,7 @@ from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.english.gloss import gloss
 from kgqa.korean.english.pieces import Gloss, Said
+from kgqa.korean.reading.counting import HOW_MANY, is_of_another
 from kgqa.korean.saying import korean_relation
 from kgqa.korean.words.lexicon import lexicon
 from kgqa.korean.words.numerals import number
@@ -73,6 +74,9 @@ class KoreanOver:
         best = said[0].text if said and answer.text is not None else None
         span = answer.evidence.span
         evidence = replace(answer.evidence, span=glossed.span(*span) if span else None)
+        if best is not None and _counts_another(said[0], glossed.korean):
+            best, evidence = None, replace(evidence, span=None)
+            answer = replace(answer, source=Source.NONE)
         return replace(answer, question=glossed.korean, text=best, candidates=tuple(said), evidence=evidence)
 
     def asked(self, answer: Answer, glossed: Glossed) -> Answer:
@@ -158,6 +162,13 @@ def _without_particles(text: str, span: Span) -> Span:
     if end == span.end and copula and all(m.tag[0] == "E" for m in inside if m.start > copula[-1].start):
         end = copula[-1].start
     return Span(span.start, _with_counter(text, end))
+
+
+def _counts_another(candidate: Candidate, question: Question) -> bool:
+    """Whether it says how many there were of another thing than the one that is asked about."""
+    if candidate.span is None or HOW_MANY not in question.text:
+        return False
+    return is_of_another(candidate.span, question.text, question.passage_text)
 
 
 def _with_counter(text: str, end: int) -> int:

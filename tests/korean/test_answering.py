@@ -115,6 +115,16 @@ def test_a_number_comes_back_with_what_it_counts(graph):
     ).text == ("사천오백 원")
 
 
+def test_a_number_of_another_thing_is_no_answer(graph):
+    over, passage = KoreanOver(graph), "학생이 스물네 명 있었다. 선생님이 들어오셨다."
+    for question, told in (("선생님은 몇 분이셨나요?", None), ("학생이 몇 명 있었나요?", "스물네 명")):
+        glossed = over.gloss(Question(question, passage=Passage(passage)))
+        at = glossed.english.passage_text.index("twenty-four")
+        found = Candidate("twenty-four", Source.PASSAGE, 0.9, span=Span(at, at + 11))
+        answer = over.answer(answered(glossed.english, found, span=found.span), glossed)
+        assert (answer.text, answer.source is Source.PASSAGE) == (told, told is not None)
+
+
 def test_a_question_needs_no_question_mark(graph):
     over = KoreanOver(graph)
     for text in ("땅을 무엇으로 팠니", "땅을 무엇으로 팠어.", "땅을 무엇으로 팠니?! "):
