@@ -80,6 +80,9 @@ class Answerer:
         calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
         language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
         bf16: multiply matrices in bfloat16; all else stays in float32.
+
+    Raises:
+        InputError: `language` is none that is known, or the language model that judges relevance is missing.
     """
 
     def __init__(
@@ -236,6 +239,9 @@ class Answerer:
         """Answer several questions in one batch; the time of each stage is shared out evenly.
 
         Evidence is ordered by the reader's attention alone, which is faster than by deletion.
+
+        Raises:
+            InputError: as `answer`.
         """
         return self._answer(questions)[0]
 
@@ -263,7 +269,11 @@ class Answerer:
         return answer if found is asked else self._over_korean().computed(found, answer)
 
     def retrieve(self, question: Question, linker: Any = None) -> list[Subgraph]:
-        """The subgraphs a question is answered from: one per choice, or one."""
+        """The subgraphs a question is answered from: one per choice, or one.
+
+        Raises:
+            InputError: a graph on the network does not answer, or a Korean text comes without the extra `ko`.
+        """
         self._go_on()
         if (glossed := self._glossed(question)) is not None:
             question = glossed.english

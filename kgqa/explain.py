@@ -178,7 +178,11 @@ def _concept(answerer: Links, text: str) -> tuple[str, str]:
 
 
 def ask_again(answerer: Answerer, question: Question, edits: Sequence[Edit]) -> Answer:
-    """The answer over the graph as it is after some edits; of two that concern one fact the later holds."""
+    """The answer over the graph as it is after some edits; of two that concern one fact the later holds.
+
+    Raises:
+        InputError: a fact that is added names a relation which a graph on the network lacks, or as `Answerer.answer`.
+    """
     return _over(answerer, edits).answer(question)
 
 
@@ -252,6 +256,9 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
 
     The facts asked about are those of the shown paths and those that touch the answer's concept, at most
     `limit`; strongest first. Empty for answers that rest on no fact.
+
+    Raises:
+        InputError: as `ask_again`.
     """
     graph = answer.evidence.subgraph
     if answer.source in (Source.PASSAGE, Source.NONE) or not len(graph.edges):

@@ -173,7 +173,11 @@ def fit_calibration(
 
 
 def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:
-    """Write what `calibrate` fitted into a reader's card, atomically."""
+    """Write what `calibrate` fitted into a reader's card, atomically.
+
+    Raises:
+        InputError: the folder holds no reader of this version.
+    """
     card = {**read_card(folder), **fitted}
     temporary = folder / ".reader.json"
     temporary.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

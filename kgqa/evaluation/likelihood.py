@@ -58,6 +58,9 @@ def log_likelihoods(model: LanguageModel, sentences: Sequence[str], progress: Pr
 
     Each token is masked in turn and guessed from all others (Salazar et al., 2020, equation 2), one forward
     pass a token.
+
+    Raises:
+        InputError: the model is a masked one whose tokenizer has no [MASK].
     """
     longest = min(128, longest_row(model.model.base_model))
     jobs: list[tuple[int, list[int], list[int], Tensor]] = []
@@ -97,6 +100,9 @@ def pair_accuracy(model: LanguageModel, pairs: Sequence[Pair], progress: Progres
     """Share of pairs whose good sentence is likelier: the mean over paradigms, and each of them.
 
     A tie counts as wrong. Chance is 0.5.
+
+    Raises:
+        InputError: as `log_likelihoods`.
     """
     scores = log_likelihoods(model, [s for pair in pairs for s in (pair.good, pair.bad)], progress)
     right: dict[str, list[float]] = {}

@@ -29,16 +29,28 @@ class RetrievalAlone:
         return subgraph
 
     def retrieve(self, question: Question) -> list[Subgraph]:
-        """The subgraphs a question is answered from."""
+        """The subgraphs a question is answered from.
+
+        Raises:
+            InputError: `max_nodes` is below 1, or a graph on the network does not answer.
+        """
         most = node_budget(question, self.max_nodes)
         return retrieve(question, self.graph, self.linker, max_nodes=most)
 
     def answer(self, question: Question) -> Answer:
-        """Answer one question."""
+        """Answer one question.
+
+        Raises:
+            InputError: as `retrieve`.
+        """
         return self.answer_many([question])[0]
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
-        """Answer several questions."""
+        """Answer several questions.
+
+        Raises:
+            InputError: as `retrieve`.
+        """
         return self.read(questions, [self.retrieve(question) for question in questions])
 
     def as_read_again(self, _question: Question, _subgraph: Subgraph, _concepts: Sequence[str]) -> None:

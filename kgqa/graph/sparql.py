@@ -43,6 +43,9 @@ class SparqlGraph:
     `language`, in English, without language), which any endpoint answers from its index; where the endpoint
     holds fewer than `SCAN_LIMIT` labels, also against all labels in lower case and against the local names
     of entities that have none.
+
+    Raises:
+        InputError: `url` is no address of an endpoint; questions raise it too, where the endpoint does not answer.
     """
 
     def __init__(

@@ -32,7 +32,11 @@ class Glossed:
     passage: Gloss
 
     def span(self, start: int, end: int) -> Span | None:
-        """The Korean characters that a span of the English passage stands for, without a last particle."""
+        """The Korean characters that a span of the English passage stands for, without a last particle.
+
+        Raises:
+            InputError: the extra `ko` is not installed.
+        """
         found = self.passage.original(start, end)
         return found and _without_particles(self.korean.passage_text, found)
 

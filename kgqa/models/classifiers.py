@@ -69,6 +69,9 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequen
 
     Hugging Face's own class where there is one (`AutoModelForSequenceClassification`, `-TokenClassification`,
     `-MultipleChoice`), so that anyone can load what is trained; else a `PlainHead`.
+
+    Raises:
+        InputError: the encoder's weights do not fill Hugging Face's class.
     """
     import transformers
 
@@ -109,7 +112,11 @@ def scores(model: Any, tokens: TokenBatch, kind: Kind) -> Tensor:
 
 
 class Encoding:
-    """Turns examples into tensors, the same in training and in use."""
+    """Turns examples into tensors, the same in training and in use.
+
+    Raises:
+        InputError: the tokenizer marks neither start nor end.
+    """
 
     def __init__(
         self,
@@ -129,7 +136,11 @@ class Encoding:
         return len(row.text) + len(row.second) + sum(map(len, row.words)) + max(map(len, row.endings), default=0)
 
     def __call__(self, rows: Sequence[Labelled]) -> TaskBatch:
-        """The rows as a batch; classes that are not known are -100."""
+        """The rows as a batch; classes that are not known are -100.
+
+        Raises:
+            InputError: as the class.
+        """
         if self.kind == "tagging":
             return self._tagged(rows)
         number = {label: n for n, label in enumerate(self.labels)}

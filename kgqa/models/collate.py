@@ -84,6 +84,9 @@ class Collator:
 
         With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels as
         `kgqa.metrics.accepts` does.
+
+        Raises:
+            InputError: without gold, a question whose passage and choices make too many rows to read at once.
         """
         parts = Parts()
         for index, example in enumerate(examples):

@@ -48,7 +48,11 @@ def marks_of(tokenizer: Tokenizer) -> Marks:
 def sentence_ids(
     tokenizer: Tokenizer, firsts: Sequence[str], seconds: Sequence[str] | None = None, max_tokens: int = 128
 ) -> list[tuple[list[int], int]]:
-    """Ids of [CLS] first [SEP] (second [SEP]) and where the second begins; the longer part is cut first."""
+    """Ids of [CLS] first [SEP] (second [SEP]) and where the second begins; the longer part is cut first.
+
+    Raises:
+        InputError: the tokenizer marks neither start nor end.
+    """
     marks = marks_of(tokenizer)
     rows = []
     for number, first in enumerate(firsts):

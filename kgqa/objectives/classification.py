@@ -59,11 +59,11 @@ class Task(Objective):
         return self
 
     def log_probabilities(self, batch: TaskBatch) -> list[Tensor]:
-        """What SiFT keeps steady: log-probabilities of the classes, of endings over each example's."""
+        """What SiFT keeps steady: log-probabilities of the classes (B, L), of words (B, T, L), of endings (B,)."""
         return [self.normalised(task_scores(self.model, batch, self.kind), batch)]
 
     def normalised(self, found: Tensor, batch: TaskBatch) -> Tensor:
-        """Log-probabilities of scores."""
+        """Log-probabilities of scores, of their shape; of endings (B,) over each example's own."""
         if self.kind != "ending":
             return found.log_softmax(-1)
         return segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()

@@ -312,7 +312,7 @@ class MobileBERT(Distillation):
         return Loss(total, {"mlm": mlm.detach(), "soft": soft.detach()}, masked.labels.numel())
 
     def transfer(self, student: Any, teacher: Any, layer: int) -> tuple[Tensor, Tensor]:
-        """Feature map and attention transfer of one layer (equations 4 and 5); zero for equal networks."""
+        """Feature map and attention transfer of one layer, () each (equations 4 and 5); zero for equal networks."""
         ours, theirs = student.hidden_states[layer + 1].float(), teacher.hidden_states[layer + 1].float()
         size = ours.shape[-1:]
         feature = F.mse_loss(F.layer_norm(ours, size), F.layer_norm(theirs, size))

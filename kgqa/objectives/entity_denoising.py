@@ -69,7 +69,7 @@ def corrupt(graph: GraphBatch) -> GraphBatch:
 
 
 def others(graph: GraphBatch, nodes: Tensor) -> Tensor:
-    """For each of `nodes` another node of its row, drawn evenly, never the context; itself if it is alone."""
+    """For each of `nodes` (n,) another node of its row, drawn evenly, never the context; itself if it is alone."""
     sizes = torch.bincount(graph.batch)
     first = (sizes.cumsum(0) - sizes)[graph.batch[nodes]] + 1  # behind the row's context node
     room = sizes[graph.batch[nodes]] - 1

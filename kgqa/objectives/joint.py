@@ -54,7 +54,7 @@ class Joint(Objective):
         return self.reader.encoder
 
     def read(self, batch: QABatch, graph: GraphBatch) -> tuple[Fused, Tensor]:
-        """States of text and `graph` with tokens hidden, and the mean loss of guessing those."""
+        """States of text and `graph` with tokens hidden, and the mean loss () of guessing those."""
         masked = hide(batch.tokens.input_ids, self.model.config.vocab_size, self.share)
         tokens = replace(batch.tokens, input_ids=masked.input_ids)
         fused = self.reader.reasoner(self.reader.stepper, replace(batch, tokens=tokens, graph=graph))

@@ -70,12 +70,12 @@ class LinkPrediction(Joint):
         return held
 
     def score(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
-        """DistMult's score of facts, (...)."""
+        """DistMult's score sum_d h_d r_d t_d / sqrt(d) of facts, (...), from vectors (..., d)."""
         return (head.float() * relation.float() * tail.float()).sum(-1) / head.shape[-1] ** 0.5
 
 
 def without(graph: GraphBatch, held: Tensor) -> GraphBatch:
-    """The graph without some of its facts."""
+    """The graph without the facts that are `held` (E,) back."""
     return replace(
         graph,
         edge_index=graph.edge_index[:, ~held],

@@ -34,6 +34,7 @@ def hide(
     share: float = 0.15,
     mask_share: float = 0.8,
     random_share: float = 0.1,
+    *,
     noise: Tensor | None = None,
     goes_on: Tensor | None = None,
 ) -> Masked:
@@ -55,7 +56,9 @@ def hide(
     most = (share * (input_ids != PAD_ID).sum(1, keepdim=True)).round().clamp(min=1)  # (B, 1)
     best = best.masked_fill(torch.arange(count, device=input_ids.device) >= most, -1.0)
     if goes_on is not None:
-        best = best.masked_fill(~whole(input_ids, positions, goes_on, best >= 0), -1.0)
+        best = best.masked_fill(
+            ~whole(input_ids, positions=positions, goes_on=goes_on, chosen=best >= 0), -1.0
+        )
     originals = input_ids.gather(1, positions)
     if noise is None:
         fate = torch.rand(positions.shape, device=input_ids.device)
@@ -86,8 +89,11 @@ def word_starts(input_ids: Tensor, goes_on: Tensor) -> Tensor:
     return torch.where(begins, places, 0).cummax(1).values
 
 
-def whole(input_ids: Tensor, positions: Tensor, goes_on: Tensor, chosen: Tensor) -> Tensor:
-    """Whether all tokens of the word at each place are among the `chosen` (B, K) of `positions`, (B, K)."""
+def whole(input_ids: Tensor, *, positions: Tensor, goes_on: Tensor, chosen: Tensor) -> Tensor:
+    """Whether all tokens of the word at each place are among the `chosen` (B, K) of `positions`, (B, K).
+
+    `input_ids` and `goes_on` are (B, T).
+    """
     starts = word_starts(input_ids, goes_on)
     lengths = torch.zeros_like(starts).scatter_add(1, starts, torch.ones_like(starts))
     mine = starts.gather(1, positions)
@@ -179,11 +185,12 @@ class MLM(Objective):
         return Loss(loss, {"mlm": loss.detach()}, masked.labels.numel())
 
     def hide(self, batch: TextBatch) -> Masked:
-        """The rows with tokens hidden as the paper's switches say."""
+        """The rows (B, T) with tokens hidden as the paper's switches say."""
         input_ids = batch.input_ids
         noise = static_noise(input_ids) if self.static else None
         shares = (self.share, self.mask_share, self.random_share)
-        return hide(input_ids, self.model.config.vocab_size, *shares, noise, going_on(batch, self.inside))
+        goes_on = going_on(batch, self.inside)
+        return hide(input_ids, self.model.config.vocab_size, *shares, noise=noise, goes_on=goes_on)
 
     def export(self, folder: Path) -> None:
         """Write a Hugging Face folder: `AutoModel` and `AutoModelForMaskedLM` load it."""

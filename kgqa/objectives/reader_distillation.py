@@ -151,14 +151,14 @@ class TaughtQA(QA):
         return Loss(total, {**gold.parts, **shown}, gold.weight)
 
     def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
-        """What SiFT keeps steady, of the student."""
+        """What SiFT keeps steady, of the student; shapes as `QA`'s."""
         return super().log_probabilities(batch.student)
 
 
 def soft_losses(
     ours: Scores, theirs: Scores, batch: TaughtBatch, temperature: float
 ) -> dict[str, tuple[Tensor, int]]:
-    """KL divergence of each head's softened answers, summed, and over how many rows or questions; zero for equals."""
+    """KL divergence () of each head's softened answers, summed, and over how many rows or questions; 0 for equals."""
     student, teacher = batch.student, batch.teacher
     open_row = (batch.row >= 0) & (student.choice < 0)
     open_question = torch.zeros(student.num_questions, dtype=torch.bool, device=open_row.device)

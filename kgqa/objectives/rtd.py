@@ -39,7 +39,7 @@ class DisentangledEmbedding(nn.Embedding):
         return self._shared[0].weight.detach() + self.weight
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Vectors of tokens."""
+        """Vectors (B, T, E) of tokens (B, T)."""
         return embedding(ids, self._shared[0].weight.detach()) + embedding(ids, self.weight)
 
 
@@ -159,7 +159,9 @@ class RTD(Objective):
         if self.training and self.warm_steps:
             weight = torch.where(self.steps < self.warm_steps, 0.0, weight)
             self.steps += 1
-        corrupted, replaced = self.corrupt(batch.input_ids, masked.positions, masked.labels, logits)
+        corrupted, replaced = self.corrupt(
+            batch.input_ids, positions=masked.positions, labels=masked.labels, logits=logits
+        )
         scores = self.head(states(self.discriminator, corrupted, batch)).float()  # (B, T)
         counted = (batch.input_ids >= SPECIAL_TOKENS).float()
         count = counted.sum().clamp(min=1)
@@ -179,11 +181,12 @@ class RTD(Objective):
 
     @torch.no_grad()
     def corrupt(
-        self, input_ids: Tensor, positions: Tensor, labels: Tensor, logits: Tensor
+        self, input_ids: Tensor, *, positions: Tensor, labels: Tensor, logits: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Rows with sampled tokens at the hidden places, and where they differ from the original (B, T).
 
-        A sample that hits the original counts as original (section 2). Sampling is by the Gumbel maximum.
+        `positions` and `labels` are (B, K), `logits` (B, K, V). A sample that hits the original counts as original
+        (section 2). Sampling is by the Gumbel maximum.
         """
         noise = -torch.empty_like(logits).exponential_().log()
         drawn = (logits / self.temperature + noise).argmax(-1)

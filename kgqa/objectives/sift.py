@@ -66,7 +66,7 @@ class SiFT(Objective):
         return Loss(loss.total + self.weight * apart, {**loss.parts, "sift": apart.detach()}, loss.weight)
 
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:
-        """Symmetric KL between clean predictions and those under `delta`, a mean over rows."""
+        """Symmetric KL () between clean predictions and those under `delta` (B, T, E), a mean over rows."""
         self.delta = delta
         try:
             moved = self.inner.log_probabilities(batch)

@@ -29,17 +29,29 @@ class Client:
         self.named = {name: value for name, value in (("model", model), ("graph", graph)) if value}
 
     def answer(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer to a question, as `kgqa ask --json` prints it."""
+        """The answer to a question, as `kgqa ask --json` prints it.
+
+        Raises:
+            InputError: as `post`.
+        """
         return self.post("/v1/answer", self._asked(question, passage, choices))
 
     def answers(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The answers to many, in order; each question is a dictionary as a line of `kgqa predict`'s input."""
+        """The answers to many, in order; each question is a dictionary as a line of `kgqa predict`'s input.
+
+        Raises:
+            InputError: as `post`.
+        """
         found = self.post("/v1/answers", {"questions": [{**self.named, **asked} for asked in questions]})
         answers: list[dict[str, Any]] = found["answers"]
         return answers
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer with its evidence tested, and the `influences` of the facts near it."""
+        """The answer with its evidence tested, and the `influences` of the facts near it.
+
+        Raises:
+            InputError: as `post`.
+        """
         return self.post("/v1/explain", self._asked(question, passage, choices))
 
     def what_if(
@@ -51,7 +63,11 @@ class Client:
         add: Sequence[dict[str, str]] = (),
         strike: Sequence[dict[str, str]] = (),
     ) -> dict[str, Any]:
-        """The answers `before` and `after` facts (head, relation, tail) are added or struck out."""
+        """The answers `before` and `after` facts (head, relation, tail) are added or struck out.
+
+        Raises:
+            InputError: as `post`.
+        """
         asked = self._asked(question, passage, choices)
         return self.post("/v1/what-if", {**asked, "add": list(add), "strike": list(strike)})
 
@@ -59,11 +75,19 @@ class Client:
         return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
 
     def get(self, path: str) -> dict[str, Any]:
-        """The JSON of a path that is only read, such as `/v1/graphs`."""
+        """The JSON of a path that is only read, such as `/v1/graphs`.
+
+        Raises:
+            InputError: as `post`.
+        """
         return self._asking(path, None)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The JSON that the service answers a body with."""
+        """The JSON that the service answers a body with.
+
+        Raises:
+            InputError: the service is not there, refuses the body (its own words and remedy), or answers no JSON.
+        """
         return self._asking(path, json.dumps(body).encode())
 
     def _asking(self, path: str, body: bytes | None) -> dict[str, Any]:

@@ -111,7 +111,11 @@ class Service:
         self.seconds.labels(path).observe(seconds)
 
     def answerer(self, asked: Asked) -> Answerer:
-        """The reader over the graph that a question names."""
+        """The reader over the graph that a question names.
+
+        Raises:
+            InputError: no reader over such a graph is served.
+        """
         if not self.answerers:
             raise HTTPException(503, self.fault or "the reader is being loaded; come again in some seconds")
         first_model, first_graph = next(iter(self.answerers))
@@ -122,7 +126,11 @@ class Service:
         return found
 
     async def answer(self, asked: Asked, request: Request) -> tuple[Answerer, Answer]:
-        """Read in a batch with others."""
+        """Read in a batch with others.
+
+        Raises:
+            InputError: as `answerer`, or as `Answerer.answer`.
+        """
         answerer = self.answerer(asked)
         future = self.batcher.ask(answerer, asked.as_question(), self.limits.timeout_s)
         return answerer, await self._wait(future, request)

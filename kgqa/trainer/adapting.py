@@ -179,7 +179,11 @@ def write_questions(examples: Sequence[Example], path: Path) -> None:
 def adapted_recipe(
     model: Path, graph: str, questions: Path, name: str, minutes: float, steps: int | None
 ) -> AnsweringRecipe:
-    """A short training of a reader on questions over one graph, with made-up worlds beside them against forgetting."""
+    """A short training of a reader on questions over one graph, with made-up worlds beside them against forgetting.
+
+    Raises:
+        InputError: the folder holds no reader of this version.
+    """
     card = read_card(model)
     own = {"name": str(questions), "graph": graph}
     data: list[dict[str, Any]] = [
@@ -209,6 +213,9 @@ def adapt(
     """Train a reader on questions over a graph; the folder of the one that goes with it.
 
     What was fitted to the reader before (gate, confidences, second opinion) is kept: a short training moves it little.
+
+    Raises:
+        InputError: the reader's recipe needs word or entity vectors, or as `train_reader`.
     """
     if (model / "words.safetensors").exists() or (model / "entities.safetensors").exists():
         raise InputError(f"{model}: readers with word or entity vectors are not adapted; take kgqa-base")

@@ -18,7 +18,11 @@ from kgqa.types import Example, Subgraph
 
 
 def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Part:
-    """Examples and subgraphs of one data set; the subgraphs come from the cache where they can."""
+    """Examples and subgraphs of one data set; the subgraphs come from the cache where they can.
+
+    Raises:
+        InputError: data set, graph or the language model that judges relevance cannot be found or read.
+    """
     from rich.progress import track
 
     if settings.name == WORLDS:

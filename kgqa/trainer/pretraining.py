@@ -110,7 +110,11 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
 
 
 def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
-    """The sources of a recipe as streams of documents, thinned to their shares."""
+    """The sources of a recipe as streams of documents, thinned to their shares.
+
+    Raises:
+        InputError: a variable of a path is not set, or a source is missing.
+    """
     folder = data_path(data.folder)
     sources = {
         name: _thinned(read_documents(_existing(folder, name)), share) for name, share in data.sources.items()
@@ -190,7 +194,11 @@ def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objectiv
 
 
 def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
-    """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint."""
+    """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint.
+
+    Raises:
+        InputError: a source is missing, or sizes of the recipe do not fit each other.
+    """
     from accelerate import PartialState
 
     folder.mkdir(parents=True, exist_ok=True)

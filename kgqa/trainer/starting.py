@@ -15,7 +15,11 @@ from kgqa.trainer.answering_recipe import AnsweringRecipe, EncoderSettings
 
 
 def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
-    """A Hugging Face base model from a folder of ours or anyone's, and its folder (the tokenizer's too)."""
+    """A Hugging Face base model from a folder of ours or anyone's, and its folder (the tokenizer's too).
+
+    Raises:
+        InputError: there is no such folder or shipped encoder.
+    """
     from transformers import AutoConfig, AutoModel
 
     folder = find_encoder(settings.folder)
@@ -35,7 +39,11 @@ def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
 
 
 def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
-    """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
+    """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from.
+
+    Raises:
+        InputError: as `load_encoder`; there is no such reasoner; or the earlier reader is damaged.
+    """
     torch.manual_seed(recipe.trainer.seed)
     encoder, folder = load_encoder(recipe.encoder)
     reader = Reader(encoder, recipe.reasoner)

@@ -19,7 +19,11 @@ QUESTIONS_OF_A_WORLD = 20
 def asked_worlds(
     count: int, seed: int, max_nodes: int, relevance: Relevance | None = None
 ) -> Iterator[tuple[Example, list[Subgraph]]]:
-    """About `count` questions over made-up worlds, each with its subgraph."""
+    """About `count` questions over made-up worlds, each with its subgraph.
+
+    Raises:
+        InputError: as `asked_world`.
+    """
     for world in worlds(-(-count // QUESTIONS_OF_A_WORLD), seed):
         yield from asked_world(world, max_nodes, relevance)
 
@@ -27,7 +31,11 @@ def asked_worlds(
 def asked_world(
     world: World, max_nodes: int, relevance: Relevance | None = None
 ) -> Iterator[tuple[Example, list[Subgraph]]]:
-    """The questions of one world with the subgraphs retrieved over its facts."""
+    """The questions of one world with the subgraphs retrieved over its facts.
+
+    Raises:
+        InputError: `max_nodes` is below 1.
+    """
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "world"
         write_store(world.triples, store, name="world")

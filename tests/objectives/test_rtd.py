@@ -77,12 +77,14 @@ def test_hits_of_the_generator_count_as_original() -> None:
     positions = torch.tensor([[1, 2, 3]] * 4)
     labels = ids.gather(1, positions)
     certain = torch.nn.functional.one_hot(labels, 128).float() * 1e4
-    corrupted, replaced = objective.corrupt(ids, positions, labels, certain)
+    corrupted, replaced = objective.corrupt(ids, positions=positions, labels=labels, logits=certain)
     assert torch.equal(corrupted, ids) and not replaced.any()
     wrong = torch.nn.functional.one_hot((labels + 1) % 128, 128).float() * 1e4
-    corrupted, replaced = objective.corrupt(ids, positions, labels, wrong)
+    corrupted, replaced = objective.corrupt(ids, positions=positions, labels=labels, logits=wrong)
     assert replaced.sum() == 12 and replaced[:, 1:4].all()
-    _, untouched = objective.corrupt(ids, positions, torch.full_like(labels, -100), wrong)
+    _, untouched = objective.corrupt(
+        ids, positions=positions, labels=torch.full_like(labels, -100), logits=wrong
+    )
     assert not untouched.any()
 
 

@@ -128,7 +128,11 @@ class Linker:
         self._found: Entities = {}
 
     def link(self, text: str) -> list[Mention]:
-        """Mentions of a text in reading order, longer before shorter. See `link_many`."""
+        """Mentions of a text in reading order, longer before shorter. See `link_many`.
+
+        Raises:
+            InputError: as `link_many`.
+        """
         return self.link_many([text])[0]
 
     def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
@@ -136,6 +140,10 @@ class Linker:
 
         Contiguous mentions do not overlap (longest first), but the single words of a verb phrase stay
         mentions of their own: "dig the foundation" is that event, and a foundation too.
+
+        Raises:
+            InputError: a text is Korean and the extra `ko` is not installed, or a graph on the network does not
+                answer.
         """
         read = [_read(text) for text in texts]
         if len(self._found) > _MEMO_SIZE:

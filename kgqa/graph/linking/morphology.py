@@ -98,6 +98,9 @@ def dictionary_form(text: str, start: int, end: int) -> str:
 
     >>> dictionary_form("의사였니? 땅을 팠니?", 9, 11), dictionary_form("의사였니? 땅을 팠니?", 0, 4)
     ('파다', '의사')
+
+    Raises:
+        InputError: the extra `ko` is not installed.
     """
     for m in morphemes(text):
         if start <= m.start < end:

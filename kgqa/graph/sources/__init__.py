@@ -46,7 +46,11 @@ def form_of(path: Path) -> str:
 def read_source(
     path: Path, tally: Tally, languages: tuple[str, ...] = ("en",), prefix: str = ""
 ) -> Iterator[Batch]:
-    """Facts and labels of a file. `languages` filters ConceptNet, `prefix` is that of blank nodes."""
+    """Facts and labels of a file. `languages` filters ConceptNet, `prefix` is that of blank nodes.
+
+    Raises:
+        InputError: the file cannot be read, or its form is unknown or broken; the message names file and line.
+    """
     if is_wordnet(path):
         return read_wordnet(path, tally)
     form = form_of(path)

@@ -127,7 +127,11 @@ class RdfReader:
         self.structures = Structures(tally.skipped)
 
     def lines(self, path: Path) -> Iterator[Batch]:
-        """N-Triples: plain lines by regular expression, any other piece by the parser."""
+        """N-Triples: plain lines by regular expression, any other piece by the parser.
+
+        Raises:
+            InputError: the file cannot be read; the message names file and line.
+        """
         for first_line, piece, plain in read_lines(path):
             if plain is None:
                 for quads in _parse(path, "N_TRIPLES", piece, first_line):

@@ -131,7 +131,11 @@ class GraphStore:
         name: str = "graph",
         language: str = "en",
     ) -> GraphStore:
-        """Store of facts given one by one, kept in memory."""
+        """Store of facts given one by one, kept in memory.
+
+        Raises:
+            InputError: as `write_store`.
+        """
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             target = Path(folder) / "store"
             statements = (item for part in (labels, triples) for item in part)

@@ -24,7 +24,11 @@ _LOSING = group("losing")
 
 
 def gloss(text: str, translate: Translate, said: Said | None = None) -> Gloss:
-    """A Korean text in English words; a question that follows a passage is given what was said in it."""
+    """A Korean text in English words; a question that follows a passage is given what was said in it.
+
+    Raises:
+        InputError: the extra `ko` is not installed.
+    """
     writer = _Writer(text, translate, said or Said())
     return joined(piece for sentence in parse(text) for piece in writer.sentence(sentence))
 

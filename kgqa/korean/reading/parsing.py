@@ -21,7 +21,11 @@ _VERBS = frozenset(("VV", "VA", "VX", "VCN"))
 
 
 def parse(text: str) -> list[Sentence]:
-    """The sentences of a Korean text."""
+    """The sentences of a Korean text.
+
+    Raises:
+        InputError: the extra `ko` is not installed.
+    """
     return _Parser(text, mended(morphemes(text))).sentences()
 
 

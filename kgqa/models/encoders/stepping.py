@@ -98,7 +98,7 @@ class Stepper(nn.Module):
                 handle.remove()
 
     def inputs(self, tokens: TokenBatch, **instead: Tensor) -> dict[str, Tensor]:
-        """What the encoder is given for `tokens`; segments only where it knows some."""
+        """What the encoder is given for `tokens`, (B, T) each; segments only where it knows some."""
         inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
         inputs |= {"token_type_ids": tokens.token_type_ids, **instead}
         if not self._takes_segments:

@@ -284,7 +284,11 @@ def find_variant(name: str) -> Variant:
 
 
 def build_encoder(settings: EncoderSettings, vocab_size: int, attention: str | None = None) -> nn.Module:
-    """A new encoder (Hugging Face base model) with random weights."""
+    """A new encoder (Hugging Face base model) with random weights.
+
+    Raises:
+        InputError: there is no such variant, or its sizes do not fit each other.
+    """
     from transformers import AutoModel
 
     return _built(AutoModel, settings, vocab_size, attention)
@@ -296,6 +300,9 @@ def build_language_model(
     """A new encoder with its own prediction head (Hugging Face's masked, or causal, language model).
 
     `attention` names Hugging Face's implementation; "eager" gives the attention maps that some teachers need.
+
+    Raises:
+        InputError: as `build_encoder`.
     """
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 

@@ -22,7 +22,7 @@ class Head(nn.Module):
         raise NotImplementedError
 
     def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:
-        """For each question its candidates, best first, with probabilities within this head as scores."""
+        """For each question its candidates by the scores of `forward`, best first, with probabilities in this head."""
         raise NotImplementedError
 
 

@@ -38,7 +38,7 @@ class LanguageModel:
     def losses(
         self, rows: Sequence[Sequence[int]], targets: Sequence[tuple[Sequence[int], Tensor]]
     ) -> Tensor:
-        """Negative log-likelihoods, one after the other, of `targets[i]` = (tokens, their places) in row i."""
+        """Negative log-likelihoods (n,), one after the other, of `targets[i]` = (tokens, their places) in row i."""
         device = self.device
         batch = pad_rows([(ids, len(ids)) for ids in rows], self.marks.pad).to(device)
         row = torch.cat([torch.full((len(at),), i) for i, (_, at) in enumerate(targets)]).to(device)
@@ -58,6 +58,9 @@ def load_language_model(folder: Path, from_scratch: bool = False, device: str = 
     """The language model of a Hugging Face folder, else the generator of our RTD runs, else None.
 
     `from_scratch` takes the architecture only, with seeded random weights, for comparison.
+
+    Raises:
+        InputError: this machine has no such device, or the tokenizer is missing or marks neither start nor end.
     """
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 

@@ -74,7 +74,11 @@ def open_relevance(name: str) -> LabelRelevance | None:
 
 
 def fingerprint(name: str) -> str:
-    """What tells the judge of a folder from any other."""
+    """What tells the judge of a folder from any other.
+
+    Raises:
+        InputError: there is no such folder or shipped model.
+    """
     digest = blake2b(digest_size=8)
     for path in sorted(Path(find_encoder(name)).rglob("*.safetensors")):
         digest.update(path.read_bytes())

@@ -34,7 +34,7 @@ class Aggregator(nn.Module):
         self.entity_norm = nn.LayerNorm(size)
         self.dropout = nn.Dropout(settings.dropout)
 
-    def forward(self, tokens: Tensor, entities: Tensor, *, named: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens: Tensor, *, entities: Tensor, named: Tensor) -> tuple[Tensor, Tensor]:
         """New tokens (B, T, H) and entities (B, T, size); `named` (B, T) marks tokens that have an entity."""
         hidden_from = ~named
         hidden_from = hidden_from & ~hidden_from.all(1, keepdim=True)  # a row without entities masks nothing
@@ -84,7 +84,7 @@ class Ernie(Reasoner):
             nonlocal entities
             turn = number - (stepper.num_layers - self.num_fused)
             if turn >= 0:
-                hidden, entities = self.layers[turn](hidden, entities, named=named)
+                hidden, entities = self.layers[turn](hidden, entities=entities, named=named)
             return hidden
 
         hidden = stepper.walk(batch.tokens, visit)
@@ -96,7 +96,7 @@ class Ernie(Reasoner):
 
 
 def first_tokens(graph: GraphBatch, num_tokens: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Row, token and node of each mention's first token; one entity a token."""
+    """Row, token and node of each mention's first token, (m,) each with m <= M; one entity a token."""
     key = graph.mention_node * (num_tokens + 1) + graph.mention_token
     first = ~torch.isin(key - 1, key)
     row, token, node = graph.mention_row[first], graph.mention_token[first], graph.mention_node[first]

@@ -7,13 +7,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import EdgeBatch, Fused, GraphBatch, QABatch
-from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean, zero_linear
+from kgqa.models.reasoners.base import ReasonerSettings, scatter_mean, zero_linear
 from kgqa.models.reasoners.gnn import (
     AttentionPooling,
-    Connections,
-    NodeInput,
+    GraphReasoner,
     RelationalAttention,
     context_nodes,
     fact_attention,
@@ -54,10 +52,10 @@ class FusionLayer(nn.Module):
     def forward(
         self,
         hidden: Tensor,
-        nodes: Tensor,
         edges: EdgeBatch,
         graph: GraphBatch,
         *,
+        nodes: Tensor,
         summary_at: Tensor,
         context: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
@@ -67,7 +65,7 @@ class FusionLayer(nn.Module):
         """
         rows = torch.arange(len(hidden), device=hidden.device)
         instruction = self.instruct(hidden[rows, summary_at]).index_select(0, graph.batch)
-        nodes, attention = self.messages(nodes, edges, instruction)
+        nodes, attention = self.messages(nodes, edges, instruction=instruction)
 
         mention_tokens = hidden[graph.mention_row, graph.mention_token]  # (M, H)
         mixed = F.gelu(
@@ -87,16 +85,13 @@ class FusionLayer(nn.Module):
         return hidden, nodes, attention
 
 
-class FusedReasoner(Reasoner):
+class FusedReasoner(GraphReasoner):
     """Walks the encoder; in its last k layers each step is followed by a `FusionLayer`."""
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size
         self.num_fused = min(settings.num_layers, stepper.num_layers)
-        self.labels = LabelEncoder(stepper, size)
-        self.node_input = NodeInput(size)
-        self.connections = Connections(size)
         self.start_context = nn.Linear(self.hidden_size, size)
         self.layers = nn.ModuleList(FusionLayer(self.hidden_size, settings) for _ in range(self.num_fused))
         self.pool = AttentionPooling(self.hidden_size, size)
@@ -106,9 +101,7 @@ class FusedReasoner(Reasoner):
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token, summary and node states; attention is the mean of both directions and all layers, (E,)."""
         graph = batch.graph
-        labels = self.labels(stepper, graph)
-        nodes = self.node_input(labels, graph)
-        edges = self.connections(labels, graph)
+        nodes, edges = self.start(stepper, graph)
         context = context_nodes(graph)
         summary_at = stepper.summary_position(batch.tokens)
         rows = torch.arange(batch.num_rows, device=nodes.device)
@@ -125,13 +118,13 @@ class FusedReasoner(Reasoner):
                 )
             fusion = self.layers[layer - first]
             hidden, nodes, attention = fusion(
-                hidden, nodes, edges, graph, summary_at=summary_at, context=context
+                hidden, edges, graph, nodes=nodes, summary_at=summary_at, context=context
             )
             weights.append(attention)
             return hidden
 
         hidden = stepper.walk(batch.tokens, visit)
         summary = stepper.summary(hidden, batch.tokens)
-        pooled = self.pool(summary, nodes, graph)
+        pooled = self.pool(summary, graph, nodes=nodes)
         attention = fact_attention(weights, graph)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

@@ -10,6 +10,9 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from kgqa.batch import EdgeBatch, GraphBatch
+from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.segments import segment_softmax
 from kgqa.types import LINKED, NodeRole
 
@@ -135,10 +138,7 @@ class RelationalAttention(nn.Module):
         )
 
     def forward(
-        self,
-        nodes: Tensor,
-        edges: EdgeBatch,
-        instruction: Tensor | None = None,
+        self, nodes: Tensor, edges: EdgeBatch, *, instruction: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), mean of the heads.
 
@@ -160,8 +160,8 @@ class RelationalAttention(nn.Module):
             ).sum(-1)
         score = score / math.sqrt(self.head_size) + log_weight.unsqueeze(-1).to(score.dtype)
         alpha = segment_softmax(score.float(), target, len(nodes)).to(value.dtype)  # (E', heads)
-        told = value.view(shape).index_select(0, source) + kind_value.view(shape).index_select(0, kinds)
-        message = (told * alpha.unsqueeze(-1)).flatten(1)  # (E', size)
+        message = value.view(shape).index_select(0, source) + kind_value.view(shape).index_select(0, kinds)
+        message = (message * alpha.unsqueeze(-1)).flatten(1)  # (E', size)
         update = torch.zeros_like(nodes, dtype=message.dtype).index_add_(0, target, message)
         nodes = nodes + self.dropout(self.out(update))
         return nodes + self.dropout(self.feed_forward(nodes)), alpha.float().mean(-1)
@@ -178,7 +178,7 @@ class AttentionPooling(nn.Module):
         self.query = nn.Linear(text_size, size)
         self.key = nn.Linear(size, size)
 
-    def forward(self, summary: Tensor, nodes: Tensor, graph: GraphBatch) -> Tensor:
+    def forward(self, summary: Tensor, graph: GraphBatch, *, nodes: Tensor) -> Tensor:
         """Pooled node states (B, size) of summaries (B, H) and nodes (N, size).
 
         The context nodes take part, so a row without concepts still has a vector.
@@ -188,3 +188,22 @@ class AttentionPooling(nn.Module):
         return nodes.new_zeros(len(summary), nodes.shape[-1]).index_add_(
             0, graph.batch, nodes * weight.unsqueeze(-1)
         )
+
+
+class GraphReasoner(Reasoner):
+    """Base of the reasoners over this network: labels, typed nodes and connections, as they stand before any layer.
+
+    With `typed` an edge knows the roles of both its ends, see `Connections`.
+    """
+
+    def __init__(self, stepper: Stepper, settings: ReasonerSettings, *, typed: bool = False) -> None:
+        super().__init__(stepper, settings)
+        size = settings.graph_size
+        self.labels = LabelEncoder(stepper, size)
+        self.node_input = NodeInput(size)
+        self.connections = Connections(size, typed)
+
+    def start(self, stepper: Stepper, graph: GraphBatch) -> tuple[Tensor, EdgeBatch]:
+        """Initial node states (N, size), and the edges that messages pass over."""
+        labels = self.labels(stepper, graph)  # (U, size)
+        return self.node_input(labels, graph), self.connections(labels, graph)

@@ -6,20 +6,18 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.gnn import (
     AttentionPooling,
-    Connections,
-    NodeInput,
+    GraphReasoner,
     RelationalAttention,
     context_nodes,
     fact_attention,
 )
 
 
-class GreaseLM(Reasoner):
+class GreaseLM(GraphReasoner):
     """After each of the last k encoder layers: one message layer, then interaction token and node exchange.
 
     The two sides meet only there (section 3.2): one MLP, shared by the k layers, maps their joint state to
@@ -31,13 +29,10 @@ class GreaseLM(Reasoner):
     residual = False
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+        super().__init__(stepper, settings, typed=True)
         size = settings.graph_size
         joint = self.hidden_size + size
         self.num_fused = min(settings.num_layers, stepper.num_layers)
-        self.labels = LabelEncoder(stepper, size)
-        self.node_input = NodeInput(size)
-        self.connections = Connections(size, typed=True)
         self.layers = nn.ModuleList(
             RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
             for _ in range(self.num_fused)
@@ -53,9 +48,7 @@ class GreaseLM(Reasoner):
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token states that read the graph through the summary token; node states that read the text."""
         graph = batch.graph
-        labels = self.labels(stepper, graph)
-        nodes = self.node_input(labels, graph)
-        edges = self.connections(labels, graph)
+        nodes, edges = self.start(stepper, graph)
         context = context_nodes(graph)
         at = stepper.summary_position(batch.tokens)
         rows = torch.arange(batch.num_rows, device=nodes.device)
@@ -80,7 +73,7 @@ class GreaseLM(Reasoner):
 
         hidden = stepper.walk(batch.tokens, visit)
         summary = stepper.summary(hidden, batch.tokens)
-        pooled = torch.cat([self.pool(summary, nodes, graph), nodes[context]], dim=-1)
+        pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
         both = fact_attention(weights, graph)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)
 

@@ -135,7 +135,7 @@ class KagNet(Reasoner):
 def best_of(
     pairs: list[tuple[int, int, int]], paths: list[Path], weight: Tensor, graph: GraphBatch
 ) -> dict[str, Tensor]:
-    """`paths` and `path_weight` of `Fused`: to each answer node the path of the largest alpha x beta."""
+    """`paths` (N, hops) and `path_weight` (N,) of `Fused`: to each answer node the path of the largest alpha x beta."""
     number, count = len(graph.role), graph.edge_index.shape[1]
     best: dict[int, int] = {}
     weights = weight.tolist()

@@ -96,7 +96,7 @@ class MHGRN(Reasoner):
         query = self.hop_query(summary)[graph.batch].unsqueeze(1)
         weight = ((query * z).sum(-1) / z.shape[-1] ** 0.5).softmax(1)
         nodes = F.gelu(self.own(own) + self.read((weight.unsqueeze(-1) * z).sum(1)))
-        pooled = self.pool(summary, nodes, graph)
+        pooled = self.pool(summary, graph, nodes=nodes)
         share = torch.maximum(unary[:count], unary[count:])
         fused = Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), share / (1 + share))
         if self.training:

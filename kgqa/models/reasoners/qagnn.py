@@ -6,20 +6,18 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.embedding import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.gnn import (
     AttentionPooling,
-    Connections,
-    NodeInput,
+    GraphReasoner,
     RelationalAttention,
     context_nodes,
     fact_attention,
 )
 
 
-class QAGNN(Reasoner):
+class QAGNN(GraphReasoner):
     """Text first, then the graph: the context node starts as the text's summary and takes part.
 
     A message knows the roles of both ends (section 3.3). A node's relevance is the ranker's, or with
@@ -34,11 +32,8 @@ class QAGNN(Reasoner):
     """
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+        super().__init__(stepper, settings, typed=True)
         size = settings.graph_size
-        self.labels = LabelEncoder(stepper, size)
-        self.node_input = NodeInput(size)
-        self.connections = Connections(size, typed=True)
         self.start_context = nn.Linear(self.hidden_size, size)
         self.layers = nn.ModuleList(
             RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
@@ -53,15 +48,13 @@ class QAGNN(Reasoner):
         graph = batch.graph
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper, graph)
-        nodes = self.node_input(labels, graph)
+        nodes, edges = self.start(stepper, graph)
         context = context_nodes(graph)
         nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))
-        edges = self.connections(labels, graph)
         weights: list[Tensor] = []
         for layer in self.layers:
             nodes, attention = layer(nodes, edges)
             weights.append(attention)
-        pooled = torch.cat([self.pool(summary, nodes, graph), nodes[context]], dim=-1)
+        pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
         both = fact_attention(weights, graph)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)

@@ -244,13 +244,20 @@ class Corpus:
         return flags
 
     def document_rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
-        """Rows (n, length) that never cross a document, padded with id 0: RoBERTa's DOC-SENTENCES."""
+        """Rows (n, length) that never cross a document, padded with id 0: RoBERTa's DOC-SENTENCES.
+
+        Raises:
+            InputError: a shard is missing or damaged.
+        """
         return self._cut(self.tokens(split), length, split, self.cls, self.sep)
 
     def rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
         """The split as rows (n, length) of [CLS] text [SEP], packed across documents without padding.
 
         This is RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its extra separator.
+
+        Raises:
+            InputError: a shard is missing or damaged.
         """
         return _packed(self.tokens(split), length, self.cls, self.sep)
 

@@ -58,20 +58,32 @@ def read_blimp(data: Path, limit: int | None = None) -> list[Pair]:
 
 
 def read_cola(data: Path, split: str) -> list[Judged]:
-    """CoLA (Warstadt et al., 2019): is the sentence acceptable (1) or not (0)? Measured by Matthews' r."""
+    """CoLA (Warstadt et al., 2019): is the sentence acceptable (1) or not (0)? Measured by Matthews' r.
+
+    Raises:
+        InputError: a file is missing, or a line of it is none of this set.
+    """
     name = "in_domain_train" if split == "train" else "in_domain_dev"
     path = located(data, f"glue/CoLA/{name}.tsv")
     return [Judged(cells[3], "", int(cells[1])) for cells in _cells(path, 4)]
 
 
 def read_sst2(data: Path, split: str) -> list[Judged]:
-    """SST-2 (Socher et al., 2013): is the opinion good (1) or bad (0)?"""
+    """SST-2 (Socher et al., 2013): is the opinion good (1) or bad (0)?
+
+    Raises:
+        InputError: as `read_cola`.
+    """
     path = located(data, f"glue/SST-2/{split}.tsv")
     return [Judged(cells[0].strip(), "", int(cells[1])) for cells in _cells(path, 2, header=True)]
 
 
 def read_rte(data: Path, split: str) -> list[Judged]:
-    """RTE (Dagan et al., 2005 and later): does the first text entail the second (1)?"""
+    """RTE (Dagan et al., 2005 and later): does the first text entail the second (1)?
+
+    Raises:
+        InputError: as `read_cola`.
+    """
     path = located(data, f"glue/RTE/{split}.tsv")
     return [
         Judged(cells[1], cells[2], int(cells[3] == "entailment")) for cells in _cells(path, 4, header=True)

@@ -14,7 +14,7 @@ def test_edges_run_both_ways_and_attention_sums_to_one(tokenizer, digging) -> No
     assert index.shape[1] == 2 * 6 + 2 * 4 and kinds.max() < len(table) and weight.shape == kinds.shape
     nodes = NodeInput(8)(labels, graph)
     layer = RelationalAttention(8, 2, 0.0)
-    updated, attention = layer(nodes, edges, torch.randn(len(nodes), 8))
+    updated, attention = layer(nodes, edges, instruction=torch.randn(len(nodes), 8))
     total = torch.zeros(len(nodes)).index_add_(0, index[1], attention)
     assert torch.allclose(total[torch.unique(index[1])], torch.ones(len(torch.unique(index[1]))), atol=1e-5)
     assert updated.shape == nodes.shape
@@ -24,7 +24,7 @@ def test_rows_do_not_see_each_other(tokenizer, digging) -> None:
     torch.manual_seed(0)
     graph = Collator(tokenizer)([Example(Question("what"))] * 2, [[digging], [digging]]).batch.graph
     nodes = torch.randn(len(graph.role), 8, requires_grad=True)
-    pooled = AttentionPooling(8, 8)(torch.randn(2, 8), nodes, graph)
+    pooled = AttentionPooling(8, 8)(torch.randn(2, 8), graph, nodes=nodes)
     pooled[0].sum().backward()
     assert nodes.grad is not None and nodes.grad[graph.batch == 1].abs().sum() == 0
 

@@ -31,6 +31,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes, Columns | None]]:
     """(number of the first line, bytes, heads and relations and tails) of whole lines, a piece at a time.
 
     The columns are None where any line of the piece is something else, and the parser must read it.
+
+    Raises:
+        InputError: the file cannot be opened or unpacked.
     """
     line, begun = 0, [b""]
     with Checked(path, nesting=False) as stream:
