@@ -1,9 +1,10 @@
-"""What signatures and docstrings promise: who raises InputError says so, what they name is there."""
+"""What signatures, docstrings and the list of dependencies promise, and whether it is so."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -186,3 +187,20 @@ def test_forwards_take_one_tensor_by_position(path: Path) -> None:
             kinds = [ast.unparse(argument.annotation) for argument in node.args.args if argument.annotation]
             tensors = [kind for kind in kinds if re.search(r"\bTensor\b", kind)]
             assert len(tensors) <= 1, f"{path.name}, line {node.lineno}: {kinds}"
+
+
+def test_dependencies_are_imported() -> None:
+    """Nothing is installed with kgqa that neither the package nor the app imports."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {
+        name: rows for name, rows in project["optional-dependencies"].items() if name not in {"dev", "docs"}
+    }
+    imported = {
+        (node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name).partition(".")[0]
+        for path in [*MODULES, *(ROOT / "apps").rglob("*.py")]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    for requirement in [*project["dependencies"], *(row for rows in extras.values() for row in rows)]:
+        name = re.split(r"[\[>=<]", requirement)[0].removesuffix("-cpu").replace("-", "_")
+        assert name in imported, f"{requirement}: imported nowhere"
