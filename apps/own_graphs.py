@@ -15,12 +15,13 @@ import streamlit as st
 from apps.resources import shared_answerer, shared_graph
 from kgqa.answerer import Answerer
 from kgqa.assets import GRAPHS
+from kgqa.graph import sources
 from kgqa.graph.storage.confined import import_confined
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, KnowledgeGraph
 
 MAX_UPLOAD_BYTES = 50_000_000
-SUFFIXES = ["ttl", "nt", "nq", "trig", "n3", "jsonld", "json", "rdf", "owl", "xml", "tsv"]
+SUFFIXES = [suffix.removeprefix(".") for suffix in sources.SUFFIXES]
 MAX_KEPT = 8
 """Graphs that the app keeps for all visitors together; the one opened first is forgotten first."""
 

@@ -284,7 +284,11 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
 
 
 def influences_json(answerer: Answerer, answer: Answer) -> list[dict[str, Any]]:
-    """The influences of the facts near an answer as plain data."""
+    """The influences of the facts near an answer as plain data.
+
+    Raises:
+        InputError: as `influences`.
+    """
     found = [(item, answer.evidence.subgraph.triple(item.edge)) for item in influences(answerer, answer)]
     return [
         {"sentence": i.sentence, "change": round(i.change, 4), "iri": [t.head, t.relation, t.tail]} for i, t in found

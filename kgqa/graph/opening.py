@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from kgqa.assets import cache_folder, graph_folders
-from kgqa.graph.sources.rdf import FORMATS
+from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small
 from kgqa.graph.storage.importing import import_graph, is_url
@@ -20,7 +20,6 @@ from kgqa.types import InputError, KnowledgeGraph
 READING = 6
 """Counts the ways sources have been read; what was compiled by an earlier one is compiled again."""
 _READ_WHOLE = 64 << 20
-_SUFFIXES = (*FORMATS, ".tsv")
 _SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describe it: nothing to ask of them
 
 
@@ -106,7 +105,7 @@ def _shipped() -> dict[str, Path]:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.is_dir() and is_store(path):
                 found.setdefault(path.name, path)
-            elif path.is_file() and any(suffix in _SUFFIXES for suffix in path.suffixes):
+            elif path.is_file() and any(suffix in SUFFIXES for suffix in path.suffixes):
                 found.setdefault(path.name.split(".")[0], path)
     return {name: path for name, path in found.items() if name not in _SCHEMA}
 

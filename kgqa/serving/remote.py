@@ -62,7 +62,11 @@ class ServedAnswerer:
         return answer
 
     def answer(self, question: Question) -> Answer:
-        """The answer to one question, its evidence ordered by the reader's attention."""
+        """The answer to one question, its evidence ordered by the reader's attention.
+
+        Raises:
+            InputError: the question is refused, or the service does not answer.
+        """
         check_question(question)
         found = self.client.answer(question.text, question.passage_text, question.choices)
         return self._read(question, found)
@@ -85,7 +89,11 @@ class ServedAnswerer:
         return [self._read(question, body) for question, body in zip(questions, found, strict=True)]
 
     def influences(self, answer: Answer) -> list[Influence]:
-        """How much each fact near the answer carried it; strongest first."""
+        """How much each fact near the answer carried it; strongest first.
+
+        Raises:
+            InputError: the service does not answer.
+        """
         question = answer.question
         found = self.client.explain(question.text, question.passage_text, question.choices)
         graph = answer.evidence.subgraph
@@ -96,7 +104,11 @@ class ServedAnswerer:
         ]
 
     def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
-        """The answer over the graph as it is after some edits; of two that concern one fact the later holds."""
+        """The answer over the graph as it is after some edits; of two that concern one fact the later holds.
+
+        Raises:
+            InputError: an edit is refused, or the service does not answer.
+        """
         last = {(e.triple.head, e.triple.relation, e.triple.tail): e for e in edits}.values()
         facts: dict[bool, list[dict[str, str]]] = {True: [], False: []}
         for edit in last:

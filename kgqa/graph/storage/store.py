@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.label_keys import PART, default_labels, hash_keys, plain_key
+from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.storage.mmap_budget import Residence
 from kgqa.graph.storage.writer import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
 
-_SOURCES = frozenset({".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3", ".tsv"})
-
+_SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
+"""Files that a folder was probably named for; those two may be anything."""
 _COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
 
 __all__ = ["GraphStore", "Label", "is_store", "write_store"]
