@@ -127,7 +127,8 @@ def predict(
         return
     from kgqa.cli import predicting
 
-    predicting.predict(source, target, graph, model, batch, device, language, engine, workers)
+    run = predicting.Run(graph, model, batch, device, language, engine, workers)
+    predicting.predict(source, target, run)
 
 
 @app.command()

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,20 @@ from kgqa.types import InputError, Passage, Question
 
 MAX_LINE_BYTES = 16 << 20
 MAX_ID_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Who answers a file, and where: in this process ("local") or by `workers` actors of a cluster ("ray")."""
+
+    graph: str
+    model: str
+    batch: int
+    """Questions read together."""
+    device: str = "auto"
+    language: str = "auto"
+    engine: str = "local"
+    workers: int = 2
 
 
 def read_questions(path: Path) -> Iterator[Question]:
@@ -72,17 +87,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     return Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
 
 
-def predict(
-    source: str,
-    target: str,
-    graph: str,
-    model: str,
-    batch: int,
-    device: str = "auto",
-    language: str = "auto",
-    engine: str = "local",
-    workers: int = 2,
-) -> None:
+def predict(source: str, target: str, run: Run) -> None:
     """`predict_file` for files of either form, here or at an address; answers on their way lie in the cache.
 
     Raises:
@@ -95,7 +100,7 @@ def predict(
             name = blake2b(target.encode(), digest_size=12).hexdigest()
             answers = cache_folder("predictions") / f"{name}.jsonl"
             answers.parent.mkdir(parents=True, exist_ok=True)
-        predict_file(questions, answers, graph, model, batch, device, language, engine, workers)
+        predict_file(questions, answers, run)
         if _is_elsewhere(target):
             _bring(answers, target)
 
@@ -153,22 +158,11 @@ def _line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
-def predict_file(
-    source: Path,
-    target: Path,
-    graph: str,
-    model: str,
-    batch: int,
-    device: str = "auto",
-    language: str = "auto",
-    engine: str = "local",
-    workers: int = 2,
-) -> None:
+def predict_file(source: Path, target: Path, run: Run) -> None:
     """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
 
     Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
-    does not go on there. The engine is "local", this process, or "ray", `workers` actors of a cluster; both write the
-    same file.
+    does not go on there. Either engine writes the same file.
 
     Raises:
         InputError: a question cannot be read, the output is another run's, or another run writes it now.
@@ -177,9 +171,9 @@ def predict_file(
 
     from kgqa.checking import check_question, checked_language
 
-    if not is_prompted(model):
-        find_model(model)
-    checked_language(language)
+    if not is_prompted(run.model):
+        find_model(run.model)
+    checked_language(run.language)
     questions = list(read_questions(source))
     for question in questions:
         try:
@@ -190,15 +184,15 @@ def predict_file(
         raise InputError(f"{target}: the input itself, or no regular file; name another output file")
     with _owned(target) as out:
         done = _finished(target, questions)
-        _check_run(target, _run_of(questions, model, graph, language), begun=done > 0)
+        _check_run(target, _run_of(questions, run.model, run.graph, run.language), begun=done > 0)
         if done == len(questions):
             print(f"{target}: all {done} answers are there", file=sys.stderr)
             return
-        reading = (questions[done:], model, graph, device, language, batch)
-        if engine == "ray":
+        reading = (questions[done:], run.model, run.graph, run.device, run.language, run.batch)
+        if run.engine == "ray":
             from kgqa.serving.cluster import answered
 
-            answers = answered(*reading, workers=workers)
+            answers = answered(*reading, workers=run.workers)
         else:
             answers = _answered(*reading)
         columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

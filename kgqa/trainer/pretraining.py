@@ -15,7 +15,7 @@ from kgqa.assets import data_path
 from kgqa.batch import TextBatch
 from kgqa.objectives.base import Batches, Objective
 from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
-from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, write_corpus
+from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, thinned, write_corpus
 from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.assemble import (
@@ -117,20 +117,11 @@ def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
     """
     folder = data_path(data.folder)
     sources = {
-        name: _thinned(read_documents(_existing(folder, name)), share) for name, share in data.sources.items()
+        name: thinned(read_documents(_existing(folder, name)), share) for name, share in data.sources.items()
     }
     if data.facts:
-        sources["facts"] = _thinned(fact_documents(read_facts(data_path(data.facts))), data.facts_share)
+        sources["facts"] = thinned(fact_documents(read_facts(data_path(data.facts))), data.facts_share)
     return sources
-
-
-def _thinned(documents: Iterator[Document], share: float) -> Iterator[Document]:
-    credit = 0.0
-    for document in documents:
-        credit += share
-        if credit >= 1:
-            credit -= 1
-            yield document
 
 
 def _existing(folder: Path, name: str) -> Path:

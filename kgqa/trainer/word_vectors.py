@@ -21,7 +21,7 @@ from kgqa.graph.linking.normalising import lemma
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.word_vectors import WordVectors
-from kgqa.text.corpus.shards import read_lines
+from kgqa.text.corpus.shards import read_lines, thinned
 from kgqa.types import InputError
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -82,7 +82,7 @@ def _read(recipe: WordsRecipe, progress: Progress) -> tuple[NDArray[np.int32], l
     parts = []
     for name, share in progress(recipe.sources.items(), "reading"):
         path = folder / name if (folder / name).is_file() else folder / f"{name}.txt.zst"
-        parts.append(_stream(_part(read_lines(path), share), ids))
+        parts.append(_stream(thinned(read_lines(path), share), ids))
     for name, times in progress(recipe.graphs.items(), "reading facts"):
         parts.append(_stream(_facts(name, times), ids))
     surfaces = np.concatenate(parts) if parts else np.zeros(0, np.int32)
@@ -97,16 +97,6 @@ def _read(recipe: WordsRecipe, progress: Progress) -> tuple[NDArray[np.int32], l
     table = np.append(place[lemma_of], np.int32(BREAK))  # the last row is reached by BREAK = -1
     names = list(by_lemma)
     return table[surfaces], [names[i] for i in order], totals[order]
-
-
-def _part(lines: Iterator[str], share: float) -> Iterator[str]:
-    """About so large a share of the lines, spread evenly."""
-    due = 0.0
-    for line in lines:
-        due += share
-        if due >= 1.0:
-            due -= 1.0
-            yield line
 
 
 def _stream(lines: Iterable[str], ids: dict[str, int]) -> NDArray[np.int32]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.cli.answering import ask_one, evaluate_task
-from kgqa.cli.predicting import predict_file, read_questions
+from kgqa.cli.predicting import Run, predict_file, read_questions
 from kgqa.types import InputError
 
 
@@ -30,11 +30,11 @@ def test_predict_keeps_the_order_and_goes_on_where_it_was(
     rows = [{"id": f"q{i}", "question": f"What is it {i}?", "passage": "a red house"} for i in range(9)]
     rows[4] = {"id": "q4", "question": "What?", "choices": ["bee", "hive"]}  # type: ignore[dict-item]
     source, target = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
-    predict_file(source, target, str(tools_file), str(model_folder), 4)
+    predict_file(source, target, Run(str(tools_file), str(model_folder), 4))
     whole = target.read_text()
     assert [json.loads(line)["id"] for line in whole.splitlines()] == [row["id"] for row in rows]
     target.write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
-    predict_file(source, target, str(tools_file), str(model_folder), 4)
+    predict_file(source, target, Run(str(tools_file), str(model_folder), 4))
     for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
         assert json.loads(line)["answer"] == json.loads(original)["answer"]
 
@@ -45,7 +45,7 @@ def test_another_files_answers_are_never_overwritten(
     source = write(tmp_path / "in.jsonl", [{"id": "a", "question": "What?"}])
     target = write(tmp_path / "out.jsonl", [{"id": "other"}])
     with pytest.raises(InputError, match=r"out.jsonl:1"):
-        predict_file(source, target, str(tools_file), str(model_folder), 4)
+        predict_file(source, target, Run(str(tools_file), str(model_folder), 4))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kgqa.cli.predicting as predicting
-from kgqa.cli.predicting import predict_file, read_questions
+from kgqa.cli.predicting import Run, predict_file, read_questions
 from kgqa.types import InputError
 
 FINE = b'{"id": "a", "question": "What did I dig with?"}\n'
@@ -46,7 +46,7 @@ def test_devices_and_folders_are_not_read(path: str) -> None:
 
 
 def predict(source: Path, target: Path, graph: Path, model: Path) -> None:
-    predict_file(source, target, str(graph), str(model), 4)
+    predict_file(source, target, Run(str(graph), str(model), 4))
 
 
 def test_half_a_letter_poisons_no_file(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
@@ -95,11 +95,11 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
     parquet.write_table(pyarrow.Table.from_pylist(rows), columns)
     with fsspec.open("memory://asked/in.jsonl", "wb") as file:
         file.write(plain.read_bytes())
-    asked = (str(tools_file), str(model_folder), 4)
-    predicting.predict(str(plain), str(tmp_path / "out.jsonl"), *asked)
+    asked = Run(str(tools_file), str(model_folder), 4)
+    predicting.predict(str(plain), str(tmp_path / "out.jsonl"), asked)
     expected = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    predicting.predict("memory://asked/in.jsonl", "memory://asked/out.jsonl", *asked)
-    predicting.predict(str(columns), str(tmp_path / "out.parquet"), *asked)
+    predicting.predict("memory://asked/in.jsonl", "memory://asked/out.jsonl", asked)
+    predicting.predict(str(columns), str(tmp_path / "out.parquet"), asked)
     with fsspec.open("memory://asked/out.jsonl", "rb") as file:
         there = [json.loads(line) for line in file]
     found = parquet.read_table(tmp_path / "out.parquet").to_pylist()
@@ -107,4 +107,4 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
         assert (wanted["id"], wanted["answer"]) == (one["id"], one["answer"]) == (two["id"], two["answer"])
         assert json.loads(two["candidates"]) == wanted["candidates"]
     with pytest.raises(InputError, match="cannot be read"):
-        predicting.predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), *asked)
+        predicting.predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), asked)

@@ -9,7 +9,7 @@ import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 from kgqa.text.corpus.tokenizer import CLS, SEP, save_tokenizer
 from kgqa.types import InputError
 
+Item = TypeVar("Item")
 Document = list[str]
 """Sentences (or lines) in order."""
 
@@ -25,6 +26,20 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]*[A-Z0-9])")
 SPLITS = ("train", "held_out")
 JOINT = "\u00a0"
 """Stands for the blank between two words of one concept; nothing else of it is kept in the tokens."""
+
+
+def thinned(stream: Iterable[Item], share: float) -> Iterator[Item]:
+    """A share of what comes by, spread evenly.
+
+    >>> list(thinned(range(6), 0.5))
+    [1, 3, 5]
+    """
+    due = 0.0
+    for item in stream:
+        due += share
+        if due >= 1.0:
+            due -= 1.0
+            yield item
 
 
 def read_documents(path: Path) -> Iterator[Document]:
