@@ -73,7 +73,11 @@ class KoreanOver:
         return _SENSE.sub("", self.graph.labels(found[:1])[0])
 
     def answer(self, answer: Answer, glossed: Glossed) -> Answer:
-        """What the reader answered, in Korean; the evidence keeps the labels that it was read with."""
+        """What the reader answered, in Korean; the evidence keeps the labels that it was read with.
+
+        Raises:
+            InputError: the extra `ko` is not installed.
+        """
         said = list(filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates)))
         best = said[0].text if said and answer.text is not None else None
         span = answer.evidence.span

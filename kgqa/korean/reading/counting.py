@@ -26,12 +26,19 @@ def counts(text: str) -> list[Count]:
 
     >>> [(count.number, count.noun) for count in counts("교실에 학생이 스물네 명 있었다. 사과 두 개를 샀다.")]
     [('스물네', '학생'), ('두', '사과')]
+
+    Raises:
+        InputError: the extra `ko` is not installed.
     """
     return [count for sentence in parse(text) for clause in sentence.clauses for count in _counts(clause)]
 
 
 def is_of_another(span: Span, question: str, passage: str) -> bool:
-    """Whether a question asks how many there are of what a passage names, and a span of it counts another thing."""
+    """Whether a question asks how many there are of what a passage names, and a span of it counts another thing.
+
+    Raises:
+        InputError: as `counts`.
+    """
     asked = next((count for count in counts(question) if count.number == HOW_MANY), None)
     if asked is None or asked.noun not in passage:
         return False
