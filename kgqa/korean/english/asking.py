@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kgqa.korean.english.idioms import idiom
 from kgqa.korean.english.pieces import Piece
 from kgqa.korean.english.prepositions import preposition
@@ -34,6 +36,8 @@ class Asking:
         adverb = next((a for a in clause.adverbs if a.form in ASKING_ADVERBS), None)
         if verb == "be how":
             verb, adverb = "be", Word("어떻게", predicate.start, predicate.end)
+            if roles.topics and roles.subjects:  # 소금은 맛이 어떠니
+                roles.subjects[0] = replace(roles.subjects[0], owner=roles.topics.pop(0))
         front: list[Piece] = []
         after: list[Piece] = []
         if adverb is not None:
@@ -46,8 +50,10 @@ class Asking:
                 *self.telling.rest(roles, clause, verb),
             ]  # fmt: skip
         elif roles.count is not None and roles.count.asking:
-            counted = next(iter(roles.objects or roles.subjects or roles.topics), None)
-            front = [Piece("how many", roles.count.start, roles.count.end)]
+            times = roles.count.counter is not None and roles.count.counter.form in ("번", "차례")
+            counted = None if times else next(iter(roles.objects or roles.subjects or roles.topics), None)
+            said_so = "how many times" if times else "how many"
+            front = [Piece(said_so, roles.count.start, roles.count.end)]
             if counted is not None:
                 front += [Piece(plural(p.text), p.start, p.end) for p in self.noun(counted, article=False)]
                 acts = counted in roles.subjects

@@ -6,6 +6,9 @@ English text leads back to Korean words.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 from kgqa.korean.english.asking import Asking
 from kgqa.korean.english.pieces import Gloss, Piece, Said, Translate, joined
 from kgqa.korean.english.telling import ASKING_ADVERBS, Telling
@@ -46,6 +49,7 @@ class _Writer:
         sentence = restated(sentence)
         *before, last = sentence.clauses
         _inherit_tense(sentence.clauses)
+        _name_speakers(sentence.clauses)
         self.said.near = ""
         self.said.told = self.said.told or not sentence.question
         self.said.asked_alone = not self.said.told
@@ -158,3 +162,15 @@ def _inherit_tense(clauses: list[Clause]) -> None:
         if clause.predicate is None:
             continue
         clause.predicate.past = later = clause.predicate.past or (later and clause.link not in ("if", ""))
+
+
+def _name_speakers(clauses: list[Clause]) -> None:
+    """Let the one who speaks be the subject of what he does: 아버지는 사십 분이 걸린다고 하셨다."""
+    for clause, after in pairwise(clauses):
+        quoted = clause.ending.endswith(("다고", "라고", "자고", "냐고"))
+        if quoted and after.predicate and after.predicate.form in ("하다", "그러다"):
+            after.predicate.form = "말하다"
+            speakers = [p for p in clause.phrases if p.cases == {"JX"} and p.particles[-1] in ("은", "는")]
+            if speakers and not any(p.cases & {"JX", "JKS"} for p in after.phrases):
+                clause.phrases[clause.phrases.index(speakers[0])] = replace(speakers[0], silent=True)
+                after.phrases.insert(0, speakers[0])

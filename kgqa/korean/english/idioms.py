@@ -57,6 +57,8 @@ def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) 
         subject = telling.noun(lasting[0], subject=True) if lasting else [Piece("it")]
         return [Piece("how long"), Piece(do(predicate.past, False, "it")), *subject, Piece("take", *spot),
                 *telling.rest(roles, clause, None)]  # fmt: skip
+    if predicate.form == "하다" and asks & {"얼마", "얼마나"} and who and not roles.objects:
+        return [Piece("how much"), Piece(be(predicate.past, False, "it"), *spot), *telling.noun(who[0])]
     if predicate.form == "들다" and "얼마" in asks:
         return [Piece("how much"), Piece(do(predicate.past, False, "it")), Piece("it cost", *spot)]
     return _copular_idiom(telling, roles, predicate)
@@ -81,8 +83,19 @@ def _copular_idiom(telling: Telling, roles: Roles, predicate: Predicate) -> list
     if complement.asking == "몇" and complement.counter is not None:
         if complement.counter.form in ("살", "세"):
             return [Piece("how old"), is_, *(subject or [Piece("he")])]
-        things = telling.noun(about[0], article=False) if about else []
+        has = roles.topics and roles.subjects  # 개미는 다리가 몇 개니
+        counted = [roles.subjects[0]] if has else about
+        things = telling.noun(counted[0], article=False) if counted else []
         things = [Piece(plural(p.text), p.start, p.end) for p in things]
+        if has:
+            helper = Piece(do(predicate.past, many, person))
+            return [
+                Piece("how many"),
+                *things,
+                helper,
+                *subject,
+                Piece("have", predicate.start, predicate.end),
+            ]
         many_be = "were" if predicate.past else "are"
         return [Piece("how many"), *things, Piece(many_be), Piece("there")]
     if named == "이름" or named == "제목":

@@ -9,7 +9,7 @@ from kgqa.korean.english.pieces import Piece, Said, Translate
 from kgqa.korean.reading.clauses import Phrase, Word
 from kgqa.korean.reading.roles import SEASONS, TIMES, lasts, without_last
 from kgqa.korean.words.lexicon import group, lexicon
-from kgqa.korean.words.numerals import in_words, number
+from kgqa.korean.words.numerals import in_words, is_native, number
 from kgqa.korean.words.romanising import romanise
 from kgqa.text.synthesis.inflection import is_mass, is_plural, plural
 
@@ -92,7 +92,7 @@ class Nouns:
         owner = self._owner(phrase)
         count = self.number(phrase) if phrase.number else []
         nouns = self._nouns(phrase)
-        if count and nouns and phrase.counter is None:
+        if count and nouns and phrase.counter is None and phrase.number and number(phrase.number.form) != 1:
             nouns = [*nouns[:-1], nouns[-1]._replace(text=plural(nouns[-1].text))]
         if phrase.counter is not None and nouns and phrase.counter.form in _ORDINAL_COUNTERS:
             return [*said, *before, *nouns, *count]
@@ -147,6 +147,8 @@ class Nouns:
         if asked in ("무슨", "어느", "어떤"):
             nouns = " ".join(self._one_noun(w) for w in phrase.nouns)
             return [Piece(f"{'which' if asked == '어느' else 'what'} {nouns}".strip(), *spot)]
+        if asked in ("누구", "누") and len(phrase.nouns) > 1:
+            return [Piece(f"whose {' '.join(self._one_noun(w) for w in phrase.nouns[1:])}", *spot)]
         return [Piece(_ASKED.get(asked, "what"), *spot)]
 
     def _determiners(self, phrase: Phrase) -> tuple[list[Piece], list[Piece]]:
@@ -192,6 +194,8 @@ class Nouns:
         if phrase.counter.form == "월" and value is not None and 0 < value <= 12:
             return [Piece(_MONTHS[value - 1], phrase.number.start, phrase.counter.end)]
         unit = self.words.counters.get(phrase.counter.form, "")
+        if phrase.counter.form == "분" and not is_native(phrase.number.form):
+            unit = "minutes"
         if phrase.counter.form == "년" and value is not None and 1000 <= value < 2100:
             return [Piece(str(value), phrase.number.start, phrase.counter.end)]
         if (

@@ -55,6 +55,8 @@ class Said:
     """The same within the sentence, of an animal too."""
     verbs: dict[str, str] = field(default_factory=dict)
     """Verbs in the sense that a passage used them in."""
+    deeds: dict[str, str] = field(default_factory=dict)
+    """Verbs in the sense that they had together with a noun, which they have where none is said."""
     nouns: dict[str, str] = field(default_factory=dict)
     """Nouns in the sense that the words beside them told."""
     things: dict[str, str] = field(default_factory=dict)

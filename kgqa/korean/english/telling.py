@@ -10,6 +10,7 @@ from kgqa.korean.reading.clauses import Clause, Phrase, Predicate, Word
 from kgqa.korean.reading.mending import LONE
 from kgqa.korean.reading.roles import PLACES, THERE, Roles, is_time, without_last, words_of
 from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words.numerals import number
 from kgqa.text.synthesis.inflection import gerund, is_plural, plural
 
 ASKING_ADVERBS = {
@@ -119,7 +120,7 @@ class Telling:
         count = [self._number(roles.count)] if roles.count else []
         nothing = " no" if predicate.negative else THERE.get(predicate.form, "")
         said = [
-            Piece(plural(p.text), p.start, p.end) if roles.count else p
+            _many_of(p, roles.count) if roles.count else p
             for p in self.noun(thing, not count and not nothing)
         ]
         many = many or nothing in (" many", " a lot of", " few")
@@ -136,7 +137,10 @@ class Telling:
         if colon:
             return [Piece(own, predicate.start, predicate.end)], rest
         silent = not (roles.subjects or roles.topics)
-        if verb == "take" and predicate.form == "걸리다":
+        paid = [p for p in roles.subjects if p.counter is not None and p.counter.form in ("원", "달러")]
+        if predicate.form == "들다" and paid:
+            verb = "cost"
+        if verb == "cost" and paid or verb == "take" and predicate.form == "걸리다":
             roles.objects += roles.subjects
             roles.subjects = []
             return [Piece("it")], verb
@@ -154,7 +158,7 @@ class Telling:
         if roles.count is not None and not roles.objects:
             said = [
                 *self.nouns.number(roles.count),
-                *(Piece(plural(p.text), p.start, p.end) for p in self.noun(chosen[0], False)),
+                *(_many_of(p, roles.count) for p in self.noun(chosen[0], False)),
             ]
         pronoun = self.nouns.pronoun(chosen[0])
         animal = is_animal(chosen[0])
@@ -176,7 +180,7 @@ class Telling:
         for phrase in roles.objects:
             if roles.count is not None and phrase is roles.objects[0]:
                 said += self._count(roles.count)
-                said += [Piece(plural(p.text), p.start, p.end) for p in self.noun(phrase, False)]
+                said += [_many_of(p, roles.count) for p in self.noun(phrase, False)]
             else:
                 said += self.noun(phrase)
         for phrase in roles.bare:
@@ -299,6 +303,12 @@ def alone(verb: str) -> str:
     return (
         first if first in ("wait", "look", "listen", "look after") and last in ("for", "at", "to") else verb
     )
+
+
+def _many_of(thing: Piece, count: Phrase) -> Piece:
+    """A thing in the number that it is counted with."""
+    one = count.number is not None and number(count.number.form) == 1
+    return thing if one else thing._replace(text=plural(thing.text))
 
 
 def _named_before(pieces: list[Piece]) -> str:

@@ -43,7 +43,7 @@ class Verbs:
             if phrase is clause.phrases[-1]:
                 predicate.start = min(predicate.start, phrase.start)
             if ":" not in english:  # it rains
-                self.said.verbs[predicate.form] = english
+                self.said.deeds[predicate.form] = english
             if (english, predicate.form) == ("like", "들다"):  # what pleases is the subject in Korean
                 roles.subjects, roles.objects = roles.objects, roles.subjects
             elif "JKS" in phrase.cases and roles.objects and "JX" in roles.objects[0].cases:
@@ -59,6 +59,8 @@ class Verbs:
         usual = self.words.predicate(predicate.form, predicate.tag == "VA", ())
         if found is not None and found == usual:
             found = self.said.verbs.get(predicate.form, found)
+            if not (roles.objects or roles.bare):
+                found = self.said.deeds.get(predicate.form, found)
         elif found is not None:
             self.said.verbs[predicate.form] = found
         if predicate.form == "하다" and not roles.objects and not roles.bare:

@@ -91,7 +91,9 @@ class Endings:
             predicate.negative, predicate.modal = True, "can"
             return on + 2
         helper = self.form(on)
-        tried = ending in ("어", "아") and helper == "보"
+        tried = (ending in ("어", "아") and helper == "보") or (
+            ending == "다" and helper == "주"
+        )  # 갖다 주다
         carried = f"{predicate.form[:-1]}고{helper}다" if ending == "고" else ""  # 들고 가다, 두고 오다
         if carried in lexicon().verbs:
             predicate.helped = carried
@@ -120,7 +122,7 @@ class Endings:
             predicate.helped = predicate.form[:-1] + ending + "지다"
         elif helper != "보" and (self.tag(on) != "VX" or helper not in _DROPPED):
             return at
-        elif ending in ("어", "아", "어다", "아다", "어다가") and helper in (
+        elif ending in ("어", "아", "다", "어다", "아다", "어다가") and helper in (
             "주",
             "드리",
             "가",

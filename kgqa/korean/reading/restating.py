@@ -26,6 +26,7 @@ _ASKED_AFTER = _WHAT | {"누구", "누", "어디", "언제", "때문"}
 _PLACES = frozenset(("곳", "장소", "데"))
 _PEOPLE = frozenset(("사람", "분", "이"))
 _THINGS = frozenset(("것", "거", "건"))
+_GOING_ON = frozenset(("가다", "오다", "놀다", "다니다", "나가다", "있다", "살다", "지내다", "자다"))
 _OF_THINGS = group("of_things")
 _MOTION = group("motion")
 
@@ -47,6 +48,7 @@ def restated(sentence: Sentence) -> Sentence:
             or _for_use(clause, last)
             or _with_use(clause, last)
             or _with_aim(clause, last)
+            or _with_next(clause, last)
         )
         if joined is None:
             needed = clause.link == "when" and last.predicate and last.predicate.form == "필요하다"
@@ -235,6 +237,18 @@ def _with_aim(clause: Clause, last: Clause) -> Clause | None:
     others = [p for p in clause.phrases if p is not asked]
     why = Word(_WHY, asked.start, asked.end)
     return replace(last, phrases=[*others, *last.phrases], adverbs=[*last.adverbs, why])
+
+
+def _with_next(clause: Clause, last: Clause) -> Clause | None:
+    """뭘 입고 가야 하니, 뭐 하고 노니: what the first deed is done to; the next says nothing of its own."""
+    first, after = clause.predicate, last.predicate
+    if first is None or after is None or clause.link not in ("and", "then") or after.form not in _GOING_ON:
+        return None
+    asked = any(p.asking for p in clause.phrases)
+    if not asked or any(p.asking or "JKO" in p.cases for p in last.phrases) or last.adverbs:
+        return None
+    plain = replace(first, past=after.past, modal=after.modal, negative=after.negative)
+    return replace(clause, phrases=[*clause.phrases, *last.phrases], predicate=plain, link="", ending="")
 
 
 def _with_deed(clause: Clause) -> Clause:

@@ -51,6 +51,15 @@ def number(text: str) -> int | None:
     return _sino(text) if native is None else native
 
 
+def is_native(text: str) -> bool:
+    """Whether a number word is a Korean one, which counts things and people, and no Chinese one, which counts time.
+
+    >>> is_native("두"), is_native("사십"), is_native("40")
+    (True, False, False)
+    """
+    return _native(text.replace(" ", "")) is not None
+
+
 def _native(text: str) -> int | None:
     if text in _NATIVE:
         return _NATIVE[text]

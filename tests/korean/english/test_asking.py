@@ -23,6 +23,9 @@ from kgqa.korean.english.gloss import gloss
         ("이것은 우산이니?", "Is this an umbrella?"),
         ("냉장고에 우유가 있어?", "Is there milk in a fridge?"),
         ("비가 왔니?", "Did it rain?"),
+        ("누구 생일입니까?", "Whose birthday is it?"),
+        ("하루에 몇 번 씻니?", "How many times do you wash one day?"),
+        ("도둑이 왜 들었니?", "Why did a burglar break in?"),
     ],
 )
 def test_the_question_word_comes_first(korean, english):

@@ -57,6 +57,11 @@ def test_a_question_word_in_another_clause_leaves_the_verb_where_it_is():
     assert glossed("누가 산 우산이 노란색이니?").text.endswith("is yellow?")
 
 
+def test_who_speaks_is_named():
+    said = glossed("아버지는 회사까지 사십 분쯤 걸린다고 하셨다.").text
+    assert "forty minutes" in said and said.endswith("the father said.")
+
+
 def test_rain_is_not_what_comes_next():
     assert glossed("비가 왔다. 동생이 집에 왔다.").text.endswith("The younger brother came home.")
 

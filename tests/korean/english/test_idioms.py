@@ -16,6 +16,9 @@ from kgqa.korean.english.gloss import gloss
         ("부산까지 얼마나 걸렸습니까?", "How long did it take to Busan?"),
         ("이것을 뭐라고 부르나요?", "What is this called?"),
         ("철수의 누나는 이름이 뭐야?", "What is Cheolsu's sister's name?"),
+        ("고양이는 다리가 몇 개야?", "How many legs does a cat have?"),
+        ("비행기 표는 얼마나 하나요?", "How much is an airplane ticket?"),
+        ("소금은 맛이 어때?", "How is salt's taste?"),
     ],
 )
 def test_what_english_asks_in_words_of_its_own(korean, english):

@@ -21,6 +21,9 @@ from kgqa.korean.english.gloss import gloss
         ("세 시간이나 기다렸다.", "I waited for three hours."),
         ("어제 비가 왔다.", "It rained yesterday."),
         ("우산을 집에 두고 왔다.", "I left an umbrella in a house."),
+        ("공책 세 권과 지우개 하나를 샀다.", "I bought three notebooks and one eraser."),
+        ("오천 원이 들었다.", "It cost five thousand won."),
+        ("사십 분이 걸렸다.", "It took forty minutes."),
     ],
 )
 def test_who_does_what_and_where(korean, english):

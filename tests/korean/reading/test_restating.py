@@ -31,6 +31,8 @@ from kgqa.korean.english.pieces import Said
         ("깨진 접시를 무엇으로 치우면 좋을까?", "What do you have to clean up the broken plate with?"),
         ("커피를 마셔도 돼?", "Can you drink coffee?"),
         ("못을 박을 때 뭐가 필요해?", "What do you need to hammer a nail?"),
+        ("결혼식에는 뭘 입고 가야 하지?", "What do you have to wear in a wedding?"),
+        ("아이들은 뭐 하고 놀아?", "What do children do?"),
     ],
 )
 def test_roundabout_questions_are_plain(korean, english):

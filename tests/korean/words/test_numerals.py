@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.words.numerals import in_words, number
+from kgqa.korean.words.numerals import in_words, is_native, number
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,7 @@ def test_number_words_of_both_kinds(text, value):
 )
 def test_numbers_in_english(value, words):
     assert in_words(value) == words
+
+
+def test_korean_number_words_are_told_from_chinese_ones():
+    assert [is_native(word) for word in ("두", "스물네", "사십", "40")] == [True, True, False, False]
