@@ -101,9 +101,7 @@ def _about(graph: KnowledgeGraph, option: Option) -> str:
 
 def alike(text: str, other: str) -> float:
     """How much of the second text's words stand in the first, 0 to 1: whole words, or their first four letters."""
-    first = content(text)
-    said = [word for word, _, _ in words(other) if word not in STOP_WORDS]
-    second = {lemma(_present().get(word, word)) for word in said} - _QUANTITIES
+    first, second = content(text), _base(other)
     begin = {word[:4] for word in first if len(word) > 3}
     shared = sum(1.0 if word in first else 0.7 * (len(word) > 3 and word[:4] in begin) for word in second)
     return shared / max(len(second), 1)
@@ -129,10 +127,36 @@ def without(text: str, things: Sequence[Thing]) -> str:
     return text
 
 
-def content(text: str) -> set[str]:
+@lru_cache(maxsize=20_000)
+def content(text: str) -> frozenset[str]:
     """The words of a text that are no function words, as they stand and in base form."""
     found = [word for word, _, _ in words(text) if word not in STOP_WORDS]
-    return {form for word in found for form in (word, lemma(word), _present().get(word, word))}
+    return frozenset(form for word in found for form in (word, lemma(word), _verb(word)))
+
+
+@lru_cache(maxsize=20_000)
+def _base(text: str) -> frozenset[str]:
+    """The words of a text in base form, without function words and words that only say that something is counted."""
+    said = [word for word, _, _ in words(text) if word not in STOP_WORDS]
+    return frozenset(lemma(_verb(word)) for word in said) - _QUANTITIES
+
+
+@lru_cache(maxsize=20_000)
+def _verb(word: str) -> str:
+    """The irregular verb that a word is the past of, or names the doer of: win for won and winner; else the word."""
+    past = _present()
+    if word in past:
+        return past[word]
+    if word.endswith(("er", "or", "ers", "ors")):
+        stem = word.removesuffix("s")[:-2]
+        doubled = stem[:-1] if stem[-2:-1] == stem[-1:] else stem
+        return next((verb for verb in (stem, f"{stem}e", doubled) if verb in _irregular()), word)
+    return word
+
+
+@lru_cache(maxsize=1)
+def _irregular() -> frozenset[str]:
+    return frozenset(PAST)
 
 
 @lru_cache(maxsize=1)

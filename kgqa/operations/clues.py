@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.function_words import STOP_WORDS
-from kgqa.graph.linking.normalising import words
+from kgqa.graph.linking.normalising import lemma, words
 from kgqa.graph.linking.person_names import people
 from kgqa.graph.retrieval.question_types import asked
 from kgqa.operations.choosing import alike
@@ -22,13 +22,16 @@ from kgqa.types import NodeRole, Relation, Subgraph
 MOST_NAMES = 5
 """Ends of a way whose names are looked at."""
 _ASKS_KIND = re.compile(r"\b(?:kinds?|types?|sorts?|class|category|genus)\b", re.IGNORECASE)
-_ASKS_WHAT = re.compile(r"^what (?:is|are) [^?]*\??$", re.IGNORECASE)
+_ASKS_WHAT = re.compile(r"^what (?:is|are) [^?]*(?<! for)(?<! of)(?<! with)(?<! from)(?<! in)\??$", re.IGNORECASE)
 
 _ROLE_OF = re.compile(
     r"^(.*)\bthe ([\w' -]+?) (of|from|in|at|on|by|with|for|that|which|who|whom|whose|where)\b([\w' -]*)$",
     re.IGNORECASE,
 )
 _REDUCED = re.compile(r"^(.*)\bthe ([\w-]+) (?:the )?$", re.IGNORECASE)
+_BY = re.compile(r"\b(?:is|are|was|were|been)\b.*\bby (?:the )?$", re.IGNORECASE)
+_DOES = re.compile(r"\b(?:do|does|did) (?:the )?$", re.IGNORECASE)
+_DONE_TO = re.compile(r"(?:who|what|which \w+) (?!is |are |was |were |has |had )\w+ (?:the )?$", re.IGNORECASE)
 _NOUN_OF = {
     "long": "length duration",
     "high": "height elevation",
@@ -72,6 +75,8 @@ class Clues(NamedTuple):
     """Whether it ends at somebody with a given name, where it is asked who: 1, else 0."""
     leads: NDArray[np.float64]
     """Whether its last relation is of the sort that such a question asks for, told by its asking word: 1, else 0."""
+    voice: NDArray[np.float64]
+    """Whether a fact that the question's words tell has the doer where the question has it: 1, or -1 where turned."""
     nested: NDArray[np.float64]
     """Where a thing is named by what it is to another ("the maker of the Dachs"): 1 for two facts, -1 for one."""
 
@@ -90,10 +95,11 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
     inner, outer = nested_in(question, subgraph, sources)
     kind = 1.0
     if not asked_kinds - set(sources):
-        kind = -1.0 if _ASKS_KIND.search(question) else float(not _ASKS_WHAT.match(question))
+        kind = -1.0 if _ASKS_KIND.search(question) else float(bool(rests[0]) or not _ASKS_WHAT.match(question))
     wanted = value_asked(question)
     between = between_in(subgraph, sources)
     leads = asked(question, subgraph.relations).leads
+    does = {source: _does(question, subgraph, source) for source in sources}
     who = bool(re.search(r"\bwho(?:m|se)?\b", question, re.IGNORECASE))
     for way in found:
         relations = [subgraph.relations[relation] for relation, _ in way.steps]
@@ -119,6 +125,7 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
                 wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
+                does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1) if told and not two else 0.0,
                 (1.0 if two else -1.0) if outer else 0.0,
             )
         )
@@ -139,6 +146,27 @@ def wordings(question: str, rest: str) -> list[str]:
             others = " ".join(other for other in rest.split() if other not in (word, "much"))
             found += [f"{others} {noun}".strip() for noun in _NOUN_OF[word].split()]
     return found
+
+
+def _does(question: str, subgraph: Subgraph, source: int) -> float:
+    """Whether a question has a thing do what it asks about ("Who was taught by Ada?", "Who does Ada teach?"): 1; -1
+    where that is done to it ("Who teaches Ada?"), 0 where its words do not tell."""
+    for link in subgraph.links:
+        if link.part is NodeRole.QUESTION and link.node == source:
+            before, after = question[: link.start], question[link.end :]
+            if _BY.search(before) or (_DOES.search(before) and re.match(r"\s+\w", after)):
+                return 1.0
+            if _DONE_TO.match(before) and not re.search(r"\w", after):
+                return -1.0
+    return 0.0
+
+
+def _doer_at_head(relation: Relation) -> float:
+    """1 for a relation whose head does something ("teaches"), -1 for one whose tail does ("taught by", "teacher")."""
+    said = (relation.words or relation.label).lower().split()
+    if said[-1:] == ["by"] or (len(said) == 1 and said[0].endswith(("er", "or"))):
+        return -1.0
+    return float(len(said) == 1 and said[0].endswith("s") and lemma(said[0]) != said[0])
 
 
 def _middle(subgraph: Subgraph, way: Way) -> int:

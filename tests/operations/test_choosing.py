@@ -22,3 +22,8 @@ def test_the_reader_chooses_the_relation(reader) -> None:
     best = reader.graph.relations[groups[int(np.argmax(weights))].relation]
     assert best.label == "founded by" and abs(sum(weights) - 1) < 1e-6
     assert choose(reader, ["what"], options[:1], "") == [1.0]
+
+
+def test_a_doer_and_an_irregular_past_are_their_verb() -> None:
+    assert alike("Who won it?", "winner") == alike("the winner of it", "won by") == 1
+    assert alike("Who is the father?", "fathom") < 1

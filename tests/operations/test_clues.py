@@ -1,8 +1,12 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from ship import said
 
 from kgqa.operations.clues import clues, nested_in
 from kgqa.operations.ways import sources_of, ways
+from kgqa.types import Link, NodeRole, Relation, Subgraph
 
 
 def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
@@ -27,3 +31,38 @@ def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
 )
 def test_a_thing_named_by_what_it_is_to_another(question: str, expected: tuple[str, str]) -> None:
     assert nested_in(question, said(question, "Gull"), [0]) == expected
+
+
+def test_a_fact_has_the_doer_where_the_question_has_it() -> None:
+    labels = ("Ada", "Ben", "Cleo")
+    asked = Subgraph(
+        labels,
+        labels,
+        np.zeros(3, dtype=np.int32),
+        np.full(3, 0.5, dtype=np.float32),
+        np.array([(0, 0, 1), (2, 0, 0)], dtype=np.int32),
+        np.ones(2, dtype=np.float32),
+        (Relation("mentored", "mentored by"),),
+    )
+    for question, right in (
+        ("Who was mentored by Ada?", "Cleo"),
+        ("Who did Ada mentor?", "Cleo"),
+        ("Who mentored Ada?", "Ben"),
+    ):
+        at = question.index("Ada")
+        linked = replace(
+            asked,
+            roles=np.array([NodeRole.QUESTION, NodeRole.OTHER, NodeRole.OTHER], dtype=np.int32),
+            links=(Link(NodeRole.QUESTION, at, at + 3, 0),),
+        )
+        found = ways(linked)
+        voice = dict(zip([way.ends for way in found], clues(question, linked, found).voice.tolist(), strict=True))
+        assert voice[labels.index(right),] == 1 and min(voice.values()) == -1, question
+
+
+def test_a_kind_is_an_answer_where_nothing_else_is_asked() -> None:
+    for question, to_kind in (("What is the Gull?", 0), ("What is the Gull for?", 1), ("What sort is the Gull?", -1)):
+        asked = said(question, "Gull")
+        found = ways(asked)
+        at = [way.ends for way in found].index((3,))
+        assert clues(question, asked, found).to_kind[at] == to_kind, question

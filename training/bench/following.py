@@ -34,8 +34,8 @@ from kgqa.types import Example, Question, Relation, Subgraph, Triple
 
 LOOK = ("bakery", "films", "hospital", "orchestra", "railway", "software", "university")
 READ = 16
-SHIFT = 0.6
-"""Taken from the constant of silence: of what would be answered rightly nine in ten are to stay answered."""
+SHIFT = 0.9
+"""Taken from the constant of silence: of what is answered rightly without it nineteen in twenty stay answered."""
 
 
 class Row(NamedTuple):

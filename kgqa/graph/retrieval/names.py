@@ -8,6 +8,7 @@ of course, and of their neighbours those that the words of the question lead to.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -91,5 +92,6 @@ def said_by(question: str, relations: Sequence[Relation]) -> NDArray[np.float64]
     return found
 
 
-def _stems(text: str) -> set[str]:
-    return {lemma(word)[:_STEM] for word, _, _ in words(text) if word not in STOP_WORDS}
+@lru_cache(maxsize=20_000)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(lemma(word)[:_STEM] for word, _, _ in words(text) if word not in STOP_WORDS)
