@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +48,14 @@ _NOUN_OF = {
     "strong": "strength",
     "cost": "price fee",
     "costs": "price fee",
+    "hot": "temperature",
+    "warm": "temperature",
+    "cold": "temperature",
     "where": "location place",
     "when": "date time",
 }
 """Nouns of the adjectives, verbs and adverbs that ask for a value or a place."""
+_MEASURES = frozenset(" ".join(nouns for word, nouns in _NOUN_OF.items() if not word.startswith("wh")).split())
 _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 
 
@@ -78,7 +82,8 @@ class Clues(NamedTuple):
     voice: NDArray[np.float64]
     """Whether a fact that the question's words tell has the doer where the question has it: 1, or -1 where turned."""
     nested: NDArray[np.float64]
-    """Where a thing is named by what it is to another ("the maker of the Dachs"): 1 for two facts, -1 for one."""
+    """Where a thing is named by what it is to another ("the maker of the Dachs"): -1 for one fact, for two 0 to 2 by how
+    much of their words is told."""
 
 
 def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
@@ -97,6 +102,7 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
     if not asked_kinds - set(sources):
         kind = -1.0 if _ASKS_KIND.search(question) else float(bool(rests[0]) or not _ASKS_WHAT.match(question))
     wanted = value_asked(question)
+    measured = _other_measure(question)
     between = between_in(subgraph, sources)
     leads = asked(question, subgraph.relations).leads
     does = {source: _does(question, subgraph, source) for source in sources}
@@ -112,9 +118,12 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
             fits = 1.0 if end_kinds & asked_kinds else -1.0
         two = len(way.steps) > 1
         through = two and _middle(subgraph, way) in between
-        told = max(alike(rest, said) for rest in rests)
+        told = max(alike(rest, form) for form in _forms(relations) for rest in rests)
         if outer and two:
-            told = (alike(inner, _words(relations[0])) + alike(outer, _words(relations[1]))) / 2
+            told = sum(
+                max(alike(part, form) for form in _forms([relation]))
+                for part, relation in zip((inner, outer), relations, strict=True)
+            ) / 2
         rows.append(
             (
                 told,
@@ -122,11 +131,11 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
                 two and not through,
                 kind if forward and is_kind(subgraph.relations[last]) else 0.0,
                 fits,
-                wanted.fits(subgraph.nodes[way.ends[0]]),
+                -1.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
                 does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1) if told and not two else 0.0,
-                (1.0 if two else -1.0) if outer else 0.0,
+                (2 * told if two else -1.0) if outer else 0.0,
             )
         )
     return Clues(*np.array(rows, dtype=np.float64).reshape(-1, len(Clues._fields)).T)
@@ -146,6 +155,18 @@ def wordings(question: str, rest: str) -> list[str]:
             others = " ".join(other for other in rest.split() if other not in (word, "much"))
             found += [f"{others} {noun}".strip() for noun in _NOUN_OF[word].split()]
     return found
+
+
+def _other_measure(question: str) -> Callable[[Relation], bool]:
+    """Whether a relation tells another measure than the question asks for: the weight of a thing, not how tall it is."""
+    own = {noun for word in re.findall(r"[a-z]+", question.lower()) for noun in _NOUN_OF.get(word, "").split()}
+    others = _MEASURES - own if own & _MEASURES else frozenset()
+
+    def tells(relation: Relation) -> bool:
+        said = set(f"{relation.label} {relation.words}".lower().split())
+        return bool(said & others) and not said & own
+
+    return tells
 
 
 def _does(question: str, subgraph: Subgraph, source: int) -> float:
@@ -174,8 +195,11 @@ def _middle(subgraph: Subgraph, way: Way) -> int:
     return int(tail if head == way.source else head)
 
 
-def _words(relation: Relation) -> str:
-    return f"{relation.label} {relation.words}"
+def _forms(relations: Sequence[Relation]) -> list[str]:
+    """What relations are called, one after the other: by their labels, and in words where they have other words."""
+    labels = " ".join(relation.label for relation in relations)
+    said = " ".join(relation.words or relation.label for relation in relations)
+    return [labels] if said == labels else [labels, said]
 
 
 def nested_in(question: str, subgraph: Subgraph, sources: Sequence[int]) -> tuple[str, str]:

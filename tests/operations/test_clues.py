@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ship import said
 
-from kgqa.operations.clues import clues, nested_in
+from kgqa.operations.clues import _other_measure, clues, nested_in
 from kgqa.operations.ways import sources_of, ways
 from kgqa.types import Link, NodeRole, Relation, Subgraph
 
@@ -66,3 +66,10 @@ def test_a_kind_is_an_answer_where_nothing_else_is_asked() -> None:
         found = ways(asked)
         at = [way.ends for way in found].index((3,))
         assert clues(question, asked, found).to_kind[at] == to_kind, question
+
+
+def test_another_measure_is_not_what_is_asked_for() -> None:
+    weight, height = Relation("w", "has the weight"), Relation("h", "height")
+    other = _other_measure("How tall is the Gull?")
+    assert other(weight) and not other(height) and not other(Relation("n", "number"))
+    assert not _other_measure("Who built the Gull?")(weight)
