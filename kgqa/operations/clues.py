@@ -82,8 +82,8 @@ class Clues(NamedTuple):
     voice: NDArray[np.float64]
     """Whether a fact that the question's words tell has the doer where the question has it: 1, or -1 where turned."""
     nested: NDArray[np.float64]
-    """Where a thing is named by what it is to another ("the maker of the Dachs"): -1 for one fact, for two 0 to 2 by how
-    much of their words is told."""
+    """Where a thing is named by what it is to another ("the maker of the Dachs"): -1 for one fact, for two 0 to 2 by
+    how much of their words is told."""
 
 
 def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
@@ -158,7 +158,7 @@ def wordings(question: str, rest: str) -> list[str]:
 
 
 def _other_measure(question: str) -> Callable[[Relation], bool]:
-    """Whether a relation tells another measure than the question asks for: the weight of a thing, not how tall it is."""
+    """Whether a relation tells another measure than the question asks for: how heavy a thing is, not how tall."""
     own = {noun for word in re.findall(r"[a-z]+", question.lower()) for noun in _NOUN_OF.get(word, "").split()}
     others = _MEASURES - own if own & _MEASURES else frozenset()
 
