@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.batch import QABatch
-from kgqa.candidates import led_first, merged, reordered, supposed, with_added, with_verdicts
+from kgqa.candidates import merged, with_verdicts
 from kgqa.checking import check_question, checked_language
 from kgqa.deletion import by_deletion
 from kgqa.evidence import deciding_rows, evidence_of, shown_first
@@ -30,7 +29,6 @@ from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.entities import FILE as ENTITIES
 from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.heads import GATED
-from kgqa.models.heads.choice import of_choices
 from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.models.language.relevance import open_relevance
 from kgqa.models.reader import Reader, Scores, load_reader
@@ -38,7 +36,8 @@ from kgqa.models.reading import ReadingSettings, settings_of
 from kgqa.models.rereading import as_choices
 from kgqa.models.word_vectors import WordVectors, load_words
 from kgqa.operations.computing import computed
-from kgqa.operations.following import Led, as_choices_along, as_choices_to, follows, led_to, plan, silence
+from kgqa.operations.following import Led, as_choices_to, follows
+from kgqa.second_reading import follow, read_again
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     Answer,
@@ -55,12 +54,6 @@ from kgqa.types import (
 if TYPE_CHECKING:
     from kgqa.korean.answering import Glossed, KoreanOver
 
-LEAST_AGAIN = 0.05
-"""Least probability of a candidate to be read again, as a part of the best one's."""
-ROWS_TOGETHER = (16, 512)
-"""Candidates read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
-READ_AGAIN = 0.02
-"""Least probability of a knowledge answer for its candidates to be read again."""
 CANDIDATES = 10
 
 
@@ -296,9 +289,9 @@ class Answerer:
         led: dict[int, list[Led]] = {}
         if self.reading.reread:
             gate = scores.gate.clone()
-            led = self._follow(questions, subgraphs, concepts, gate)
+            led = follow(self, questions, subgraphs, concepts, gate)
             scores = replace(scores, gate=gate)
-            concepts = self._read_again(questions, subgraphs, concepts, scores.gate, led)
+            concepts = read_again(self, questions, subgraphs, concepts, scores.gate, led)
         again = time.perf_counter()
         answers = self._decode(collated, scores, [found[:CANDIDATES] for found in concepts], led)
         share = 1000 / len(questions)
@@ -334,107 +327,6 @@ class Answerer:
         with self._reading, torch.inference_mode(), half:
             scores: Scores = self.reader(batch.to(device))
             return scores.to("cpu").float()
-
-    def _read_again(
-        self,
-        questions: Sequence[Question],
-        subgraphs: Sequence[Sequence[Subgraph]],
-        concepts: list[list[Candidate]],
-        gate: Tensor,
-        led: Mapping[int, Sequence[Led]],
-    ) -> list[list[Candidate]]:
-        """The concepts of open questions in the order of both readings; a question that the gate is sure is not
-        about knowledge keeps its first order."""
-        likely = _likely(gate)
-        asked = [
-            n for n, q in enumerate(questions) if not q.choices and likely[n] and len(concepts[n]) > 1 and n not in led
-        ]
-        added = set(self.graph.names(self.graph.added_ends)) if len(self.graph.added_ends) else set()
-        if added:
-            concepts = [with_added(found, added, self.reading.reread) for found in concepts]
-        found = list(concepts)
-        for n, reached in led.items():
-            found[n] = led_first(concepts[n], reached, subgraphs[n][0])
-        for n, row in self.second_reading(questions, subgraphs, concepts, asked).items():
-            given = supposed(questions[n].text, subgraphs[n][0], added) if added else set()
-            found[n] = reordered(concepts[n], row, self.second_opinion, given)
-        return found
-
-    def _follow(
-        self,
-        questions: Sequence[Question],
-        subgraphs: Sequence[Sequence[Subgraph]],
-        concepts: Sequence[Sequence[Candidate]],
-        gate: Tensor,
-    ) -> dict[int, list[Led]]:
-        """For each open question that is answered by following facts, what they lead to; the gate's score (Q, C) for no
-        answer becomes what speaks for it against the best way."""
-        likely = _likely(gate)
-        first = [{c.concept: c.score for c in found if c.concept is not None} for found in concepts]
-        plans = {
-            n: plan(q.text, subgraphs[n][0], first[n], self.graph.relations)
-            for n, q in enumerate(questions)
-            if not q.choices and likely[n] and follows(self.graph, subgraphs[n][0])
-        }
-        asked = [n for n, made in plans.items() if made.chosen]
-        read: dict[int, list[float]] = {}
-        if asked:
-            pairs = [
-                as_choices_along(questions[n], subgraphs[n][0], [(plans[n].ways[w], end) for w, end in plans[n].chosen])
-                for n in asked
-            ]
-            collated = self.collator([Example(q) for q, _ in pairs], [graphs for _, graphs in pairs])
-            scores = of_choices(self.score(collated.batch).choice, collated.batch).tolist()
-            read = {n: row[: len(plans[n].chosen)] for n, row in zip(asked, scores, strict=True)}
-        for n, made in plans.items():
-            told = gate[n, GATED.index(Source.KNOWLEDGE)]
-            gate[n, GATED.index(Source.NONE)] = told + silence(made, subgraphs[n][0], first[n], read.get(n, []))
-        return {n: led_to(plans[n], subgraphs[n][0], first[n], read[n]) for n in asked}
-
-    def second_reading(
-        self,
-        questions: Sequence[Question],
-        subgraphs: Sequence[Sequence[Subgraph]],
-        concepts: Sequence[Sequence[Candidate]],
-        asked: Sequence[int],
-    ) -> dict[int, Tensor]:
-        """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
-        most `reread`, those that the first reading finds at all likely beside its best."""
-        rows: list[tuple[int, Question, Subgraph]] = []
-        for n in asked:
-            least = LEAST_AGAIN * concepts[n][0].score
-            likely = [c for c in concepts[n][: self.reading.reread] if c.score >= least]
-            if len(likely) < 2:  # nothing to compare it with
-                continue
-            best = [c.concept for c in likely if c.concept is not None]
-            again = self.as_read_again(questions[n], subgraphs[n][0], best)
-            assert again is not None
-            choosing, graphs = again
-            rows += [
-                (n, replace(choosing, choices=(choice,)), graph)
-                for choice, graph in zip(choosing.choices, graphs, strict=True)
-            ]
-        return {n: torch.tensor(row).log_softmax(-1) for n, row in self._one_by_one(rows).items()}
-
-    def _one_by_one(self, rows: Sequence[tuple[int, Question, Subgraph]]) -> dict[int, list[float]]:
-        """The score of each question's only choice, by the number beside it, in order.
-
-        A choice is scored without a look at the others, so rows of many questions are read together by their length:
-        what they are padded with is read too.
-        """
-        order = sorted(range(len(rows)), key=lambda r: self.collator.length(*rows[r][1:]))
-        together = ROWS_TOGETHER[str(self.reader.device) != "cpu"]
-        scores = [0.0] * len(rows)
-        for at in range(0, len(order), together):
-            part = order[at : at + together]
-            collated = self.collator([Example(rows[r][1]) for r in part], [[rows[r][2]] for r in part])
-            read = of_choices(self.score(collated.batch).choice, collated.batch)[:, 0].tolist()
-            for r, score in zip(part, read, strict=True):
-                scores[r] = score
-        found: dict[int, list[float]] = {}
-        for (n, _, _), score in zip(rows, scores, strict=True):
-            found.setdefault(n, []).append(score)
-        return found
 
     def _decode(
         self,
@@ -497,9 +389,3 @@ class _TimedLinker:
 def _total(timing: dict[str, float]) -> dict[str, float]:
     parts = {name: value for name, value in timing.items() if name != "total"}
     return {**parts, "total": sum(parts.values())}
-
-
-def _likely(gate: Tensor) -> list[bool]:
-    """Whether each question may be one about knowledge, by the gate's scores (Q, C)."""
-    likely: list[bool] = (gate.softmax(-1)[:, GATED.index(Source.KNOWLEDGE)] > READ_AGAIN).tolist()
-    return likely

@@ -180,8 +180,7 @@ def _concept(answerer: Links, text: str) -> tuple[str, str]:
 def ask_again(answerer: Answerer, question: Question, edits: Sequence[Edit]) -> Answer:
     """The answer over the graph as it is after some edits; of two that concern one fact the later holds.
 
-    Raises:
-        InputError: a fact that is added names a relation which a graph on the network lacks, or as `Answerer.answer`.
+    Raises InputError where an added relation is none of a graph on the network, or as `Answerer.answer`.
     """
     return _over(answerer, edits).answer(question)
 
@@ -226,15 +225,9 @@ def evidence_turtle(answer: Answer, edges: Sequence[int] | None = None) -> str:
 
 def edits_turtle(edits: Sequence[Edit]) -> str:
     """Edits as Turtle: added facts with the labels of their ends, struck ones as `kgqa:Struck` statements."""
-    lines = [
-        *_PREFIXES,
-        "@prefix kgqa: <https://kgqa.org/ontology#> .",
-        "",
-    ]
+    lines = [*_PREFIXES, "@prefix kgqa: <https://kgqa.org/ontology#> .", ""]
     for edit in edits:
-        head, relation, tail = (
-            _iri(name) for name in (edit.triple.head, edit.triple.relation, edit.triple.tail)
-        )
+        head, relation, tail = (_iri(n) for n in (edit.triple.head, edit.triple.relation, edit.triple.tail))
         if edit.added:
             ends = zip((head, tail), edit.labels, strict=True)
             lines += [f"{name} rdfs:label {json.dumps(label, ensure_ascii=False)} ." for name, label in ends]
@@ -256,9 +249,7 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
 
     The facts asked about are those of the shown paths and those that touch the answer's concept, at most
     `limit`; strongest first. Empty for answers that rest on no fact.
-
-    Raises:
-        InputError: as `ask_again`.
+    Raises InputError as `ask_again`.
     """
     graph = answer.evidence.subgraph
     if answer.source in (Source.PASSAGE, Source.NONE) or not len(graph.edges):
@@ -284,11 +275,7 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
 
 
 def influences_json(answerer: Answerer, answer: Answer) -> list[dict[str, Any]]:
-    """The influences of the facts near an answer as plain data.
-
-    Raises:
-        InputError: as `influences`.
-    """
+    """The influences of the facts near an answer as plain data; raises InputError as they do."""
     found = [(item, answer.evidence.subgraph.triple(item.edge)) for item in influences(answerer, answer)]
     return [
         {"sentence": i.sentence, "change": round(i.change, 4), "iri": [t.head, t.relation, t.tail]} for i, t in found

@@ -8,7 +8,7 @@ import torch
 from kgqa.answerer import Answerer, Stopped
 from kgqa.batch import Movable
 from kgqa.models.reader import Reader
-from kgqa.types import Candidate, InputError, Passage, Question, Source
+from kgqa.types import InputError, Passage, Question, Source
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
 
@@ -124,19 +124,6 @@ def test_matrices_in_bfloat16_change_an_answer_little(
         assert {c.text for c in whole.candidates} == {c.text for c in rounded.candidates}
         best = {c.text: c.score for c in whole.candidates}
         assert all(abs(best[c.text] - c.score) < 0.05 for c in rounded.candidates)
-
-
-def test_what_is_far_less_likely_than_the_best_is_not_read_again(answerer: Answerer) -> None:
-    answerer.reading = answerer.reading.model_copy(update={"reread": 4})
-    question = Question("What did I dig with?", passage=PASSAGE)
-    (graph,) = answerer.retrieve(question)
-    one, other = [name for name, label in zip(graph.nodes, graph.labels, strict=True) if label][:2]
-    concepts = [
-        Candidate(name, Source.KNOWLEDGE, score, concept=name)
-        for name, score in ((one, 0.6), (other, 0.3), (one, 0.001))
-    ]
-    assert len(answerer.second_reading([question], [[graph]], [concepts], [0])[0]) == 2
-    assert not answerer.second_reading([question], [[graph]], [[concepts[0], concepts[2]]], [0])
 
 
 def test_a_device_that_is_not_here_is_one_sentence(model_folder: Path, tools_file: Path) -> None:

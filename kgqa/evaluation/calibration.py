@@ -13,41 +13,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgqa.batch import QABatch
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
-from kgqa.models.collate import Collator, gold_source
+from kgqa.models.collate import gold_source
 from kgqa.models.heads.gate import gate_class
-from kgqa.models.reader import Reader, Scores, read_card
-from kgqa.models.reading import ReadingSettings
-from kgqa.types import Answer, Candidate, Example, InputError, Question, Source, Subgraph
+from kgqa.models.reader import read_card
+from kgqa.second_reading import Reads, second_reading
+from kgqa.types import Answer, Example, InputError, Question, Source, Subgraph
 
 CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
 
 
-class Asked(Protocol):
+class Asked(Reads, Protocol):
     """An answerer, as far as it is needed here."""
 
-    reader: Reader
-    collator: Collator
     calibration: dict[str, tuple[float, float]]
 
-    reading: ReadingSettings
-    second_opinion: tuple[float, float]
-
     def retrieve(self, question: Question) -> list[Subgraph]: ...
-
-    def score(self, batch: QABatch) -> Scores: ...
-
-    def second_reading(
-        self,
-        questions: Sequence[Question],
-        subgraphs: Sequence[Sequence[Subgraph]],
-        concepts: Sequence[Sequence[Candidate]],
-        asked: Sequence[int],
-    ) -> dict[int, Tensor]: ...
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
 
@@ -95,7 +79,7 @@ def _scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tu
         if answerer.reading.reread:
             concepts = answerer.reader.concept.decode(scores.concept, collated)
             known = [n for n, e in enumerate(chunk) if e.source is Source.KNOWLEDGE and len(concepts[n]) > 1]
-            for n, second in answerer.second_reading(questions, graphs, concepts, known).items():
+            for n, second in second_reading(answerer, questions, graphs, concepts, known).items():
                 first = concepts[n][: len(second)]
                 right = [i for i, c in enumerate(first) if exact_match(c.text, chunk[n].golds, normalise)]
                 if right:
