@@ -88,7 +88,7 @@ class Telling:
             return roles
         if (
             about.nouns
-            and about.particles[-1] in ("은", "는")
+            and about.particles[-1:] in (("은",), ("는",))
             and not about.silent
             and not clause.predicate.helped
             and clause.predicate.form not in MADE

@@ -82,6 +82,7 @@ def test_unknown_words_are_kept_in_latin_letters():
         "그리고 그래서 하지만",
         "3만 5천원!",
         "왜",
+        "나 좋아하게 만들고 싶다, 제가 좋아하고 있어요.",
         "아니라고 했잖아요",
         "\n\n",
     ],
