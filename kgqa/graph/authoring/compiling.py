@@ -19,6 +19,7 @@ from kgqa.graph.authoring.blocks import (
     split_sense,
 )
 from kgqa.graph.authoring.kinds import Kind, give_kinds, read_kinds
+from kgqa.graph.authoring.typicality import Order, read_orders
 from kgqa.graph.linking.normalising import ARTICLES, normalise, words
 from kgqa.types import InputError
 
@@ -68,6 +69,8 @@ class SourceGraph:
     """Tails that name several concepts; the first was taken."""
     kinds: dict[str, Kind] = field(default_factory=dict)
     """The table of types; without one a concept has a type only where its block names it."""
+    orders: list[Order] = field(default_factory=list)
+    """What is typical by order, which the weights must keep."""
 
 
 @lru_cache(maxsize=100_000)
@@ -85,7 +88,7 @@ def surface(label: str) -> str:
 def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     """All `*.txt` files of a folder as one graph; `relations` defaults to relations.toml in or beside it.
 
-    Types are given where types.toml stands beside the relations.
+    Types are given where types.toml stands beside the relations, and orders where typical.toml stands beside the folder.
 
     Raises InputError with file, line and remedy where a file is malformed.
     """
@@ -97,7 +100,9 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
         relations = inside if inside.exists() else folder.parent / "relations.toml"
     table = read_relations(relations)
     kinds = read_kinds(relations.with_name("types.toml"))
-    return unify([block for path in files for block in read_blocks(path, table)], table, kinds)
+    graph = unify([block for path in files for block in read_blocks(path, table)], table, kinds)
+    graph.orders = read_orders(folder.parent / "typical.toml")
+    return graph
 
 
 def unify(

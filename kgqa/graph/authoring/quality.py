@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgqa.graph.authoring.compiling import SourceGraph, surface
+from kgqa.graph.authoring.contrasts import near_duplicates, not_told_apart, out_of_order
 from kgqa.graph.linking.normalising import normalise, words
 
 FEWEST_FACTS = 3
@@ -89,8 +90,17 @@ def examine(graph: SourceGraph, samples: int = 40, seed: int = 0) -> Report:
         ],
         "contradictions": _contradictions(graph, names),
         "one name, two concepts": _duplicates(graph),
+        "one thing, two concepts": near_duplicates(graph),
+        "distinct, and no fact tells them apart": not_told_apart(graph),
+        "typicality out of order": out_of_order(graph),
     }
-    report.share_connected, report.mean_path = _connectivity(graph, samples, random.Random(seed))
+    connected, report.mean_path = _connectivity(graph, samples, random.Random(seed))
+    report.share_connected = len(connected) / max(len(names), 1)
+    report.faults["unreachable"] = [
+        f"{name}  ({concept.where})"
+        for at, (name, concept) in enumerate(zip(names, graph.concepts, strict=True))
+        if at not in connected
+    ]
     report.faults["connectivity"] = [
         sentence
         for wrong, sentence in (
@@ -177,15 +187,16 @@ def _same_lemmas(graph: SourceGraph) -> list[str]:
     return [" / ".join(group) for group in groups.values() if len(group) > 1]
 
 
-def _connectivity(graph: SourceGraph, samples: int, rng: random.Random) -> tuple[float, float]:
+def _connectivity(graph: SourceGraph, samples: int, rng: random.Random) -> tuple[set[int], float]:
+    """The largest component, and the mean shortest path within it."""
     import networkx
 
     if not graph.concepts:
-        return 0.0, 0.0
+        return set(), 0.0
     net = networkx.Graph()
     net.add_nodes_from(range(len(graph.concepts)))
     net.add_edges_from((fact.head, fact.tail) for fact in graph.facts)
-    largest = max(networkx.connected_components(net), key=len)
+    largest: set[int] = max(networkx.connected_components(net), key=len)
     starts = rng.sample(sorted(largest), min(samples, len(largest)))
     lengths = [
         length
@@ -193,7 +204,7 @@ def _connectivity(graph: SourceGraph, samples: int, rng: random.Random) -> tuple
         for length in networkx.single_source_shortest_path_length(net, start).values()
         if length
     ]
-    return len(largest) / len(graph.concepts), sum(lengths) / max(len(lengths), 1)
+    return largest, sum(lengths) / max(len(lengths), 1)
 
 
 def _unknown_words(graph: SourceGraph) -> list[str]:
