@@ -88,7 +88,7 @@ def surface(label: str) -> str:
 def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
     """All `*.txt` files of a folder as one graph; `relations` defaults to relations.toml in or beside it.
 
-    Types are given where types.toml stands beside the relations, and orders where typical.toml stands beside the folder.
+    Types are given where types.toml stands beside the relations, orders where typical.toml stands beside the folder.
 
     Raises InputError with file, line and remedy where a file is malformed.
     """
