@@ -20,6 +20,7 @@ from kgqa.explain import (
     path_sentences,
     sentence,
 )
+from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver
 from kgqa.korean.saying import say_fact
 from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source
@@ -60,7 +61,7 @@ def section(answer: Answer, given: Answer) -> None:
 
 def source_of(graph: KnowledgeGraph) -> str:
     """Where the facts of a graph stand: its name, files or address, and licence."""
-    manifest = getattr(graph, "manifest", {})
+    manifest = graph.manifest if isinstance(graph, GraphStore) else {}
     places = [str(s.get("file") or s.get("url", "")) for s in manifest.get("sources", [])]
     said = ", ".join(filter(None, [*places, licence_name(manifest.get("licence", ""))]))
     return f"{graph.name} ({said})" if said else graph.name

@@ -19,8 +19,8 @@ from kgqa.metrics import accepts
 from kgqa.models.rereading import part_of, shortened
 from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike
-from kgqa.operations.clues import clues, rest_of, wordings
 from kgqa.operations.lookup import is_kind
+from kgqa.operations.way_features import rest_of, way_features, wordings
 from kgqa.operations.ways import Way, mentioned_in, sources_of, ways
 from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question, Relation, Subgraph
 
@@ -39,8 +39,8 @@ WEIGHTS = {
     "nested": 1.25,
 }
 READ, FIRST = 0.51, 0.28
-"""Weights of a way's clues, of the reader's score of it, and of the log-probability that its end had at first. Listwise
-softmax over ways, fitted on tests/graphs and checked with half of the graphs left out, and with each
+"""Weights of a way's features, of the reader's score of it and of the log-probability that its end had at first. By
+listwise softmax over ways, fitted on tests/graphs and checked with half of the graphs left out, and with each
 (`training/bench/following.py`, training/RESULTS.md)."""
 SILENT, SILENT_LACKS, SILENT_WORTH, SILENT_MARGIN, UNNAMED = 0.48, 1.06, -0.46, -0.17, 3.0
 """Log-odds of no answer against the best way: a constant, for what the graph says of other things and not of what is
@@ -90,7 +90,7 @@ class Plan(NamedTuple):
 
     ways: list[Way]
     worth: NDArray[np.float64]
-    """(W,) by the clues alone."""
+    """(W,) by these features alone."""
     chosen: list[tuple[int, int]]
     """Way, and the place of the end that stands for it."""
     lacks: float
@@ -117,8 +117,8 @@ def plan(
     `first` are the first probabilities of concepts by name, `relations` those of the whole graph.
     """
     found = ways(subgraph)
-    told = clues(question, subgraph, found)
-    worth = sum((weight * getattr(told, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
+    features = way_features(question, subgraph, found)
+    worth = sum((weight * getattr(features, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
     best = [max(range(len(way.ends)), key=lambda at: _first(subgraph, way.ends[at], first)) for way in found]
     prior = [worth[n] + FIRST * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)]
     order = sorted(range(len(found)), key=lambda n: -prior[n])[:most]

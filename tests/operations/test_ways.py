@@ -1,7 +1,7 @@
 import numpy as np
 from ship import said
 
-from kgqa.operations.clues import clues
+from kgqa.operations.way_features import way_features
 from kgqa.operations.ways import between_in, ways
 from kgqa.types import Link, NodeRole, Relation, Subgraph
 
@@ -27,4 +27,4 @@ def test_no_way_ends_at_what_only_stands_between_facts() -> None:
     assert between_in(asked, [0]) == {1, 3}
     found = ways(asked)
     assert sorted(labels[end] for way in found for end in way.ends) == ["900", "Ada Moss"]
-    assert clues("Who built the Gull?", asked, found).far.tolist() == [0, 0]
+    assert way_features("Who built the Gull?", asked, found).far.tolist() == [0, 0]

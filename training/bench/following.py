@@ -27,8 +27,8 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.models.heads.choice import of_choices
 from kgqa.operations.asking import asked as operation_of
-from kgqa.operations.clues import Clues, clues
 from kgqa.operations.following import Plan, as_choices_along, lacking, margin_of, plan
+from kgqa.operations.way_features import WayFeatures, way_features
 from kgqa.operations.ways import ways
 from kgqa.types import Example, Question, Relation, Subgraph, Triple
 
@@ -56,15 +56,15 @@ class Case(NamedTuple):
 
     row: Row
     struck: bool
-    clues: NDArray[np.float64]
-    """(W, F): the clues of each way, the reader's score of it, the log-probability that its end had at first."""
+    features: NDArray[np.float64]
+    """(W, F): the features of each way, the reader's score of it, the log-probability that its end had at first."""
     right: NDArray[np.bool_]
     """(W,) whether the end that stands for the way is accepted."""
     labels: list[str]
     lacks: float
 
 
-NAMES = (*Clues._fields, "read", "first")
+NAMES = (*WayFeatures._fields, "read", "first")
 SIGNS = ("constant", "lacks", "worth", "margin")
 
 
@@ -121,12 +121,12 @@ def graph_of(case: Case) -> str:
 def case_of(row: Row) -> Case:
     question, subgraph = row.question.text, row.subgraph
     found = ways(subgraph)
-    told = clues(question, subgraph, found)
+    features = way_features(question, subgraph, found)
     read = np.array([row.read.get((way.source, way.steps), np.nan) for way in found])
     kept = np.flatnonzero(~np.isnan(read))
     first = [max((_log(row.first.get(subgraph.nodes[e], 0.0)), -e) for e in way.ends) for way in found]
     numbers = (
-        np.stack([*told, read, [f for f, _ in first]], 1)[kept] if len(found) else np.zeros((0, len(NAMES)))
+        np.stack([*features, read, [f for f, _ in first]], 1)[kept] if len(found) else np.zeros((0, len(NAMES)))
     )
     labels = [subgraph.labels[-first[k][1]] for k in kept]
     right = np.array([is_right(label, row.answers) if row.answers else False for label in labels], dtype=bool)
@@ -141,7 +141,7 @@ def _log(p: float) -> float:
 def fit(cases: Sequence[Case], decay: float = 0.01) -> Fitted:
     """Weights by listwise softmax over the ways of what can be answered, then of silence by logistic regression."""
     ways_of = [
-        (torch.tensor(c.clues), torch.tensor(c.right)) for c in cases if c.right.any() and not c.right.all()
+        (torch.tensor(c.features), torch.tensor(c.right)) for c in cases if c.right.any() and not c.right.all()
     ]
 
     def first(weights: torch.Tensor) -> torch.Tensor:
@@ -149,7 +149,7 @@ def fit(cases: Sequence[Case], decay: float = 0.01) -> Fitted:
         return torch.stack(lost).mean()
 
     best = _least(first, len(NAMES), decay)
-    sure = [case for case in cases if len(case.clues) and (not case.row.answers or is_right_way(case, best))]
+    sure = [case for case in cases if len(case.features) and (not case.row.answers or is_right_way(case, best))]
     signs = torch.tensor(np.array([signs_of(case, best) for case in sure]))
     none = torch.tensor([float(not case.row.answers) for case in sure])
     weight = torch.where(none > 0, (none == 0).sum() / none.sum(), 1.0)
@@ -163,7 +163,7 @@ def fit(cases: Sequence[Case], decay: float = 0.01) -> Fitted:
 
 
 def is_right_way(case: Case, weights: NDArray[np.float64]) -> bool:
-    return bool(case.right[int((case.clues @ weights).argmax())])
+    return bool(case.right[int((case.features @ weights).argmax())])
 
 
 def _least(loss: Callable[[torch.Tensor], torch.Tensor], size: int, decay: float) -> NDArray[np.float64]:
@@ -181,14 +181,14 @@ def _least(loss: Callable[[torch.Tensor], torch.Tensor], size: int, decay: float
 
 
 def signs_of(case: Case, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    worth = np.sort(case.clues @ weights)
+    worth = np.sort(case.features @ weights)
     return np.array([1.0, case.lacks, worth[-1], margin_of(worth)])
 
 
 def said(case: Case, weights: Fitted) -> str | None:
-    if not len(case.clues) or signs_of(case, weights.ways) @ weights.silence > 0:
+    if not len(case.features) or signs_of(case, weights.ways) @ weights.silence > 0:
         return None
-    return case.labels[int((case.clues @ weights.ways).argmax())]
+    return case.labels[int((case.features @ weights.ways).argmax())]
 
 
 def table(told: Sequence[tuple[Case, str | None]]) -> str:

@@ -20,7 +20,7 @@ _DEFAULT = "?s ?p ?o"
 _EVERYWHERE = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
 
 
-def harvest(
+def read_endpoint(
     source: str | Endpoint, tally: Tally, prefix: str = "", page: int = PAGE, whole: bool = False
 ) -> Iterator[Batch]:
     """Facts and labels of an endpoint, of its named graphs as well unless some are chosen.

@@ -8,7 +8,7 @@ from typing import Any
 
 from kgqa.graph.sources import Tally, read_source
 from kgqa.graph.sources.sparql_client import Endpoint
-from kgqa.graph.sources.sparql_dump import harvest, is_small
+from kgqa.graph.sources.sparql_dump import is_small, read_endpoint
 from kgqa.graph.sources.statements import Batch
 from kgqa.graph.storage.writer import Progress, write_store
 from kgqa.types import InputError, Relation
@@ -65,7 +65,7 @@ def import_graph(
             if isinstance(source, Endpoint) or is_url(source):
                 endpoint = source if isinstance(source, Endpoint) else Endpoint(str(source))
                 about["sources"].append({"url": endpoint.url})
-                yield from harvest(endpoint, tally, prefix, whole=is_small(endpoint))
+                yield from read_endpoint(endpoint, tally, prefix, whole=is_small(endpoint))
             else:
                 path = Path(source)
                 batches = read_source(path, tally, languages, prefix)

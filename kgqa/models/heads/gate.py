@@ -37,8 +37,8 @@ class Gate(nn.Module):
         `span_margin` (Q,) is that of `SpanHead`, `best_concept` (Q, 2) that of `ConceptHead`.
         """
         text = row_mean(torch.cat([fused.summary, fused.pooled], dim=-1), batch)
-        clues = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
-        scores: Tensor = self.out(self.hidden(torch.cat([text, clues.to(text.dtype)], dim=-1))).float()
+        margins = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
+        scores: Tensor = self.out(self.hidden(torch.cat([text, margins.to(text.dtype)], dim=-1))).float()
         has_passage = row_mean(batch.passage_mask.any(1).float(), batch) > 0
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
         forbidden[:, 0] = ~has_passage

@@ -10,7 +10,7 @@ from sparql_server import serve
 
 from kgqa.graph.sources import Tally
 from kgqa.graph.sources.sparql_client import Binding, Endpoint
-from kgqa.graph.sources.sparql_dump import harvest
+from kgqa.graph.sources.sparql_dump import read_endpoint
 from kgqa.graph.sources.vocabulary import LABELS
 from kgqa.graph.storage.importing import import_graph
 from kgqa.graph.storage.store import GraphStore
@@ -18,7 +18,7 @@ from kgqa.graph.storage.store import GraphStore
 
 def test_pages() -> None:
     with serve(GARDEN) as server:
-        parts = list(harvest(server.url, Tally(), page=3))
+        parts = list(read_endpoint(server.url, Tally(), page=3))
         assert len(server.queries) == 5
     pairs = {(head, tail) for part in parts for head, tail in zip(part.heads, part.tails, strict=True)}
     assert ("http://x/trowel", "http://x/digBed") in pairs
@@ -40,7 +40,7 @@ class Renumbering(Endpoint):
 def test_blank_nodes_of_two_pages_are_not_one(kind: type[Endpoint]) -> None:
     text = "".join(f'[] <http://x/likes> <http://x/t{i}> ; <{LABELS[0]}> "person {i}" .\n' for i in range(6))
     with serve(text) as server:
-        parts = list(harvest(kind(server.url), Tally(), page=4))
+        parts = list(read_endpoint(kind(server.url), Tally(), page=4))
     facts = [fact for part in parts for fact in zip(part.heads, part.tails, strict=True)]
     assert len(facts) == 6 == len({head for head, _ in facts})
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ship import said
 
-from kgqa.operations.clues import _other_measure, clues, nested_in
+from kgqa.operations.way_features import _other_measure, nested_in, way_features
 from kgqa.operations.ways import sources_of, ways
 from kgqa.types import Link, NodeRole, Relation, Subgraph
 
@@ -14,7 +14,7 @@ def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
     asked = said(question, "Gull", "person")
     assert sources_of(asked) == [0]
     found = ways(asked)
-    fits = dict(zip([way.ends for way in found], clues(question, asked, found).fits.tolist(), strict=True))
+    fits = dict(zip([way.ends for way in found], way_features(question, asked, found).fits.tolist(), strict=True))
     assert fits[(1,)] == 1 and fits[(4,)] == -1
     assert sources_of(said("Which ship?", "ship")) == [3]
 
@@ -56,7 +56,8 @@ def test_a_fact_has_the_doer_where_the_question_has_it() -> None:
             links=(Link(NodeRole.QUESTION, at, at + 3, 0),),
         )
         found = ways(linked)
-        voice = dict(zip([way.ends for way in found], clues(question, linked, found).voice.tolist(), strict=True))
+        values = way_features(question, linked, found).voice.tolist()
+        voice = dict(zip([way.ends for way in found], values, strict=True))
         assert voice[labels.index(right),] == 1 and min(voice.values()) == -1, question
 
 
@@ -65,7 +66,7 @@ def test_a_kind_is_an_answer_where_nothing_else_is_asked() -> None:
         asked = said(question, "Gull")
         found = ways(asked)
         at = [way.ends for way in found].index((3,))
-        assert clues(question, asked, found).to_kind[at] == to_kind, question
+        assert way_features(question, asked, found).to_kind[at] == to_kind, question
 
 
 def test_another_measure_is_not_what_is_asked_for() -> None:

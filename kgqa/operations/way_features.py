@@ -1,4 +1,4 @@
-"""Clues: what the words of a question say for and against each way that it may mean."""
+"""Features of ways: what the words of a question say for and against each way that it may mean."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MEASURES = frozenset(" ".join(nouns for word, nouns in _NOUN_OF.items() if not 
 _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 
 
-class Clues(NamedTuple):
+class WayFeatures(NamedTuple):
     """What a way's words say for it, each (W,)."""
 
     told: NDArray[np.float64]
@@ -86,7 +86,7 @@ class Clues(NamedTuple):
     how much of their words is told."""
 
 
-def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
+def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> WayFeatures:
     """What the words of a question say about ways."""
     mentioned = mentioned_in(subgraph)
     kinds = kinds_in(subgraph)
@@ -138,7 +138,7 @@ def clues(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Clues:
                 (2 * told if two else -1.0) if outer else 0.0,
             )
         )
-    return Clues(*np.array(rows, dtype=np.float64).reshape(-1, len(Clues._fields)).T)
+    return WayFeatures(*np.array(rows, dtype=np.float64).reshape(-1, len(WayFeatures._fields)).T)
 
 
 def wordings(question: str, rest: str) -> list[str]:
