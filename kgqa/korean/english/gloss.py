@@ -21,6 +21,7 @@ from kgqa.korean.words.lexicon import group
 _LINKING = {"and": "and", "then": "and", "but": "but", "or": "or", "so that": "so that"}
 _OPENING = {"because": "because", "when": "when", "while": "while", "if": "if", "although": "although",
             "after": "after", "before": "before"}  # fmt: skip
+_WITH = (("와",), ("과",), ("랑",), ("이랑",), ("하고",))
 _MOVING = group("moving")
 _MOVED = group("moved")
 _LOSING = group("losing")
@@ -51,6 +52,7 @@ class _Writer:
         _inherit_tense(sentence.clauses)
         _name_speakers(sentence.clauses)
         self.said.near = ""
+        self.said.asks = sentence.question
         self.said.told = self.said.told or not sentence.question
         self.said.asked_alone = not self.said.told
         asked = sentence.question and self._asks(last)
@@ -81,7 +83,9 @@ class _Writer:
         if sentence.question and aim and last.predicate and (front := self._asked_aim(before)):
             verb, roles = self.telling.verbs.verb(last, Roles.of(last))
             inverted = self.asking.inverted(front, verb, last.predicate, roles, last, [])
-            return [*inverted, *(p for p in aim if p not in front), *tail, Piece("?")]
+            asked_with = [Piece("with")] if Piece("with", front[0].end - 1, front[0].end) in aim else []
+            rest = [p for p in aim if p not in front and p.text != "with"] if asked_with else aim
+            return [*inverted, *(p for p in rest if p not in front), *asked_with, *tail, Piece("?")]
         if sentence.question and last.predicate and not any(map(_asks_within, sentence.clauses)):
             return [*said, *self.asking.whether(last), *aim, Piece("?")]
         end = Piece("?" if sentence.question else ".")
@@ -97,6 +101,7 @@ class _Writer:
             link = "and"
         if link == "because" and self._goes_on(clause, after):
             link = "and"
+            _name_first(clause, after)
         if link == "to":
             return [Piece("to", *end), *self.telling.bare(clause)], link
         said = self.telling.clause(clause, shared=shared and link not in _OPENING)
@@ -109,7 +114,8 @@ class _Writer:
 
     def _asked_aim(self, clauses: list[Clause]) -> list[Piece]:
         """The question word of a clause that says what for: 누구를 만나러 갔니 is "who did he go to meet"."""
-        asked = [p for c in clauses if c.link == "to" for p in c.phrases if p.asking and "JKO" in p.cases]
+        aims = [p for c in clauses if c.link == "to" for p in c.phrases if p.asking]
+        asked = [p for p in aims if "JKO" in p.cases or p.particles[:1] in _WITH]
         return self.telling.noun(asked[0]) if asked else []
 
     @staticmethod
@@ -162,6 +168,14 @@ def _inherit_tense(clauses: list[Clause]) -> None:
         if clause.predicate is None:
             continue
         clause.predicate.past = later = clause.predicate.past or (later and clause.link not in ("if", ""))
+
+
+def _name_first(clause: Clause, after: Clause) -> None:
+    """Name who acts in the first of two deeds that follow each other."""
+    for place, phrase in enumerate(clause.phrases):
+        if phrase.silent:
+            clause.phrases[place] = replace(phrase, silent=False)
+            after.phrases = [p for p in after.phrases if p.nouns != phrase.nouns]
 
 
 def _name_speakers(clauses: list[Clause]) -> None:

@@ -19,6 +19,10 @@ _ASKED = {
     "무엇": "what", "뭐": "what", "무어": "what", "뭣": "what", "누구": "who", "누": "who", "어디": "where",
     "언제": "when", "얼마": "how much", "며칠": "how many days",
 }  # fmt: skip
+_SOME = {
+    "무엇": "something", "뭐": "something", "무어": "something", "뭣": "something", "누구": "somebody",
+    "누": "somebody", "어디": "somewhere",
+}  # fmt: skip
 _PRONOUNS = {
     "나": ("I", "me", "my"), "내": ("I", "me", "my"), "저": ("I", "me", "my"), "제": ("I", "me", "my"),
     "우리": ("we", "us", "our"), "저희": ("we", "us", "our"), "너": ("you", "you", "your"),
@@ -134,6 +138,8 @@ class Nouns:
     def _asking(self, phrase: Phrase) -> list[Piece]:
         asked = phrase.asking
         spot = (phrase.start, phrase.end)
+        if not self.said.asks and asked in _SOME and len(phrase.nouns) == 1 and not phrase.determiners:
+            return [Piece(_SOME[asked], *spot)]
         if asked == "몇":
             counter = phrase.counter.form if phrase.counter else ""
             counted = self.words.counters.get(counter, "")

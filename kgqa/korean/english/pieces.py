@@ -47,6 +47,8 @@ class Said:
     """The pronoun of the last person that was a subject."""
     agrees: str = ""
     """The pronoun of the last subject, of a thing too."""
+    asks: bool = True
+    """Whether a question is being said: elsewhere its words mean somebody, something, somewhere."""
     told: bool = False
     """Whether anything has been told before a question."""
     asked_alone: bool = False

@@ -19,6 +19,7 @@ TIMES = {
     "오전": "in the morning", "오후": "in the afternoon", "한밤중": "in the middle of the night", "점심": "for lunch",
     "처음": "at first", "한참": "for a long time", "나중": "later", "동안": "for",
     "평소": "usually", "밤사이": "during the night", "그사이": "meanwhile", "하루": "one day", "밤새": "all night",
+    "주말": "at the weekend",
 }  # fmt: skip
 SEASONS = frozenset(["봄", "여름", "가을", "겨울", "주말"])
 PLACES = {

@@ -84,7 +84,8 @@ def modifying(inner: Clause) -> Clause:
     kept = 0
     for place, phrase in enumerate(inner.phrases):
         topic = "JX" in phrase.cases and not phrase.cases & {"JKB", "JKO"}
-        if topic or (adjective and (place + 1 < len(inner.phrases) or "JKS" not in phrase.cases)):
+        before = place + 1 < len(inner.phrases) or "JKS" not in phrase.cases or phrase.asking
+        if topic or (adjective and before):
             kept = place + 1
     outer.phrases, inner.phrases = inner.phrases[:kept], inner.phrases[kept:]
     edge = outer.phrases[-1].end if outer.phrases else -1

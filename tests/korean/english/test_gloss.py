@@ -62,6 +62,21 @@ def test_who_speaks_is_named():
     assert "forty minutes" in said and said.endswith("the father said.")
 
 
+def test_question_words_in_what_is_told_are_somebody_and_something():
+    assert glossed("도서관에서 누가 전화를 받았다.").text == "Somebody answered the phone in a library."
+    assert glossed("누가 전화를 받았니?").text == "Who answered the phone?"
+
+
+def test_who_does_two_things_is_named_in_the_first():
+    assert glossed("은주는 김밥을 싸서 가방에 넣었다.").text == "Eunju wrapped gimbap and put in a bag."
+
+
+def test_with_whom_one_goes_to_do_something():
+    said = Said()
+    glossed("아빠랑 낚시하러 갔다.", said)
+    assert glossed("누구랑 낚시하러 갔니?", said).text == "Who did I go to fish with?"
+
+
 def test_rain_is_not_what_comes_next():
     assert glossed("비가 왔다. 동생이 집에 왔다.").text.endswith("The younger brother came home.")
 
