@@ -63,7 +63,7 @@ def test_who_speaks_is_named():
 
 
 def test_question_words_in_what_is_told_are_somebody_and_something():
-    assert glossed("도서관에서 누가 전화를 받았다.").text == "Somebody answered the phone in a library."
+    assert glossed("방에서 누가 전화를 받았다.").text == "Somebody answered the phone in a room."
     assert glossed("누가 전화를 받았니?").text == "Who answered the phone?"
 
 
