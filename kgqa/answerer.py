@@ -23,7 +23,9 @@ from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import is_korean_question
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.graph.retrieval.keeping import KeptSubgraphs
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
+from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.entities import FILE as ENTITIES
@@ -106,6 +108,7 @@ class Answerer:
         self.name = name
         self.ablate = ABLATIONS[reading.ablation]
         self.relevance = open_relevance(reading.relevance)
+        self.kept = KeptSubgraphs()
         self.second_opinion = second_opinion
         self.calibration = calibration or {}
         self.language = checked_language(language)
@@ -272,7 +275,12 @@ class Answerer:
             question = glossed.english
         most = node_budget(question, self.reading.max_nodes)
         chosen = linker or self.linker
-        found = retrieve(question, self.graph, chosen, max_nodes=most, relevance=self.relevance)
+        found = self.kept.of(
+            self.graph.hash if isinstance(self.graph, GraphStore) else "",  # endpoints and edits change
+            question,
+            most,
+            lambda: retrieve(question, self.graph, chosen, max_nodes=most, relevance=self.relevance),
+        )
         return [self.ablate(subgraph) for subgraph in found]
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:

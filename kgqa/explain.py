@@ -255,12 +255,12 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
     if answer.source in (Source.PASSAGE, Source.NONE) or not len(graph.edges):
         return []
     shown = [edge for path in answer.evidence.paths for edge in path.steps]
-    touching: list[int] = []
     best = answer.candidates[0]
-    if best.concept in graph.nodes:
-        node = graph.nodes.index(best.concept)
-        touching = np.flatnonzero((graph.edges[:, 0] == node) | (graph.edges[:, 2] == node)).tolist()
+    node = graph.nodes.index(best.concept) if best.concept in graph.nodes else -1
+    touching = np.flatnonzero((graph.edges[:, 0] == node) | (graph.edges[:, 2] == node)).tolist()
     edges = list(dict.fromkeys([*shown, *touching]))[:limit]
+    if not edges:
+        return []
     question, before = answer.question, probability(answer, best)
     struck = [_over(answerer, [strike(graph, edge)]) for edge in edges]
     if answer.evidence.query:  # computed: without a fact it is computed anew

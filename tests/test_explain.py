@@ -106,6 +106,16 @@ def test_what_if_there_were_no_such_thing(model_folder: Path, tools_file: Path) 
     assert "trowel" in restored.evidence.subgraph.labels
 
 
+def test_no_fact_near_an_answer_has_no_influence(
+    model_folder: Path, tools_file: Path, digging: Subgraph
+) -> None:
+    answerer = Answerer.load(str(model_folder), str(tools_file))
+    best = Candidate("a spoon", Source.CHOICE, 0.6)  # the facts are there, but none leads to it
+    question = Question("What did I dig with?", ("a spoon", "a fork"))
+    answer = Answer(question, best.text, best.source, 0.6, (best,), Evidence(subgraph=digging))
+    assert influences(answerer, answer) == []
+
+
 def test_words_of_a_fact_mean_the_graphs_concepts(model_folder: Path, tools_file: Path) -> None:
     answerer = Answerer.load(str(model_folder), str(tools_file))
     edit = add(answerer, "Excavator", USED_FOR, "a <purple> thing")

@@ -31,7 +31,7 @@ VERDICTS = {True: len(SOURCES), False: len(SOURCES) + 1}
 
 MAX_ROWS = 600
 """Windows of one question, over all its choices; each is a row of the batch with its own copy of the subgraph."""
-ROUND = 16
+ROUND = 8
 """Rows are as long as the next multiple of this: the kernels' caches grow with every new shape."""
 
 

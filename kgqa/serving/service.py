@@ -17,6 +17,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 
 from kgqa import explain
 from kgqa.answerer import Stopped
@@ -50,6 +51,9 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         "description": said,
     }
     for code, said in (
+        (400, "Cannot be read"),
+        (401, "Without a key, where keys are asked for"),
+        (413, "Too large"),
         (422, "Cannot be answered"),
         (503, "Busy"),
         (504, "Took too long"),
@@ -295,7 +299,7 @@ def _add_about(app: FastAPI, service: Service) -> None:
         status = "ready" if service.answerers else (service.fault or "loading")
         return _json({"status": status, "waiting": len(service.batcher)}, 200 if service.answerers else 503)
 
-    @app.get("/metrics")
+    @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Figures for Prometheus."""
         registry = service.registry

@@ -1,23 +1,29 @@
-"""A small part of `training/bench/reliability.py`: broken inputs of every kind end in one clear line."""
+"""Small parts of `training/bench/reliability.py` and `endurance.py`: what is broken ends in one clear line."""
 
-import importlib.util
-import sys
+import importlib
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).parents[2] / "training" / "bench" / "reliability.py"
+BENCH = Path(__file__).parents[2] / "training" / "bench"
 
 
 @pytest.fixture(scope="module")
-def reliability():
-    spec = importlib.util.spec_from_file_location("reliability", BENCH)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reliability"] = module
-    spec.loader.exec_module(module)
-    return module
+def bench():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCH))
+        yield importlib.import_module
+
+
+@pytest.fixture(scope="module")
+def reliability(bench):
+    return bench("reliability")
+
+
+@pytest.fixture(scope="module")
+def endurance(bench):
+    return bench("endurance")
 
 
 @pytest.fixture(scope="module")
@@ -48,5 +54,9 @@ def test_a_broken_reader_counts_as_a_fault(reliability) -> None:
     assert len(reliability.try_all("deadly", deadly, range(3), count)) == count["crash"] == 3
 
 
-def test_killed_imports_leave_nothing_half(reliability, world) -> None:
-    assert reliability.kill_imports(world, 2, reliability.random.Random(0))[1] == []
+def test_killed_imports_leave_nothing_half(endurance, world) -> None:
+    assert endurance.kill_imports(world, 2, endurance.random.Random(0))[1] == []
+
+
+def test_a_full_disk_leaves_nothing_half(endurance, world) -> None:
+    assert endurance.fill_disk(world) == []

@@ -1,33 +1,29 @@
-"""What comes in broken, and what is killed: does everything end in one clear line, and is nothing left half?
+"""What comes in broken: does everything end in one clear line?
 
-    python training/bench/reliability.py [--minutes 5] [--seed 0] [--callers 100]
+    python training/bench/reliability.py [--minutes 5] [--seed 0]
 
 Inputs of every kind are broken at random and read in a child process each few dozen: graphs of every format, stores,
-questions, JSON lines, recipes, readers. Good is to be read or to be refused in one line. Import, predict and serve are
-killed with SIGKILL at a random moment and looked at, and many callers ask a service at a time. All over a reader of
-random weights, which is as large as these questions need. A fault is printed with its seed: the same seed breaks the
-same input in the same way.
+questions, JSON lines, recipes, readers. Good is to be read or to be refused in one line. All over a reader of random
+weights, which is as large as these questions need. A fault is printed with its seed: the same seed breaks the same
+input in the same way. What is killed in the middle, and what many ask at a time, is in `endurance.py`.
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import random
 import resource
 import shutil
 import signal
-import socket
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -298,184 +294,6 @@ def try_all(name: str, attempt: Try, seeds: range, count: Counter[str]) -> list[
     return faults
 
 
-def killed(work: Callable[[], object], after_s: float) -> bool:
-    """Run in a child and kill it after some seconds; whether it had not ended by itself."""
-    child = os.fork()
-    if not child:
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1), os.dup2(quiet, 2)
-        with suppress(BaseException):
-            work()
-        os._exit(0)
-    time.sleep(after_s)
-    os.kill(child, signal.SIGKILL)
-    return bool(os.WIFSIGNALED(os.waitpid(child, 0)[1]))
-
-
-def kill_imports(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
-    """Kills of an import over an older store: the old one or the new one is there, whole."""
-    from kgqa.graph.storage.importing import import_graph
-    from kgqa.graph.storage.store import GraphStore
-
-    folder, faults, kills = world.folder / "killed", [], 0
-    lines = world.graphs[".nt"]
-    source = world.folder / "larger.nt"
-    source.write_bytes(b"".join(lines.replace(b"<http://", b"<http://n%d." % n) for n in range(60)))
-    import_graph([source], folder)
-    begin = time.perf_counter()
-    import_graph([source], folder)
-    whole_s, facts = time.perf_counter() - begin, GraphStore.open(folder).edge_count
-    for _ in range(times):
-        kills += killed(partial(import_graph, [source], folder), draw.uniform(0, whole_s))
-        try:
-            found = GraphStore.open(folder).edge_count
-            if found != facts:
-                faults.append(f"import: {found} facts instead of {facts}")
-        except Exception as error:
-            faults.append(f"import: {type(error).__name__} {error}")
-    import_graph([source], folder)
-    left = [path.name for path in world.folder.iterdir() if "killed" in path.name and path != folder]
-    return kills, faults + [f"import: {name} is left" for name in left if not name.endswith(".lock")]
-
-
-def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
-    """Kills of a prediction that goes on where it was: the same file as without."""
-    from kgqa.cli.predicting import predict_file
-
-    source, whole = world.folder / "asked.jsonl", world.folder / "whole.jsonl"
-    rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(48))
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = (str(world.store), str(world.reader), 4, "cpu")
-    begin = time.perf_counter()
-    in_child(lambda _: predict_file(source, whole, *asked))
-    whole_s = time.perf_counter() - begin
-
-    def answers(path: Path) -> list[object]:
-        found = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        return [{k: v for k, v in row.items() if k != "timing_ms"} for row in found]
-
-    kills, faults, runs = 0, [], 0
-    while kills < times and not faults:
-        target = world.folder / f"killed{runs}.jsonl"
-        runs += 1
-        try:
-            for _ in range(1 + draw.randrange(4)):
-                kills += killed(
-                    lambda path=target: predict_file(source, path, *asked), draw.uniform(0, whole_s)
-                )
-            status, _ = in_child(lambda _, path=target: predict_file(source, path, *asked))
-            if status or answers(target) != answers(whole):
-                faults.append(f"predict: {target.name} is not what an unbroken run writes")
-        except (InputError, ValueError, OSError) as error:
-            faults.append(f"predict: {error}")
-    return kills, faults
-
-
-class Served:
-    """A service in a child, over the tiny reader."""
-
-    def __init__(self, world: World) -> None:
-        import uvicorn
-
-        from kgqa.serving.guarding import Limits
-        from kgqa.serving.service import create_service
-
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.port = self.listener.getsockname()[1]
-        self.child = os.fork()
-        if not self.child:
-            quiet = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(quiet, 1), os.dup2(quiet, 2)
-            with suppress(BaseException):
-                limits = Limits(timeout_s=120)
-                app = create_service(lambda: {("tiny", "store"): world.answerer}, limits, eager=True)
-                config = uvicorn.Config(app, log_config=None, access_log=False)
-                uvicorn.Server(config).run(sockets=[self.listener])
-            os._exit(0)
-        self.listener.close()
-
-    def ask(self, number: str, text: str, timeout_s: float = 120) -> str:
-        """The answer; a fault where it is another's."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)) as line:
-            body = json.dumps({"question": text, "id": number})
-            line.request("POST", "/v1/answer", body, {"Content-Type": "application/json"})
-            response = line.getresponse()
-            found = json.load(response)
-            if response.status != 200:
-                raise OSError(f"status {response.status}: {found.get('detail')}")
-            if (found["id"], found["question"]) != (number, text):
-                raise AssertionError(f"{number} was given the answer to {found['id']}")
-            return str(found["answer"])
-
-    def memory_mb(self) -> float:
-        """Of the service now."""
-        lines = Path(f"/proc/{self.child}/status").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
-
-    def kill(self) -> None:
-        """End it without a word."""
-        os.kill(self.child, signal.SIGKILL)
-        os.waitpid(self.child, 0)
-
-
-def call(world: World, callers: int, seconds: float) -> tuple[Counter[str], list[str]]:
-    """Many callers at a time for some seconds: answers lost, mixed up, or other than when asked alone."""
-    service, count, faults = Served(world), Counter(), []
-    texts = [f"Who works in ward {n}?" for n in range(20)]
-    alone = [service.ask(f"first {n}", text) for n, text in enumerate(texts)]
-    count["MB at the start"] = int(service.memory_mb())
-    until = time.monotonic() + seconds
-
-    def one(caller: int) -> None:
-        number = 0
-        while time.monotonic() < until:
-            number += 1
-            which = (caller + number) % len(texts)
-            try:
-                answer = service.ask(f"{caller}-{number}", texts[which])
-                count["answered"] += 1
-                count["other than alone"] += answer != alone[which]
-            except AssertionError as error:
-                faults.append(f"serve: mixed up: {error}")
-            except (OSError, ValueError, http.client.HTTPException) as error:
-                faults.append(f"serve: lost: {error}")
-
-    threads = [threading.Thread(target=one, args=(caller,)) for caller in range(callers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    count["MB at the end"] = int(service.memory_mb())
-    service.kill()
-    return count, faults
-
-
-def kill_services(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
-    """Kills of a service that is being asked: callers get whole answers or an error, and the next one serves."""
-    faults: list[str] = []
-    for _ in range(times):
-        service = Served(world)
-        service.ask("0", "Who works in ward 0?")
-
-        def one(caller: int, asked: Served = service) -> None:
-            try:
-                while True:
-                    asked.ask(str(caller), f"Who works in ward {caller}?", 10)
-            except AssertionError as error:
-                faults.append(f"serve: {error}")
-            except (OSError, ValueError, http.client.HTTPException):
-                return
-
-        threads = [threading.Thread(target=one, args=(caller,)) for caller in range(4)]
-        for thread in threads:
-            thread.start()
-        time.sleep(draw.uniform(0, 0.5))
-        service.kill()
-        for thread in threads:
-            thread.join()
-    return times, faults
-
-
 def rounds(minutes: float, size: int = 50) -> Iterator[range]:
     """Ranges of seeds until the time is up."""
     until, at = time.monotonic() + 60 * minutes, 0
@@ -485,21 +303,15 @@ def rounds(minutes: float, size: int = 50) -> Iterator[range]:
 
 
 def main() -> None:
-    """Break, kill, call, and print the table."""
+    """Break, and print the table."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--minutes", type=float, default=5.0, help="for broken inputs")
-    options.add_argument(
-        "--kills", type=int, default=30, help="of import, and of predict; a third as many of serve"
-    )
-    options.add_argument("--callers", type=int, default=100)
-    options.add_argument("--seconds", type=float, default=60.0, help="that callers go on for")
+    options.add_argument("--minutes", type=float, default=5.0)
     options.add_argument("--seed", type=int, default=0, help="first seed")
     chosen = options.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import torch
 
     torch.set_num_threads(1)
-    draw = random.Random(chosen.seed)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
@@ -515,17 +327,6 @@ def main() -> None:
             tried = sum(n for kind, n in count.items() if kind != "MB")
             kinds = ("read", "refused", "traceback", "hang", "crash", "unclear", "MB")
             print(f"| {name} | {tried} |", " | ".join(str(count[kind]) for kind in kinds), "|", flush=True)
-        for name, kill, times in (
-            ("import", kill_imports, chosen.kills),
-            ("predict", kill_predictions, chosen.kills),
-            ("serve", kill_services, chosen.kills // 3),
-        ):
-            kills, wrong = kill(world, times, draw)
-            faults += wrong
-            print(f"{name}: {kills} kills, {len(wrong)} faults", flush=True)
-        count, wrong = call(world, chosen.callers, chosen.seconds)
-        faults += wrong
-        print(f"{chosen.callers} callers, {chosen.seconds:g} s: {dict(count)}, {len(wrong)} faults")
     print("\n".join(faults))
     sys.exit(bool(faults))
 

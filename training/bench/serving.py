@@ -1,9 +1,11 @@
 """The service under load, beside a plain extractive reader of its encoder: answers a second, and the wait for each.
 
-    python training/bench/serving.py [--callers 1 4 16 64 100] [--questions 200] [--processes 1] [--threads 1]
+    python training/bench/serving.py [--callers 1 4 16 64 100] [--questions 200] [--processes 1] [--pause 5]
 
 Callers ask over HTTP on this machine, each the next question as soon as it has the answer to the last, of the everyday
-development questions, whose texts are told apart by a number. An answer with another's id or question is mixed up, a
+development questions, whose texts are told apart by a number. A hundred callers who never pause and wait at most 2 s
+would be 50 questions a second; so a row is added of as many who read each answer for some seconds, as people and agents
+do, and come at different times. An answer with another's id or question is mixed up, a
 request without an answer is lost. The plain reader is Hugging Face's: `AutoModelForQuestionAnswering` over the encoder
 of the served reader, the same questions with their passages, in batches of 16, no HTTP and no graph. Beside the times
 on the clock stand processor seconds, which say what a free machine would do where this one is shared.
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -81,13 +84,18 @@ class Service:
         self.process.wait()
 
 
-def load(service: Service, path: str, callers: int, asked: list[Asked]) -> list[str]:
-    """A row of the table: so many callers at a time, until every question has been asked once."""
+def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s: float = 0) -> list[str]:
+    """A row of the table: so many callers at a time, until every question has been asked once.
+
+    Between two questions a caller waits `pause_s`, half of it more or less.
+    """
+    draw = random.Random(0)
     numbers, spent, wrong = count(), [], Counter[str]()
     lock = threading.Lock()
 
     def call() -> None:
         client = Client(service.url, timeout_s=600)
+        time.sleep(draw.uniform(0, pause_s))
         while (number := next(numbers)) < len(asked):
             body = {**asked[number], "id": f"asked {number}"}
             begin = time.perf_counter()
@@ -100,6 +108,7 @@ def load(service: Service, path: str, callers: int, asked: list[Asked]) -> list[
                 spent.append(time.perf_counter() - begin)
                 mixed = found["id"] != body["id"] or found["question"] != body["question"]
                 wrong["mixed"] += mixed
+            time.sleep(draw.uniform(0.5, 1.5) * pause_s)
 
     before, begin = cpu_s(service.process.pid), time.perf_counter()
     threads = [threading.Thread(target=call) for _ in range(callers)]
@@ -110,7 +119,7 @@ def load(service: Service, path: str, callers: int, asked: list[Asked]) -> list[
     seconds = time.perf_counter() - begin
     cpu = cpu_s(service.process.pid) - before
     return [
-        f"{path}, {callers} callers",
+        f"{path}, {callers} callers" + (f", pauses of {pause_s:g} s" if pause_s else ""),
         *_figures(spent, seconds, cpu, len(asked)),
         str(wrong["lost"]),
         str(wrong["mixed"]),
@@ -160,6 +169,7 @@ def main() -> None:
     options.add_argument("--questions", type=int, default=200, help="of each row of the table")
     options.add_argument("--model", default="kgqa-base")
     options.add_argument("--processes", type=int, default=1)
+    options.add_argument("--pause", type=float, default=5.0, help="seconds that each of the last row reads an answer")
     options.add_argument("--threads", type=int, default=1, help="of each process")
     chosen = options.parse_args()
     import torch
@@ -176,6 +186,10 @@ def main() -> None:
         load(service, "/v1/answer", 4, asked[:16])  # warm
         for callers in chosen.callers:
             print("|", " | ".join(load(service, "/v1/answer", callers, asked)), "|", flush=True)
+        if chosen.pause:
+            most = max(chosen.callers)
+            again = [there[(7 * n + 3) % len(there)] for n in range(2 * chosen.questions)]
+            print("|", " | ".join(load(service, "/v1/answer", most, again, chosen.pause)), "|", flush=True)
         print(
             "|", " | ".join(load(service, "/v1/explain", 4, asked[: chosen.questions // 4])), "|", flush=True
         )

@@ -110,7 +110,7 @@ class Endpoint:
     def select(self, query: str) -> list[Binding]:
         """Bindings of a SELECT query.
 
-        Tries again after an overload, a dropped connection or a time-out; raises `InputError` where the
+        Tries again after an overload or a dropped connection, and once after a time-out; raises `InputError` where the
         endpoint stays silent, refuses the query, or answers something else.
         """
         for attempt in range(self.retries + 1):
@@ -122,7 +122,10 @@ class Endpoint:
                     raise InputError(f"{self.url}: refused the query (HTTP {error.code}: {said})") from None
                 problem, wait = f"HTTP {error.code}", _seconds(error.headers.get("Retry-After"))
             except (OSError, EOFError) as error:
-                problem, wait = str(getattr(error, "reason", error)), 0.0
+                reason = getattr(error, "reason", error)
+                problem, wait = str(reason), 0.0
+                if isinstance(reason, TimeoutError) and attempt:  # whoever waits has waited long enough
+                    break
             except ValueError:
                 raise InputError(
                     f"{self.url}: did not answer in SPARQL JSON; is it the query address of an endpoint?"

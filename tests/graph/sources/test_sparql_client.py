@@ -41,7 +41,7 @@ def test_nobody_there() -> None:
 def test_a_silent_endpoint_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         endpoint = Endpoint(
-            f"http://127.0.0.1:{silent.getsockname()[1]}/", timeout_s=0.1, retries=1, sleep=id
+            f"http://127.0.0.1:{silent.getsockname()[1]}/", timeout_s=0.1, retries=3, sleep=id
         )
         with pytest.raises(InputError, match=r"no answer \(timed out\)"):
             endpoint.select("SELECT * {}")
