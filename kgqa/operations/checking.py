@@ -31,6 +31,7 @@ UNLIKELY = 0.25
 OPEN_WORLD = ("everyday",)
 """Graphs that do not say all there is: what they do not state may be true all the same."""
 _KINDS = frozenset({"kind", "kinds", "sort", "type", "example"})
+_IS = re.compile(r"\s*(?:is|are|was|were)\b[^,]*\ban? ", re.IGNORECASE)
 _DIRECTED = frozenset({"by", "of", "on", "in", "at", "for", "from", "after"})
 _MUTUAL = frozenset(
     "sibling spouse husband wife partner friend cousin neighbour colleague twin ally enemy rival".split()  # noqa: SIM905
@@ -90,6 +91,8 @@ def _likely(
     if not content(rest) - _KINDS:
         return True  # "Is a muffle kiln a kind of kiln?"
     mine = {row.relation for row in joined}
+    if _IS.match(text) and all(is_kind(graph.relations[relation]) for relation in mine):
+        return True  # "Is Haneul a private university?", whatever the kind is called
     if not any(shares(rest, graph, relation) for relation in mine) and any(
         shares(rest, graph, relation) for relation in range(len(graph.relations)) if relation not in mine
     ):

@@ -20,8 +20,8 @@ from kgqa.models.rereading import part_of, shortened
 from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike
 from kgqa.operations.lookup import is_kind
-from kgqa.operations.way_features import rest_of, way_features, wordings
-from kgqa.operations.ways import Way, mentioned_in, sources_of, ways
+from kgqa.operations.way_features import nested_in, rest_of, way_features, wordings
+from kgqa.operations.ways import Way, between_in, mentioned_in, middle_of, sources_of, ways
 from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question, Relation, Subgraph
 
 MOST_READ = 10
@@ -42,7 +42,7 @@ READ, FIRST = 0.51, 0.28
 """Weights of a way's features, of the reader's score of it and of the log-probability that its end had at first. By
 listwise softmax over ways, fitted on tests/graphs and checked with half of the graphs left out, and with each
 (`training/bench/following.py`, training/RESULTS.md)."""
-SILENT, SILENT_LACKS, SILENT_WORTH, SILENT_MARGIN, UNNAMED = 0.48, 1.06, -0.46, -0.17, 3.0
+SILENT, SILENT_LACKS, SILENT_WORTH, SILENT_MARGIN, UNNAMED = 0.5, 1.3, -0.45, -0.17, 3.0
 """Log-odds of no answer against the best way: a constant, for what the graph says of other things and not of what is
 named (`lacking`), for each point of the way's worth and of its lead. Logistic regression on the same questions, each
 asked again with the facts struck that answer it. Last, where nothing is named."""
@@ -126,9 +126,18 @@ def plan(
 
 
 def lacking(question: str, subgraph: Subgraph, found: Sequence[Way], relations: Sequence[Relation]) -> float:
-    """How much better some relation of the graph is told by the question's words than those that the ways have."""
-    rests = wordings(question, rest_of(question, subgraph, sources_of(subgraph)))
-    own = {step for way in found for step, _ in way.steps}
+    """How much better some relation of the graph is told by the question's words than those that the ways have: ways of
+    one fact, unless the question names a thing by what it is to another, or a record stands between."""
+    sources = sources_of(subgraph)
+    rests = wordings(question, rest_of(question, subgraph, sources))
+    nested = any(nested_in(question, subgraph, sources))
+    between = between_in(subgraph, sources)
+    own = {
+        step
+        for way in found
+        if nested or len(way.steps) == 1 or middle_of(subgraph, way) in between
+        for step, _ in way.steps
+    }
 
     def told(relation: Relation) -> float:
         said = f"{relation.label} {relation.words}"

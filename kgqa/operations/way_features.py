@@ -16,7 +16,7 @@ from kgqa.graph.retrieval.question_types import asked
 from kgqa.operations.choosing import alike
 from kgqa.operations.lookup import is_kind
 from kgqa.operations.values import value_asked
-from kgqa.operations.ways import Way, between_in, kinds_in, mentioned_in, sources_of
+from kgqa.operations.ways import Way, between_in, kinds_in, mentioned_in, middle_of, sources_of
 from kgqa.types import NodeRole, Relation, Subgraph
 
 MOST_NAMES = 5
@@ -74,7 +74,7 @@ class WayFeatures(NamedTuple):
     """Whether it ends at things of the kind that the question mentions: 1, or -1 where it mentions another."""
     value: NDArray[np.float64]
     """Whether it ends at the kind of value that is asked for, a date or an amount: 1, or -1 where it does not, or where
-    a person or place is asked for and it ends at a value."""
+    a person or place is asked for and it ends at a value; -3 where it is another measure, as weight is for how tall."""
     person: NDArray[np.float64]
     """Whether it ends at somebody with a given name, where it is asked who: 1, else 0."""
     leads: NDArray[np.float64]
@@ -117,7 +117,7 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
         if asked_kinds - set(sources):
             fits = 1.0 if end_kinds & asked_kinds else -1.0
         two = len(way.steps) > 1
-        through = two and _middle(subgraph, way) in between
+        through = two and middle_of(subgraph, way) in between
         told = max(alike(rest, form) for form in _forms(relations) for rest in rests)
         if outer and two:
             told = sum(
@@ -131,7 +131,7 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
                 two and not through,
                 kind if forward and is_kind(subgraph.relations[last]) else 0.0,
                 fits,
-                -1.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
+                -3.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
                 does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1) if told and not two else 0.0,
@@ -188,11 +188,6 @@ def _doer_at_head(relation: Relation) -> float:
     if said[-1:] == ["by"] or (len(said) == 1 and said[0].endswith(("er", "or"))):
         return -1.0
     return float(len(said) == 1 and said[0].endswith("s") and lemma(said[0]) != said[0])
-
-
-def _middle(subgraph: Subgraph, way: Way) -> int:
-    head, _, tail = subgraph.edges[way.edges[0][0]].tolist()
-    return int(tail if head == way.source else head)
 
 
 def _forms(relations: Sequence[Relation]) -> list[str]:

@@ -59,6 +59,12 @@ def ways(subgraph: Subgraph) -> list[Way]:
     return made
 
 
+def middle_of(subgraph: Subgraph, way: Way) -> int:
+    """Where the first fact of a way leads, by its first end."""
+    head, _, tail = subgraph.edges[way.edges[0][0]].tolist()
+    return int(tail if head == way.source else head)
+
+
 def between_in(subgraph: Subgraph, sources: Sequence[int]) -> set[int]:
     """Nodes that only join facts, as events and records do: "Making of the star globe" where that globe is a source,
     "offers 1" of ".../offers#1", which nobody has named."""

@@ -9,6 +9,7 @@ from kgqa.types import Source
     [
         ("Does the Island Line own Gull?", "yes"),
         ("Is Gull a ship?", "yes"),
+        ("Is Gull a captain's vessel (ship)?", "yes"),
         ("Is the East Pier a ship?", "no"),
         ("Was Ada Berg born in Oslo?", "yes"),
         ("Did Ada Berg found Gull?", "no"),
