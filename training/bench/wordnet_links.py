@@ -1,8 +1,10 @@
-"""Links from the everyday graph to WordNet 3.1, where a label is a noun of one sense and nothing else.
+"""Links from the everyday graph to WordNet 3.1, where a label is a noun and its kinds tell which.
 
-Run `KGQA_DATA=... python training/bench/wordnet_links.py OUT.ttl`; prints how many. A link is left out unless a kind
-that the graph names (IsA, of any height) is also a kind of the WordNet noun: the words alone do not tell a *barista*
-from a namesake. Identifiers are those of Princeton's RDF: <http://wordnet-rdf.princeton.edu/id/OFFSET-POS>.
+Run `KGQA_DATA=... python training/bench/wordnet_links.py OUT.ttl`; prints how many. A noun of one sense is linked where
+a kind that the graph names (IsA, of any height) is also a kind of the WordNet noun: the words alone do not tell a
+*barista* from a namesake. A noun of several is linked where that holds for one of them alone, by a kind that says
+something. Deeds are left out, for their labels are verbs, and of the nouns of several senses those of the types whose
+WordNet kinds run together. Identifiers are those of Princeton's RDF: <http://wordnet-rdf.princeton.edu/id/OFFSET-POS>.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from conceptnet import data_folder
 from kgqa.graph.authoring.compiling import read_folder
 from kgqa.graph.authoring.turtle import CONCEPTS
 
-OTHER_SENSE = {"headlamp"}  # WordNet knows only that of a car
+OTHER_SENSE = {"headlamp", "locker", "mosaic"}  # of a car, of a soldier, of aerial photos
+VAGUE = set("thing object place person event action state activity part idea group animal".split())
+RUN_TOGETHER = {"quality", "time", "material", "idea", "state", "event", "number"}
 SOURCES = Path(__file__).parents[2] / "graph_data" / "everyday"
 HEADER = f"@prefix ev: <{CONCEPTS}> .\n@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n\n"
 
@@ -68,12 +72,17 @@ def main() -> None:
     lines = []
     for concept in sorted(graph.concepts, key=lambda concept: concept.slug):
         meant = senses.get(concept.label.lower(), [])
-        if len(meant) != 1 or concept.sense or concept.label in OTHER_SENSE:
+        mine = above([concept.name], kinds) - {"thing", "object"}
+        if concept.label in OTHER_SENSE or concept.kind == "action":
             continue
-        theirs = {word for synset in above(meant, higher) for word in words.get(synset, ())}
-        if theirs & above([concept.name], kinds) - {"thing", "object"}:
+        if len(meant) > 1:
+            mine = mine - VAGUE if concept.kind not in RUN_TOGETHER else set()
+        elif concept.sense:
+            continue
+        fitting = [s for s in meant if mine & {word for up in above([s], higher) for word in words.get(up, ())}]
+        if len(fitting) == 1:
             lines.append(
-                f"ev:{concept.slug} skos:closeMatch <http://wordnet-rdf.princeton.edu/id/{meant[0]}> ."
+                f"ev:{concept.slug} skos:closeMatch <http://wordnet-rdf.princeton.edu/id/{fitting[0]}> ."
             )
     Path(sys.argv[1]).write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
     print(f"{sys.argv[1]}: {len(lines)} links")
