@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from kgqa.models.collate import Collator
@@ -26,10 +27,12 @@ def test_start_and_end_are_chosen_together(tokenizer) -> None:
     assert best.text == "red shovel" and TEXT[best.span.start : best.span.end] == best.text
 
 
-def test_no_span_is_longer_than_allowed(tokenizer) -> None:
+@pytest.mark.parametrize(("last", "taken"), [(MAX_SPAN_TOKENS - 1, True), (MAX_SPAN_TOKENS, False)])
+def test_no_span_is_longer_than_allowed(last: int, taken: bool, tokenizer) -> None:
     text = "the house and " * 40
-    best = scored(tokenizer, {0: (9.0, 0.0), 100: (0.0, 9.0)}, text)[0]
-    assert len(best.text.split()) <= MAX_SPAN_TOKENS
+    found = scored(tokenizer, {0: (9.0, 0.0), last: (0.0, 9.0)}, text)
+    lengths = [len(candidate.text.split()) for candidate in found]
+    assert (lengths[0] == last + 1) is taken and max(lengths) <= MAX_SPAN_TOKENS
 
 
 def test_learns_a_span_and_no_span(tokenizer, encoder) -> None:
