@@ -23,7 +23,10 @@ from kgqa.graph.authoring.compiling import read_folder
 from kgqa.graph.authoring.turtle import CONCEPTS
 
 OTHER_SENSE = {"headlamp", "locker", "mosaic"}  # of a car, of a soldier, of aerial photos
-VAGUE = set(["thing", "object", "place", "person", "event", "action", "state", "activity", "part", "idea", "group", "animal"])
+VAGUE = {
+    *("thing", "object", "place", "person", "event", "action"),
+    *("state", "activity", "part", "idea", "group", "animal"),
+}
 RUN_TOGETHER = {"quality", "time", "material", "idea", "state", "event", "number"}
 SOURCES = Path(__file__).parents[2] / "graph_data" / "everyday"
 HEADER = f"@prefix ev: <{CONCEPTS}> .\n@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n\n"
