@@ -12,7 +12,7 @@ _VERBS = """
 act add adopt announce answer apply argue arrive ask assemble attach attend attract avoid bake balance bathe block boil
 book borrow bow breathe brush bully bury calculate call calm cancel care carry carve celebrate change charge chase cheat
 check cheer chew chop clean clear click climb clip close coin collect colour comb comfort commit commute compare
-complain conduct congratulate connect contact control cook cool copy correct count cover crack cross crush cure dance
+complain conduct congratulate cry connect contact control cook cool copy correct count cover crack cross crush cure dance
 decide decorate defend defrost defuse delete deliver deposit design digest dip direct discover dive donate drain dress
 drill drop dry dust dye earn educate empty end enjoy enter entertain erase escape evacuate examine exchange exercise
 explain explore fasten fence fertilize fetch file fill film filter fix flatten flip float flow fold follow force
@@ -41,9 +41,32 @@ pin pitch plan point pump punch question review roll rule sand screw season shel
 support taste toast track transport ring saw wind wound lead run ride hit cast stick bear drink show
 """
 _NEVER_NOUNS = """
-breathe build bury carry carve celebrate chew climb commute complain decorate dig eat explore feel freeze gnaw grow hang
+breathe build bury carry carve celebrate chew climb commute cry complain decorate dig eat explore feel freeze gnaw grow hang
 hear honk join kneel learn melt mix overeat oversleep pay plow pour rinse rise see sharpen shave shoot shout sing sit
 soften speak stir think unpack varnish wait write
+"""
+_ADJECTIVES = """
+abandoned absorbent addictive adopted adventurous afraid alive amused angry annoyed anxious artificial ashamed
+athletic awkward beneficial blinding bloody blunt bored boring bossy brave broken busy calm carefree careful careless
+charming cheap cheated cheerful childish clean comfortable comforted comforting competent complicated confident
+confused conscious contagious correct cosy crooked crowded cruel curious damp dangerous dark dead deceitful delicious
+desperate destructive determined difficult dirty disappointed discouraged discouraging disgusted disgusting disliked
+domestic drunk dry dusty early educated educational elastic elegant embarrassed embarrassing empty encouraging
+energetic enlightened enthusiastic envious excellent excited exciting experienced faithful false fat fatal fireproof
+flammable flexible fluffy focused foreign fragile fragrant friendly frustrated full funny gloomy grateful greasy
+greedy grumpy guilty happy hard-working harmful harmless healthy heartbroken heavy helpless hidden hideous homesick
+honest hopeful horrified hot humble humid hungry hurried ill illegal illiterate impatient incompetent incomplete
+incurable independent indifferent inexperienced infinite inflatable innocent insecure insincere interested interesting
+jealous joyful lazy literate lonely loose loud loved lovesick loving lucky mature mild miserable moldy motivated moved
+muddy naked nauseous nervous nocturnal noisy nostalgic offended old opaque painful painless panicked peaceful perfect
+persistent playful pleasant pointed poisonous poor popular pregnant pretty prickly proud punctual refreshed refreshing
+relaxed relaxing reliable relieved remarkable rested restless rich romantic rotten rude rusty sad safe satisfied
+scarce scared scary sensible sensitive severe shiny shocked shy sick silly sleepy slender slippery snowy sober soft
+spicy startled steady stingy strange stressed stressful strong stubborn sudden sufficient surprised suspicious
+tasteless temporary terrible thankful thirsty thrilled tidy tired tiring torn touched triumphant trusting ugly
+uncomfortable unconscious undecided uneasy unfaithful unfriendly unhappy unhealthy unlucky unpaid unpopular
+unpredictable unreliable unsatisfied unsure upset useful useless vain violent warm waterproof weak weird wet wise
+witty wobbly wonderful woolly worried wrinkled wrong
 """
 _AFTER_A_VERB = re.compile(
     r"(?:a|an|the|one's|your|my|some|something|someone|somebody|people|children|each|all|and|up|down|out|off|on|in|into|"
@@ -102,16 +125,17 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
     if template is None:
         return f"{head} {words} {tail}"
     deed, noun = _is_deed(head, name in _HEAD_DEEDS), _is_deed(tail, name in _TAIL_DEEDS)
+    named = {label: f"being {label}" if label in _adjectives() else with_article(label) for label in (head, tail)}
     first, _, second = template.partition("|")
     chosen = first if deed or not second else second
     verb, _, rest = head.partition(" ")
     forms = {
         "a": head,
         "b": tail,
-        "A": _doing(head) if deed else with_article(head),
-        "B": _doing(tail) if noun else with_article(tail),
-        "to A": f"to {head}" if deed else f"for {with_article(head)}",
-        "to B": f"to {tail}" if noun else f"for {tail if tail.endswith('ing') else with_article(tail)}",
+        "A": _doing(head) if deed else named[head],
+        "B": _doing(tail) if noun else named[tail],
+        "to A": f"to {head}" if deed else f"for {named[head]}",
+        "to B": f"to {tail}" if noun else f"for {tail if tail.endswith('ing') else named[tail]}",
         "does A": f"{third(verb)} {rest}".strip(),
         "at B": place_phrase(tail),
         "when B": time_phrase(tail),
@@ -120,6 +144,11 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
     if deed or not is_plural(head) or not chosen.lower().startswith("{a}"):
         return said
     return _SINGULAR.sub(lambda match: _MANY[match.group()], said, count=1)
+
+
+@lru_cache
+def _adjectives() -> frozenset[str]:
+    return frozenset(_ADJECTIVES.split())
 
 
 @lru_cache

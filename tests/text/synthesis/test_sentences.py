@@ -21,6 +21,9 @@ from kgqa.text.synthesis.sentences import say_fact
         ("open a bottle", "AtLocation", "kitchen", "people open a bottle in the kitchen"),
         ("water bottle", "AtLocation", "kitchen", "a water bottle is found in the kitchen"),
         ("water the plants", "HasTime", "early morning", "people water the plants in the early morning"),
+        ("bonus", "Causes", "happy", "a bonus leads to being happy"),
+        ("sad", "Causes", "cry", "being sad leads to crying"),
+        ("friendly", "Antonym", "rude", "friendly is the opposite of rude"),
         ("scissors", "MadeOf", "metal", "scissors are made of metal"),
         (
             "not wake the baby",
