@@ -13,8 +13,8 @@ act add adopt announce answer apply argue arrive ask assemble attach attend attr
 book borrow bow breathe brush bully bury calculate call calm cancel care carry carve celebrate change charge chase cheat
 check cheer chew chop clean clear click climb clip close coin collect colour comb comfort commit commute compare
 complain conduct congratulate connect contact control cook cool copy correct count cover crack cross crush cure dance
-cry decide decorate defend defrost defuse delete deliver deposit design digest dip direct discover dive donate drain dress
-drill drop dry dust dye earn educate empty end enjoy enter entertain erase escape evacuate examine exchange exercise
+decide decorate defend defrost defuse delete deliver deposit design digest dip direct discover dive donate drain dress
+cry drill drop dry dust dye earn educate empty end enjoy enter entertain erase escape evacuate examine exchange exercise
 explain explore fasten fence fertilize fetch file fill film filter fix flatten flip float flow fold follow force
 forecast fry furnish gather generate glue gnaw grate greet grill guard guide haggle hammer harvest heat help hem herd
 hike hire honk honor hug hunt imitate improve inflate inform install interview introduce iron issue join jump kick kill
@@ -42,8 +42,8 @@ support taste toast track transport ring saw wind wound lead run ride hit cast s
 """
 _NEVER_NOUNS = """
 breathe build bury carry carve celebrate chew climb commute complain decorate dig eat explore feel freeze gnaw grow hang
-cry hear honk join kneel learn melt mix overeat oversleep pay plow pour rinse rise see sharpen shave shoot shout sing sit
-soften speak stir think unpack varnish wait write
+hear honk join kneel learn melt mix overeat oversleep pay plow pour rinse rise see sharpen shave shoot shout sing sit
+cry soften speak stir think unpack varnish wait write
 """
 _ADJECTIVES = """
 abandoned absorbent addictive adopted adventurous afraid alive amused angry annoyed anxious artificial ashamed
