@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+COLOURS = ("#2e8b68", "#6f8fd6", "#c2603a", "#8a8a8a")
+"""Of groups, in their order; each can be told from both backgrounds."""
+
 
 class Point(NamedTuple):
     """One mark: where it stands on both axes, and the group whose colour it has."""
@@ -24,6 +27,7 @@ def chart(
     """
     bars = isinstance(points[0].x, str)
     percent = {"format": ".0%"} if shares else {}
+    whole = {"scale": {"domain": [0, 1]}} if shares else {}
     x, y, group = (
         {"field": field, "title": title, "type": kind, "sort": None}
         for field, title, kind in zip(
@@ -41,8 +45,8 @@ def chart(
         else {"type": "line", "aria": False, "point": {"aria": False}},
         "encoding": {
             "x": x | {"axis": {"labelAngle": 0}},
-            "y": y | {"axis": percent},
-            "color": group | {"legend": {"orient": "bottom", "columns": 2}},
+            "y": y | whole | {"axis": percent},
+            "color": group | {"scale": {"range": COLOURS}, "legend": {"orient": "bottom", "columns": 2}},
             "tooltip": [group, x, y | percent],
         }
         | ({"xOffset": group} if bars else {}),

@@ -16,7 +16,7 @@ from kgqa.types import CAUTION
 ICON = Path(__file__).with_name("icon.svg")
 KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many", "caution")
 STYLE = """
-.stApp{word-break:keep-all}
+.stApp,.stApp p,.stApp li{word-break:keep-all;overflow-wrap:anywhere}
 .stMainBlockContainer{padding-top:4rem}
 .stMainBlockContainer h1{padding:.2rem 0}
 .stSidebar button p{text-align:left}

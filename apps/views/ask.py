@@ -10,7 +10,7 @@ import streamlit as st
 from apps import feedback, memory
 from apps.documents import MAX_BYTES, SUFFIXES, pasted, text_of
 from apps.examples import SAMPLES, gallery_of
-from apps.markup import QUIET, annotated, bars, escaped, mentions, plain
+from apps.markup import LINKED, MARK, QUIET, annotated, bars, escaped, mentions, plain
 from apps.memory import Asked
 from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reopen
 from apps.resources import answerer, caution, complain, language, say
@@ -271,7 +271,8 @@ def read_text(answer: Answer) -> None:
     body = "".join(f'<p style="white-space:pre-wrap;overflow-wrap:anywhere">{part}</p>' for part in parts)
     tall = "max-height:22rem;overflow-y:auto" if len(question.passage_text) > 1500 else ""
     st.html(f'<div tabindex="0" style="font-size:1.1rem;line-height:1.7;{tall}">{body}</div>')
-    st.html(f'<div style="{QUIET}">{escaped(say("legend_text"))}</div>')
+    if LINKED in body or MARK in body:
+        st.html(f'<div style="{QUIET}">{escaped(say("legend_text"))}</div>')
 
 
 def asked_before(answer: Answer) -> None:

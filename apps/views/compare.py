@@ -65,10 +65,8 @@ def one_question(ways: Sequence[Way]) -> None:
             complain(error)
     rows: list[tuple[str, Answer, float]] = st.session_state.get("compared", [])
     for start in range(0, len(rows), 3):
-        for column, (name, answer, ms) in zip(
-            st.columns(3, border=True), rows[start : start + 3], strict=False
-        ):
-            with column:
+        for column, (name, answer, ms) in zip(st.columns(3), rows[start : start + 3], strict=False):
+            with column.container(border=True):
                 card(name, answer)
                 st.html(f'<div style="{QUIET}">{escaped(f"{ms:.0f} ms")}</div>')
 

@@ -149,7 +149,7 @@ def in_words() -> None:
         return
     st.header(say("in_words"), anchor=False, divider="gray")
     st.caption(plain(say("parts_note", count=found["count"], model=found["model"])))
-    kinds = {"passage": say("passage_short"), "knowledge": say("knowledge_short"), "none": say("source_none")}
+    kinds = {kind: say(f"{kind}_short") for kind in ("passage", "knowledge", "none")}
     wholes = [row for row in found["shares"] if row["kind"] == "all"]
     st.html(bars((say(row["way"]), row["right"], f"{row['right']:.0%}") for row in wholes))
     left, right = st.columns(2, gap="large")
@@ -157,8 +157,9 @@ def in_words() -> None:
         st.caption(say("parts_kinds"))
         points = [
             Point(kinds[row["kind"]], row["right"], say(row["way"]))
+            for kind in kinds
             for row in found["shares"]
-            if row["kind"] in kinds
+            if row["kind"] == kind
         ]
         titles = say("kind"), say("right"), say("way")
         st.vega_lite_chart(chart(points, titles, say("parts_kinds"), shares=True))

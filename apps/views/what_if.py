@@ -6,16 +6,18 @@ import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, ask_again, complain, relation_words, say
+from apps.resources import answerer, ask_again, caution, complain, relation_words, say
 from kgqa.explain import (
     MAX_NODES,
     Edit,
     add,
     edits_turtle,
+    is_guess,
     path_sentences,
     sentence,
     strike,
     strike_answer,
+    worth_showing,
 )
 from kgqa.types import Answer, InputError
 
@@ -116,15 +118,17 @@ def side_by_side(answer: Answer, edits: list[Edit]) -> None:
 
 def card(title: str, answer: Answer) -> None:
     """An answer in small."""
+    others = worth_showing(answer)[:3]
+    said = answer.text or say("no_answer")
+    if is_guess(answer, caution()) and (perhaps := answer.text or next((c.text for c in others), "")):
+        said = say("unknown_perhaps", answer=perhaps)
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'
-        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">'
-        f"{escaped(answer.text or say('no_answer'))}</div>"
+        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(said)}</div>'
         f"<div>{escaped(say(f'{answer.source.value}_source'))} · "
         f"{escaped(say('confidence', percent=f'{answer.confidence:.0%}'))}</div>"
     )
     if answer.evidence.paths:
         st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))
-    others = [f"{c.text} {c.score:.0%}" for c in answer.runners_up[:3]]
     if others:
-        st.caption(plain(", ".join(others)))
+        st.caption(plain(", ".join(f"{c.text} {c.score:.0%}" for c in others)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -9,14 +10,17 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from apps.texts import text
 from kgqa.assets import DEFAULT_READER, MODELS
+from kgqa.text.datasets.json_lines import read_examples
 
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 pytestmark = [
@@ -25,10 +29,20 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
 ]
 START_S = 300
+Form = tuple[int, str, str]  # width in pixels, colour scheme, language
+
+
+FORMS = pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["desk", "phone"])
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def opinions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the app keeps what visitors think of answers."""
+    return tmp_path_factory.mktemp("opinions") / "feedback.jsonl"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterator[str]:
     """Where the app is served, on a port of its own, with the shipped reader and graph."""
     if not (MODELS / DEFAULT_READER).exists() and "KGQA_MODEL" not in os.environ:
         pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-base.toml")
@@ -38,7 +52,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"]
     written = tmp_path_factory.mktemp("app") / "app.log"
     with written.open("w") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log)
+        environment = os.environ | {"KGQA_FEEDBACK": str(opinions)}
+        server = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
     try:
         for _ in range(START_S * 4):
             try:
@@ -100,6 +115,30 @@ def settled(page: Any) -> None:
     """Wait until nothing changes: what is typed into a page that still runs may be lost, faded text has no contrast."""
     page.evaluate("window.busyAt = performance.now()")
     page.wait_for_function(SETTLED, polling=100)
+
+
+def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., str]:
+    """Open a page in a form; what the app says in its language, by key."""
+    width, scheme, language = form
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+    page.goto(f"{address}/{path}?lang={language}")
+    page.locator("h1").first.wait_for()
+    settled(page)
+    return partial(text, language=language)
+
+
+def ask_example(page: Any, number: int) -> None:
+    page.locator(f".st-key-example{number} button").click()
+    page.locator("[role=status]").wait_for()
+    page.locator("svg g.node").first.wait_for()
+    settled(page)
+
+
+def downloaded(page: Any, button: Any) -> bytes:
+    with page.expect_download() as download:
+        button.click()
+    return Path(download.value.path()).read_bytes()
 
 
 def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
@@ -255,3 +294,107 @@ def test_a_hostile_link_is_text(page: Any, address: str) -> None:
     page.locator("[role=status]").wait_for()
     page.get_by_text("<script>alert(2)</script>").last.wait_for()
     assert page.locator("img[src=x]").count() == 0
+
+
+@FORMS
+def test_a_passage_from_a_file_and_questions_that_follow(
+    page: Any, address: str, tmp_path: Path, form: Form
+) -> None:
+    say = visit(page, address, form)
+    file = tmp_path / "picnic.md"
+    file.write_text("# Picnic\n\nMina packed her **bag**. She put in bread and [juice](x). It began to rain.")
+    page.get_by_text(say("passage_file")).click()
+    page.locator("input[type=file]").set_input_files(file)
+    passage = page.get_by_label(say("passage"), exact=True)
+    page.wait_for_function("[...document.querySelectorAll('textarea')].some(e => e.value.includes('Mina'))")
+    settled(page)
+    assert (
+        passage.input_value()
+        == "Picnic\n\nMina packed her bag. She put in bread and juice. It began to rain."
+    )
+    question = page.get_by_role("textbox", name=say("question"), exact=True)
+    for asked in ("What did she put in?", "What did she pack?"):
+        question.fill(asked)
+        page.get_by_role("button", name=say("ask_button"), exact=True).click()
+        page.locator("[role=status]").get_by_text(asked).wait_for()
+        settled(page)
+    page.locator(".st-key-before0 button").click()
+    page.locator("[role=status]").get_by_text("What did she put in?").wait_for()
+
+
+@FORMS
+def test_the_evidence_can_be_taken_along(page: Any, address: str, form: Form) -> None:
+    say = visit(page, address, form)
+    ask_example(page, 0)
+    buttons = {kind: page.get_by_role("button", name=f"{say('save_as')} {kind}") for kind in ("PNG", "SVG")}
+    assert downloaded(page, buttons["PNG"]).startswith(b"\x89PNG")
+    assert downloaded(page, buttons["SVG"]).startswith(b"<svg")
+    answer = json.loads(downloaded(page, page.get_by_role("button", name=say("json"))))
+    assert answer["answer"] and page.locator("[role=status]").get_by_text(answer["answer"]).count()
+    page.get_by_text(say("as_list", count="").split("(")[0].strip()).click()
+    settled(page)
+    turtle = downloaded(page, page.get_by_role("button", name=say("facts_turtle")))
+    assert b"@prefix" in turtle or b" <" in turtle
+
+
+@FORMS
+def test_a_file_of_questions_is_scored(page: Any, address: str, tmp_path: Path, form: Form) -> None:
+    say = visit(page, address, form, "batch")
+    file = tmp_path / "class.csv"
+    file.write_text(
+        "group;question;passage;answer\n3b;What did I dig with?;I want to plant flowers, so I dug.;trowel|spade\n"
+        "3b;;;\n3c;What colour was the sofa?;The cat slept on the sofa.;(none)\n"
+    )
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name=say("answer_all")).click()
+    page.get_by_text(say("metrics_note").replace("`", "")).wait_for()
+    settled(page)
+    assert page.locator("[data-testid=stMetric]").count() == 4
+    page.get_by_text(say("rows_left_out", count=1)).wait_for()
+    table = downloaded(page, page.get_by_role("button", name=say("download_csv"))).decode("utf-8-sig")
+    assert table.splitlines()[0].startswith("group") and "3c" in table and len(table.splitlines()) == 4
+
+
+@FORMS
+def test_files_are_merged_into_a_graph_that_is_looked_at_and_queried(
+    page: Any, address: str, tmp_path: Path, form: Form
+) -> None:
+    say = visit(page, address, form, "own")
+    bees, market = tmp_path / "bees.ttl", tmp_path / "market.tsv"
+    bees.write_text("<x:smoker> <x:calms> <x:bees> . <x:bees> <x:makes> <x:honey> .")
+    market.write_text("honey\tis sold at\tSaturday market\n")
+    page.locator("input[type=file]").set_input_files([bees, market])
+    page.get_by_text(market.name, exact=True).wait_for()
+    page.get_by_role("button", name=say("open"), exact=True).click()
+    page.get_by_role("heading", name=say("schema"), exact=True).wait_for()
+    settled(page)
+    page.get_by_text(f"{bees.name}, {market.name}").wait_for()
+    page.get_by_text(say("query")).click()
+    page.get_by_label("SPARQL").fill("SELECT ?what WHERE { <x:smoker> ?does ?what }")
+    shown = page.locator("[data-testid=stDataFrame]").count()
+    page.get_by_role("button", name=say("run_query"), exact=True).click()
+    page.locator("[data-testid=stDataFrame]").nth(shown).wait_for()
+
+
+@FORMS
+def test_an_opinion_is_kept_as_a_line_to_train_on(
+    page: Any, address: str, opinions: Path, form: Form
+) -> None:
+    say = visit(page, address, form)
+    ask_example(page, 0)
+    page.locator("[class*=st-key-thumbs] button").last.click()
+    page.get_by_label(say("would_be_right")).fill("garden fork")
+    page.get_by_role("button", name=say("keep"), exact=True).click()
+    page.get_by_text(say("kept")).wait_for()
+    (example,) = read_examples(opinions)
+    assert "garden fork" in str(example)
+    opinions.unlink()
+
+
+@FORMS
+def test_the_tour_takes_five_steps(page: Any, address: str, form: Form) -> None:
+    say = visit(page, address, form, "learn")
+    for number, step in enumerate(("link", "retrieve", "read", "reason", "decide"), start=1):
+        page.locator(".st-key-step").get_by_text(str(number), exact=True).click()
+        page.get_by_role("heading", name=say(f"step_{step}")).wait_for()
+        settled(page)
