@@ -84,6 +84,7 @@ class KoreanOver:
         evidence = replace(answer.evidence, span=glossed.span(*span) if span else None)
         if best is not None and _counts_another(said[0], glossed.korean):
             best, evidence = None, replace(evidence, span=None)
+            said = [c for c in said if not _counts_another(c, glossed.korean)]
             answer = replace(answer, source=Source.NONE)
         return replace(answer, question=glossed.korean, text=best, candidates=tuple(said), evidence=evidence)
 

@@ -123,6 +123,7 @@ def test_a_number_of_another_thing_is_no_answer(graph):
         found = Candidate("twenty-four", Source.PASSAGE, 0.9, span=Span(at, at + 11))
         answer = over.answer(answered(glossed.english, found, span=found.span), glossed)
         assert (answer.text, answer.source is Source.PASSAGE) == (told, told is not None)
+        assert [c.text for c in answer.candidates] == ([told] if told else [])
 
 
 def test_a_question_needs_no_question_mark(graph):
