@@ -27,7 +27,7 @@ def test_files_and_folders_exist(name: str) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_names_of_code_exist(name: str) -> None:
     """Quoted names such as `ReadingSettings` or `read_source` stand somewhere in the code."""
-    modules = [*(ROOT / "kgqa").rglob("*.py"), *(ROOT / "apps").rglob("*.py"), ROOT / "tests" / "test_combinations.py"]
+    modules = [*(ROOT / "kgqa").rglob("*.py"), *(ROOT / "apps").rglob("*.py"), *(ROOT / "tests").glob("test_*.py")]
     code = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
     for quoted in re.findall(r"`([A-Za-z]+_?[A-Za-z_]*)(?:\([^`]*\)(?: -> \w+)?)?`", text):
