@@ -42,7 +42,7 @@ READ, FIRST = 0.51, 0.28
 """Weights of a way's features, of the reader's score of it and of the log-probability that its end had at first. By
 listwise softmax over ways, fitted on tests/graphs and checked with half of the graphs left out, and with each
 (`training/bench/following.py`, training/RESULTS.md)."""
-SILENT, SILENT_LACKS, SILENT_WORTH, SILENT_MARGIN, UNNAMED = 0.5, 1.3, -0.45, -0.17, 3.0
+SILENT, SILENT_LACKS, SILENT_WORTH, SILENT_MARGIN, UNNAMED = 0.4, 1.3, -0.45, -0.17, 3.0
 """Log-odds of no answer against the best way: a constant, for what the graph says of other things and not of what is
 named (`lacking`), for each point of the way's worth and of its lead. Logistic regression on the same questions, each
 asked again with the facts struck that answer it. Last, where nothing is named."""

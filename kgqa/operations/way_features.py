@@ -74,7 +74,7 @@ class WayFeatures(NamedTuple):
     """Whether it ends at things of the kind that the question mentions: 1, or -1 where it mentions another."""
     value: NDArray[np.float64]
     """Whether it ends at the kind of value that is asked for, a date or an amount: 1, or -1 where it does not, or where
-    a person or place is asked for and it ends at a value; -3 where it is another measure, as weight is for how tall."""
+    a person or place is asked for and it ends at a value; -6 where it is another measure, as weight is for how tall."""
     person: NDArray[np.float64]
     """Whether it ends at somebody with a given name, where it is asked who: 1, else 0."""
     leads: NDArray[np.float64]
@@ -131,7 +131,7 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
                 two and not through,
                 kind if forward and is_kind(subgraph.relations[last]) else 0.0,
                 fits,
-                -3.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
+                -6.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
                 does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1) if told and not two else 0.0,
@@ -163,7 +163,8 @@ def _other_measure(question: str) -> Callable[[Relation], bool]:
     others = _MEASURES - own if own & _MEASURES else frozenset()
 
     def tells(relation: Relation) -> bool:
-        said = set(f"{relation.label} {relation.words}".lower().split())
+        known = [lemma(word) for word in f"{relation.label} {relation.words}".lower().split()]
+        said = {noun for word in known for noun in _NOUN_OF.get(word, word).split()}
         return bool(said & others) and not said & own
 
     return tells
