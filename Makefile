@@ -1,5 +1,6 @@
 # make demo : install what is needed and open the app      make test : lint, types and tests
 # make docs : the API reference from the docstrings, in build/docs
+# make audit : a bill of what is installed (CycloneDX), and what is publicly known against it, which needs the network
 # make wheel : build the wheel, install it into an environment of its own and ask it a question
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,7 +11,7 @@ FORMATTED := setup.py apps kgqa/graph/authoring kgqa/korean kgqa/models/encoders
   kgqa/objectives kgqa/text/augment tests/apps tests/cli tests/evaluation tests/graph/authoring tests/graph/retrieval \
   tests/korean tests/models/encoders tests/models/heads tests/models/reasoners tests/objectives tests/text/augment \
   tests/text/datasets
-.PHONY: demo test lint docs wheel bench clean
+.PHONY: demo test lint docs wheel audit bench clean
 
 demo: $(VENV)/.app
 	$(BIN)/kgqa app
@@ -38,6 +39,12 @@ wheel: $(VENV)/.dev
 	  > "$$(build/venv/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
 	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/*.whl
 	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py
+
+audit: $(VENV)/.dev
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/pip install --quiet cyclonedx-bom pip-audit
+	build/audit/bin/cyclonedx-py environment --output-reproducible --output-format JSON --output-file build/sbom.json $(BIN)/python
+	build/audit/bin/pip-audit --no-deps --disable-pip --requirement constraints.txt
 
 bench: $(VENV)/.dev
 	for file in training/bench/*.py; do $(BIN)/python $$file || exit 1; done
