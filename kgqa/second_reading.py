@@ -19,7 +19,7 @@ from kgqa.models.reading import ReadingSettings
 from kgqa.operations.following import Led, as_choices_along, follows, led_to, plan, silence
 from kgqa.types import Candidate, Example, KnowledgeGraph, Question, Source, Subgraph
 
-LEAST_AGAIN = 0.05
+LEAST_AGAIN = 0.1
 """Least probability of a candidate to be read again, as a part of the best one's."""
 ROWS_TOGETHER = (16, 512)
 """Candidates read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""

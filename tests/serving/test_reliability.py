@@ -60,3 +60,7 @@ def test_killed_imports_leave_nothing_half(endurance, world) -> None:
 
 def test_a_full_disk_leaves_nothing_half(endurance, world) -> None:
     assert endurance.fill_disk(world) == []
+
+
+def test_a_killed_prediction_goes_on(endurance, world) -> None:
+    assert endurance.kill_predictions(world, 1, endurance.random.Random(0))[1] == []

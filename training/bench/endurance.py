@@ -73,14 +73,14 @@ def kill_imports(world: World, times: int, draw: random.Random) -> tuple[int, li
 
 def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a prediction that goes on where it was: the same file as without."""
-    from kgqa.cli.predicting import predict_file
+    from kgqa.cli.predicting import Run, predict_file
 
     source, whole = world.folder / "asked.jsonl", world.folder / "whole.jsonl"
     rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(48))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = (str(world.store), str(world.reader), 4, "cpu")
+    asked = Run(str(world.store), str(world.reader), 4, "cpu")
     begin = time.perf_counter()
-    in_child(lambda _: predict_file(source, whole, *asked))
+    in_child(lambda _: predict_file(source, whole, asked))
     whole_s = time.perf_counter() - begin
 
     def answers(path: Path) -> list[object]:
@@ -94,9 +94,9 @@ def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int
         try:
             for _ in range(1 + draw.randrange(4)):
                 kills += killed(
-                    lambda path=target: predict_file(source, path, *asked), draw.uniform(0, whole_s)
+                    lambda path=target: predict_file(source, path, asked), draw.uniform(0, whole_s)
                 )
-            status, _ = in_child(lambda _, path=target: predict_file(source, path, *asked))
+            status, _ = in_child(lambda _, path=target: predict_file(source, path, asked))
             if status or answers(target) != answers(whole):
                 faults.append(f"predict: {target.name} is not what an unbroken run writes")
         except (InputError, ValueError, OSError) as error:
@@ -111,7 +111,7 @@ def fill_disk(world: World) -> list[str]:
     """
     import resource
 
-    from kgqa.cli.predicting import predict_file
+    from kgqa.cli.predicting import Run, predict_file
     from kgqa.graph.storage.importing import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -122,10 +122,10 @@ def fill_disk(world: World) -> list[str]:
     source = world.folder / "full_questions.jsonl"
     rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = (str(world.store), str(world.reader), 4, "cpu")
+    asked = Run(str(world.store), str(world.reader), 4, "cpu")
     tries: dict[str, Callable[[], object]] = {
         "import": lambda: import_graph([world.graph], store),
-        "predict": lambda: predict_file(source, answers, *asked),
+        "predict": lambda: predict_file(source, answers, asked),
     }
     for name, attempt in tries.items():
         for room in (0, 100, 1_000, 3_000):
@@ -146,7 +146,7 @@ def fill_disk(world: World) -> list[str]:
                 faults.append(f"full disk, {name}, {room} bytes: {said[:200] or 'died'}")
         if name == "import" and GraphStore.open(store).edge_count != facts:
             faults.append("full disk: the old store is not whole")
-    predict_file(source, answers, *asked)
+    predict_file(source, answers, asked)
     found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
     if found != [str(n) for n in range(24)]:
         faults.append("full disk: a prediction that met one does not go on")
