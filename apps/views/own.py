@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from apps.examples import SAMPLES
 from apps.explorer import drawn, is_narrow
@@ -213,14 +214,17 @@ def query_box(opened: Opened) -> None:
 
 
 def hubs(graph: GraphStore) -> None:
-    """A map of the concepts with the most facts."""
+    """A map of the concepts with the most facts, of all or of one kind of thing."""
     if not graph.edge_count:
         return
     st.markdown(f"**{say('hubs')}**")
-    degrees = graph.degrees(np.arange(graph.entity_count, dtype=np.int32))
-    top = np.argsort(-degrees, kind="stable")[:HUBS].astype(np.int32)
+    everyone = np.arange(graph.entity_count, dtype=np.int32)
+    degrees = graph.degrees(everyone)
+    mapped = everyone[_of_kind(graph, everyone)]
+    top = mapped[np.argsort(-degrees[mapped], kind="stable")[:HUBS]]
     edges = graph.neighbours(top, limit=50)
-    order = np.argsort(-(degrees[edges.head] + degrees[edges.tail]), kind="stable").tolist()
+    inside = np.isin(edges.head, mapped).astype(np.int32) + np.isin(edges.tail, mapped)
+    order = np.lexsort((-(degrees[edges.head] + degrees[edges.tail]), -inside)).tolist()
     facts: dict[tuple[int, int], str] = {}
     used: set[int] = set()
     for row in order:
@@ -238,6 +242,20 @@ def hubs(graph: GraphStore) -> None:
     picked = drawn(picture, say("hubs"), "own")
     if picked in used:
         facts_box(graph, picked)
+
+
+def _of_kind(graph: GraphStore, entities: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which concepts are of the kind that is chosen; all of them in a graph that says no kinds."""
+    names = graph.kind_names
+    if not names:
+        return np.ones(len(entities), dtype=bool)
+    kind = st.selectbox(
+        say("map_of"),
+        range(-1, len(names)),
+        format_func=lambda k: say("all_kinds") if k < 0 else plain(names[k]),
+    )
+    found: NDArray[np.bool_] = (graph.kinds(entities) == kind) | (kind < 0)
+    return found
 
 
 def sample() -> None:

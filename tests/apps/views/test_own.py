@@ -64,6 +64,19 @@ def test_upload_report_search_and_ask(open_page: Callable[[str], Any]) -> None:
     assert page.text[0].value.startswith("No concept")
 
 
+def test_the_map_shows_one_kind_of_thing(open_page: Callable[[str], Any]) -> None:
+    kinds = 'ex:smoker kgqa:kind "tool" . ex:bees kgqa:kind "animal" .'
+    page = open_page("own").run()
+    text = f"@prefix kgqa: <https://kgqa.org/ontology#> .\n{BEES}\n{kinds}"
+    page.file_uploader[0].upload("bees.ttl", text.encode(), "text/turtle")
+    page.button[0].click().run()
+    (kind,) = (box for box in page.selectbox if "tool" in box.options)
+    assert kind.options == ["all kinds of things", "animal", "tool"]
+    kind.select_index(2).run()
+    (chart,) = page.get("graphviz_chart")
+    assert not page.exception and "smoker" in chart.proto.spec and "honey" not in chart.proto.spec
+
+
 def test_endpoints_are_checked(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGQA_ALLOW_SPARQL", "1")
     page = open_page("own").run()
