@@ -29,7 +29,7 @@ FORGOTTEN = ("answer", "problem", "influences", "edits", "past_edits", "edited_a
 def page() -> None:
     """The page."""
     read_link()
-    if st.session_state.pop("asked", False):
+    if st.session_state.get("asked", False):
         ask()
     answer: Answer | None = st.session_state.get("answer")
     st.title("kgqa", anchor=False)
@@ -150,20 +150,24 @@ def given() -> Question:
 
 
 def ask() -> None:
-    """Answer what stands in the form; the edits of the last question are forgotten."""
+    """Answer what stands in the form; the edits of the last question are forgotten.
+
+    It stays to be asked until its outcome is there: a click or a component's message may end this run and begin
+    another.
+    """
     state = st.session_state
     for name in FORGOTTEN:
         state.pop(name, None)
     if name := state.pop("graph_gone", None):
-        state["problem"] = say("graph_gone", name=name)
+        state.update(problem=say("graph_gone", name=name), asked=False)
         return
     try:
         state["passage"] = pasted(state.get("passage", ""))
         answer = answerer().answer(given())
     except InputError as error:
-        state["problem"] = str(error)
+        state.update(problem=str(error), asked=False)
         return
-    state["answer"] = answer
+    state.update(answer=answer, asked=False)
     state["times_asked"] = state.get("times_asked", 0) + 1
     question, walked_to = answer.question, state.pop("walk_to", None)
     state["walked"] = walked_to or 0
@@ -192,10 +196,10 @@ def link_of(question: Question) -> dict[str, str | list[str]]:
 
 def read_link() -> None:
     """Ask, once a session, the question that the page's address holds."""
-    if st.session_state.setdefault("link_was_read", False):
+    if st.session_state.get("link_was_read", False):
         return
-    st.session_state["link_was_read"] = True
     reopen()
+    st.session_state["link_was_read"] = True
     if st.query_params.get("q", "").strip():
         values = {name: "\n".join(st.query_params.get_all(key)) for key, name in FIELDS.items()}
         values["question"] = " ".join(values["question"].split())[:MAX_QUESTION_CHARACTERS]

@@ -95,7 +95,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
     tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    tab.goto(address)
+    go_to(tab, address)
     yield tab
     tab.close()
     assert not elsewhere and not errors
@@ -117,14 +117,18 @@ def settled(page: Any) -> None:
     page.wait_for_function(SETTLED, polling=100)
 
 
+def go_to(page: Any, url: str) -> None:
+    page.goto(url)
+    page.locator("h1").first.wait_for()
+    settled(page)
+
+
 def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., str]:
     """Open a page in a form; what the app says in its language, by key."""
     width, scheme, language = form
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-    page.goto(f"{address}/{path}?lang={language}")
-    page.locator("h1").first.wait_for()
-    settled(page)
+    go_to(page, f"{address}/{path}?lang={language}")
     return partial(text, language=language)
 
 
@@ -207,9 +211,7 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_the_answer_is_in_view(page: Any, address: str, width: int, height: int, language: str) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{address}/?lang={language}")
-    page.locator(".st-key-example1 button").wait_for()
-    settled(page)
+    go_to(page, f"{address}/?lang={language}")
     page.locator(".st-key-example1 button").click()
     page.locator("[role=status]").wait_for()
     settled(page)
@@ -235,9 +237,7 @@ def test_every_page_opens_by_its_address_and_can_be_used_by_all(
     )
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{address}/{path}?lang={language}")
-    page.locator("h1").first.wait_for()
-    settled(page)
+    go_to(page, f"{address}/{path}?lang={language}")
     serious = list(serious_findings(axe.Axe().run(page)))
     for chart in page.locator("[data-testid=stVegaLiteChart]").all():
         chart.hover()  # what is pointed at has more marks

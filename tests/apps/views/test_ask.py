@@ -3,7 +3,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
+from apps.views import ask
 from apps.views.ask import link_of, sureness, told_apart
 from kgqa.explain import strike_answer
 from kgqa.text.datasets.json_lines import read_examples
@@ -165,3 +167,22 @@ def test_the_history_tells_questions_apart() -> None:
     other = entry | {"passage": "I build.", "answer": ""}
     assert told_apart(entry, [entry]) == "With what? → trowel"
     assert told_apart(entry, [entry, other]).startswith("I plant. … ")
+
+
+def test_a_question_whose_run_was_ended_is_asked_in_the_next(
+    open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, ended = ask.answerer, []
+
+    def ends_once() -> Any:
+        if not ended:
+            ended.append(True)
+            st.stop()
+        return opened()
+
+    page = open_page("ask").run()
+    monkeypatch.setattr(ask, "answerer", ends_once)
+    page.button(key="example0").click().run()
+    assert ended and "confidence" not in html_of(page)
+    page.run()
+    assert "confidence" in html_of(page)
