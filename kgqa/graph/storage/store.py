@@ -112,16 +112,16 @@ class GraphStore:
                     arrays[name] = np.fromfile(path, dtype=dtype)
                 else:
                     arrays[name] = mapped.map(path, dtype)
+            return cls(manifest, arrays, mapped)
         except InputError:
             raise
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             said = (
                 f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
             )
             raise InputError(
                 f"{folder / MANIFEST}: damaged ({said}); make the graph again with `kgqa graph import`"
             ) from None
-        return cls(manifest, arrays, mapped)
 
     @classmethod
     def from_triples(

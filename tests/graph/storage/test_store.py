@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,20 @@ def test_not_a_store(tmp_path: Path) -> None:
     (tmp_path / "g" / "edge_tail.bin").write_bytes(b"123")
     with pytest.raises(InputError, match="edge_tail.bin"):
         GraphStore.open(tmp_path / "g")
+
+
+@pytest.mark.parametrize("key", ["name", "hash", "relations", "sizes", "format"])
+def test_a_manifest_that_lacks_something_is_damaged(tmp_path: Path, key: str) -> None:
+    write_store(TRIPLES, tmp_path / "g")
+    path = tmp_path / "g" / "manifest.json"
+    whole = json.loads(path.read_text())
+    wrong = [{k: v for k, v in whole.items() if k != key}]
+    if key in ("relations", "sizes"):
+        wrong += [{**whole, key: value} for value in ([3], {"x": 3}, 7)]
+    for manifest in wrong:
+        path.write_text(json.dumps(manifest))
+        with pytest.raises(InputError, match="import"):
+            GraphStore.open(tmp_path / "g")
 
 
 def test_facts_among_are_the_neighbours_with_both_ends_known() -> None:
