@@ -18,7 +18,7 @@ from apps.views import what_if, why
 from kgqa.assets import feedback_file
 from kgqa.checking import MAX_QUESTION_CHARACTERS
 from kgqa.explain import answer_json, is_common, is_guess, worth_showing
-from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source, Subgraph
+from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source
 
 MAX_LINK_CHARACTERS = 4_000
 SAMPLE = "beekeeping"
@@ -264,8 +264,6 @@ def sureness(confidence: float) -> str:
 def read_text(answer: Answer) -> None:
     """Passage and question with the linked concepts underlined and the answer marked."""
     graph, question = answer.evidence.subgraph, answer.question
-    if answerer().is_korean(question):  # its concepts were found in the gloss
-        graph = Subgraph()
     st.markdown(f"**{say('text')}**")
     parts = []
     if question.passage_text:

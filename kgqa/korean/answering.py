@@ -17,7 +17,19 @@ from kgqa.korean.reading.counting import HOW_MANY, is_of_another
 from kgqa.korean.saying import korean_relation
 from kgqa.korean.words.lexicon import lexicon
 from kgqa.korean.words.numerals import number
-from kgqa.types import NO, YES, Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
+from kgqa.types import (
+    NO,
+    YES,
+    Answer,
+    Candidate,
+    KnowledgeGraph,
+    Link,
+    NodeRole,
+    Passage,
+    Question,
+    Source,
+    Span,
+)
 
 _VERDICTS = {YES: "네", NO: "아니요"}
 _SENSE = re.compile(r"\s*\([^)]*\)")
@@ -30,6 +42,7 @@ class Glossed:
     korean: Question
     english: Question
     passage: Gloss
+    asked: Gloss
 
     def span(self, start: int, end: int) -> Span | None:
         """The Korean characters that a span of the English passage stands for, without a last particle.
@@ -59,7 +72,7 @@ class KoreanOver:
         english = replace(
             question, text=asked.text, choices=choices, passage=Passage(passage.text) if text else None
         )
-        return Glossed(question, english, passage)
+        return Glossed(question, english, passage, asked)
 
     def _choice(self, text: str) -> str:
         if not is_korean(text):
@@ -123,13 +136,12 @@ class KoreanOver:
 
     def shown(self, answer: Answer) -> Answer:
         """An answer whose evidence bears Korean labels and relations, to be shown and not to be read again."""
-        graph = answer.evidence.subgraph
+        graph, glossed = answer.evidence.subgraph, self.gloss(answer.question)
         labels = tuple(map(self._label, graph.nodes, graph.labels))
         relations = tuple(map(korean_relation, graph.relations))
-        return replace(
-            answer,
-            evidence=replace(answer.evidence, subgraph=replace(graph, labels=labels, relations=relations)),
-        )
+        links = tuple(filter(None, (_in_korean(link, glossed) for link in graph.links)))
+        shown = replace(graph, labels=labels, relations=relations, links=links)
+        return replace(answer, evidence=replace(answer.evidence, subgraph=shown))
 
     def labels(self, names: Sequence[str], otherwise: Sequence[str]) -> list[str]:
         """The Korean label of each concept, or what is said otherwise where it has none."""
@@ -147,6 +159,13 @@ class KoreanOver:
         korean = [label for label in store.all_labels(entity) if label.language == "ko"]
         best = [label.text for label in korean if label.preferred] or [label.text for label in korean]
         return best[0] if best else otherwise
+
+
+def _in_korean(link: Link, glossed: Glossed) -> Link | None:
+    """A mention that was found in the gloss, where it stands in the Korean text."""
+    told = {NodeRole.PASSAGE: glossed.passage, NodeRole.QUESTION: glossed.asked}.get(link.part)
+    found = told and told.original(link.start, link.end)
+    return replace(link, start=found.start, end=found.end) if found else None
 
 
 def _as_asked(text: str) -> str:

@@ -12,6 +12,8 @@ from kgqa.types import (
     Candidate,
     Evidence,
     EvidencePath,
+    Link,
+    NodeRole,
     Passage,
     Question,
     Relation,
@@ -72,6 +74,8 @@ def test_words_that_the_passage_does_not_have_are_no_answer(graph):
 def test_concepts_and_paths_are_said_in_korean(graph):
     over = KoreanOver(graph)
     glossed = over.gloss(Question("꽃을 무엇으로 심니?"))
+    assert glossed.english.text == "What do you plant flowers with?"
+    plant = (glossed.english.text.index("plant"), glossed.english.text.index(" with"))
     subgraph = Subgraph(
         nodes=("urn:trowel", "urn:plant"),
         labels=("trowel", "plant flowers"),
@@ -80,12 +84,15 @@ def test_concepts_and_paths_are_said_in_korean(graph):
         roles=__import__("numpy").zeros(2, dtype="int32"),
         scores=__import__("numpy").ones(2, dtype="float32"),
         relations=tuple(graph.relations),
+        links=(Link(NodeRole.QUESTION, *plant, 1), Link(NodeRole.QUESTION, 0, 4, 1)),
     )
     path = EvidencePath((0,), (False,), 1.0)
     candidate = Candidate("trowel", Source.KNOWLEDGE, 0.9, concept="urn:trowel")
     answer = over.answer(answered(glossed.english, candidate, subgraph=subgraph, paths=(path,)), glossed)
     assert answer.text == "모종삽" and answer.evidence.subgraph.labels[0] == "trowel", "it can be read again"
     shown = over.shown(answer)
+    links = [glossed.korean.text[link.start : link.end] for link in shown.evidence.subgraph.links]
+    assert links == ["꽃을 무엇으로 심니", "무엇"]
     assert path_sentences(shown.evidence, path) == ["모종삽은 꽃을 심는 데 쓴다"]
     fact = answer_json(shown)["evidence"]["paths"][0]["triples"][0]
     assert (fact["head"], fact["relation"], fact["tail"]) == ("모종삽", "쓰임새", "꽃을 심다")
