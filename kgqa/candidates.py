@@ -20,14 +20,10 @@ LED = 0.95
 
 
 def with_added(candidates: list[Candidate], added: set[str], most: int) -> list[Candidate]:
-    """Candidates with the concepts of added facts among the first `most`, which are read again: what if it were so."""
-    later = [c for c in candidates[most:] if c.concept in added][: most // 2]
-    if not later:
-        return candidates
-    others = [c for c in candidates[:most] if c.concept not in added]
-    out = set(others[len(others) - len(later) :])
-    kept = [c for c in candidates[:most] if c not in out]
-    return [*kept, *later, *(c for c in candidates if c not in kept and c not in later)]
+    """Candidates with the concepts of added facts right behind the best, so that they are among the first `most`, which
+    are read again: what if it were so."""
+    given = [c for c in candidates[1:] if c.concept in added][: most // 2]
+    return [*candidates[:1], *given, *(c for c in candidates[1:] if c not in given)]
 
 
 def supposed(question: str, graph: Subgraph, added: set[str]) -> set[str]:

@@ -93,7 +93,7 @@ def read_again(
         for n, q in enumerate(questions)
         if not q.choices and likely[n] and len(concepts[n]) > 1 and n not in led
     ]
-    added = set(answerer.graph.names(answerer.graph.added_ends)) if len(answerer.graph.added_ends) else set()
+    added = _added(answerer)
     if added:
         concepts = [with_added(found, added, answerer.reading.reread) for found in concepts]
     found = list(concepts)
@@ -113,11 +113,13 @@ def second_reading(
     asked: Sequence[int],
 ) -> dict[int, Tensor]:
     """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
-    most `reread`, those that the first reading finds at all likely beside its best."""
+    most `reread`, those that the first reading finds at all likely beside its best, and ends of added facts."""
     rows: list[tuple[int, Question, Subgraph]] = []
+    added = _added(answerer)
     for n in asked:
         least = LEAST_AGAIN * concepts[n][0].score
-        likely = [c for c in concepts[n][: answerer.reading.reread] if c.score >= least]
+        first = concepts[n][: answerer.reading.reread]
+        likely = [c for c in first if c.score >= least or c.concept in added]
         if len(likely) < 2:  # nothing to compare it with
             continue
         best = [c.concept for c in likely if c.concept is not None]
@@ -129,6 +131,11 @@ def second_reading(
             for choice, graph in zip(choosing.choices, graphs, strict=True)
         ]
     return {n: torch.tensor(row).log_softmax(-1) for n, row in _one_by_one(answerer, rows).items()}
+
+
+def _added(answerer: Reads) -> set[str]:
+    ends = answerer.graph.added_ends
+    return set(answerer.graph.names(ends)) if len(ends) else set()
 
 
 def _one_by_one(answerer: Reads, rows: Sequence[tuple[int, Question, Subgraph]]) -> dict[int, list[float]]:

@@ -46,7 +46,7 @@ def test_what_facts_lead_to_comes_before_all_else() -> None:
 
 def test_ends_of_added_facts_are_among_those_read_again() -> None:
     candidates = [known(name, 1.0 - at / 10) for at, name in enumerate("abcdef")]
-    assert names(with_added(candidates, {"f"}, 4)) == ["a", "b", "c", "f", "d", "e"]
+    assert names(with_added(candidates, {"f"}, 4)) == ["a", "f", "b", "c", "d", "e"]
     assert with_added(candidates, {"a"}, 4) == candidates
 
 
