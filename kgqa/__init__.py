@@ -43,7 +43,9 @@ def load(
         from kgqa.graph.opening import open_graph
 
         graph = open_graph(graph)
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # torch reads it once: spinning threads slow all others
+    os.environ.setdefault(
+        "OMP_WAIT_POLICY", "passive"
+    )  # torch reads it once: spinning threads slow all others
     from kgqa.answerer import Answerer
     from kgqa.models.devices import spare_threads
 

@@ -310,7 +310,9 @@ class Answerer:
                 "reread": (again - reasoned) * share,
             }
         )
-        answers = [self._over_korean().answer(a, g) if g else a for a, g in zip(answers, glossed, strict=True)]
+        answers = [
+            self._over_korean().answer(a, g) if g else a for a, g in zip(answers, glossed, strict=True)
+        ]
         return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
 
     def as_read_again(
@@ -331,7 +333,9 @@ class Answerer:
         """What the heads say about a batch: computed on the reader's device, given on the CPU."""
         device = self.reader.device
         # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
-        half = torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
+        half = (
+            torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
+        )
         with self._reading, torch.inference_mode(), half:
             scores: Scores = self.reader(batch.to(device))
             return scores.to("cpu").float()

@@ -46,8 +46,12 @@ class TokenBatch(Movable):
     input_ids: Tensor  # (B, T) int64
     attention_mask: Tensor  # (B, T) bool
     token_type_ids: Tensor  # (B, T) int64
-    word_vector: Tensor | None = None  # (B, T, d) float32 vector of the token's word, zero where there is none
-    marks: Tensor | None = None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/overlap_features.py`
+    word_vector: Tensor | None = (
+        None  # (B, T, d) float32 vector of the token's word, zero where there is none
+    )
+    marks: Tensor | None = (
+        None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/overlap_features.py`
+    )
     part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
 
 
@@ -59,7 +63,9 @@ class TextBatch(Movable):
     attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
     token_type_ids: Tensor | None = None  # (B, T) int64, 1 for the second segment
     label: Tensor | None = None  # (B,) int64 of NSP or SOP: 1 where the second segment is not the next
-    joined: Tensor | None = None  # (B, T) bool: the token goes on the concept that the one before it belongs to
+    joined: Tensor | None = (
+        None  # (B, T) bool: the token goes on the concept that the one before it belongs to
+    )
 
 
 @dataclass(frozen=True)

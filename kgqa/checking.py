@@ -32,7 +32,9 @@ def check_question(question: Question) -> None:
         raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
     texts = (question.text, question.passage_text, question.id, *question.choices)
     if any(not _is_unicode(text) for text in texts):
-        raise InputError("the text holds half a letter (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8")
+        raise InputError(
+            "the text holds half a letter (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8"
+        )
     if any(not choice.strip() for choice in question.choices):
         raise InputError("a choice is empty; leave it out or write it")
 

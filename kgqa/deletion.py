@@ -77,7 +77,9 @@ def falls(
         question = replace(question, choices=(best.text, *(question.choices[n] for n in rival)))
         others = [subgraphs[n] for n in rival]
     variants = [[graph, *others] for graph in (shown, *(without_edges(shown, edges) for edges in struck))]
-    before, *after = [_log_odds(probability(a, best)) for a in reader.read([question] * len(variants), variants)]
+    before, *after = [
+        _log_odds(probability(a, best)) for a in reader.read([question] * len(variants), variants)
+    ]
     return [before - odds for odds in after]
 
 

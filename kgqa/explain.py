@@ -212,7 +212,9 @@ def evidence_turtle(answer: Answer, edges: Sequence[int] | None = None) -> str:
     graph = answer.evidence.subgraph
     rows = graph.edges[list(shown_edges(answer) if edges is None else edges)].tolist()
     named = {graph.nodes[n]: graph.labels[n] for head, _, tail in rows for n in (head, tail)}
-    named |= {graph.relations[r].name: graph.relations[r].words or graph.relations[r].label for _, r, _ in rows}
+    named |= {
+        graph.relations[r].name: graph.relations[r].words or graph.relations[r].label for _, r, _ in rows
+    }
     labels = [
         f"{_iri(name)} rdfs:label {json.dumps(label, ensure_ascii=False)} ."
         for name, label in sorted(named.items())
@@ -278,7 +280,8 @@ def influences_json(answerer: Answerer, answer: Answer) -> list[dict[str, Any]]:
     """The influences of the facts near an answer as plain data; raises InputError as they do."""
     found = [(item, answer.evidence.subgraph.triple(item.edge)) for item in influences(answerer, answer)]
     return [
-        {"sentence": i.sentence, "change": round(i.change, 4), "iri": [t.head, t.relation, t.tail]} for i, t in found
+        {"sentence": i.sentence, "change": round(i.change, 4), "iri": [t.head, t.relation, t.tail]}
+        for i, t in found
     ]
 
 

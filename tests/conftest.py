@@ -125,7 +125,12 @@ def vectors():
     """Word vectors in which each tool goes with its purpose."""
     from kgqa.models.word_vectors import WordVectors
 
-    topics = ["plant flower trowel garden", "build house excavator foundation", "bee honey hive smoker", "the a is"]
+    topics = [
+        "plant flower trowel garden",
+        "build house excavator foundation",
+        "bee honey hive smoker",
+        "the a is",
+    ]
     lemmas = [word for topic in topics for word in topic.split()]
     values = np.repeat(np.eye(len(topics), 8, dtype=np.float16), [len(t.split()) for t in topics], axis=0)
     return WordVectors(lemmas, 2 * values, np.repeat([9.0, 3.0], [12, 3]), {"made": "by hand"})

@@ -12,7 +12,9 @@ def test_what_is_shipped_is_there() -> None:
     assert assets.GRAPHS.is_dir() and assets.MODELS.is_dir()
 
 
-def test_the_environment_moves_caches_data_and_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_moves_caches_data_and_graphs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("XDG_CACHE_HOME", "KGQA_DATA", "KGQA_GRAPHS"):
         monkeypatch.delenv(name, raising=False)
     assert assets.cache_folder("graphs") == Path.home() / ".cache" / "kgqa" / "graphs"
@@ -25,7 +27,9 @@ def test_the_environment_moves_caches_data_and_graphs(tmp_path: Path, monkeypatc
     assert assets.expanded("$KGQA_DATA/kg") == str(tmp_path / "kg")
 
 
-def test_readers_and_encoders_are_found_by_path_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readers_and_encoders_are_found_by_path_or_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder, file in (("shipped/a", "reader.json"), ("own", "reader.json"), ("shipped/e", "config.json")):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / file).touch()

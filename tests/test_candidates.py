@@ -41,7 +41,11 @@ def test_a_second_reading_reorders_what_it_read_and_keeps_the_sum() -> None:
 def test_what_facts_lead_to_comes_before_all_else() -> None:
     graph = Subgraph(nodes=("a", "b", "c"), labels=("a", "b", "c"))
     led = [Led(2, 1.0, EvidencePath((0,), (True,), 1.0))]
-    assert names(led_first([known("a", 0.9), known("b", 0.05), known("c", 0.05)], led, graph)) == ["c", "a", "b"]
+    assert names(led_first([known("a", 0.9), known("b", 0.05), known("c", 0.05)], led, graph)) == [
+        "c",
+        "a",
+        "b",
+    ]
 
 
 def test_ends_of_added_facts_are_among_those_read_again() -> None:
@@ -60,5 +64,7 @@ def test_an_added_fact_decides_where_its_relation_is_asked_for_of_what_is_named(
     )
     assert supposed("What do you dig with?", graph, {"dig", "spoon", "work"}) == {"spoon"}
     assert not supposed("What do you dig with?", graph, {"sofa", "spoon"})
-    again = reordered([known("spade", 0.9), known("spoon", 0.1)], torch.tensor([-0.1, -2.5]), (0.5, 1.0), {"spoon"})
+    again = reordered(
+        [known("spade", 0.9), known("spoon", 0.1)], torch.tensor([-0.1, -2.5]), (0.5, 1.0), {"spoon"}
+    )
     assert names(again) == ["spoon", "spade"]

@@ -50,7 +50,9 @@ class Weighing:
             best = replace(TROWEL, score=0.1 + weight)
             paths = (EvidencePath((self.shown,), (False,), 1.0),)
             answers.append(
-                Answer(question, "trowel", Source.KNOWLEDGE, 0.5, (best,), Evidence(paths=paths, subgraph=graph))
+                Answer(
+                    question, "trowel", Source.KNOWLEDGE, 0.5, (best,), Evidence(paths=paths, subgraph=graph)
+                )
             )
         return answers
 
@@ -90,7 +92,9 @@ def test_only_the_chosen_choice_loses_facts_beside_one_other(digging: Subgraph) 
         def read(self, questions, subgraphs) -> list[Answer]:
             assert all(question.choices == ("b", "a") for question in questions)
             seen.extend([len(graph.edges) for graph in group] for group in subgraphs)
-            return [Answer(q, "b", Source.CHOICE, 0.5, (Candidate("b", Source.CHOICE, 0.5),)) for q in questions]
+            return [
+                Answer(q, "b", Source.CHOICE, 0.5, (Candidate("b", Source.CHOICE, 0.5),)) for q in questions
+            ]
 
     question = Question("what", ("a", "b", "c"))
     best = Candidate("b", Source.CHOICE, 0.5)
@@ -102,11 +106,17 @@ def test_only_the_chosen_choice_loses_facts_beside_one_other(digging: Subgraph) 
 def test_a_choice_given_twice_has_no_rival(digging: Subgraph) -> None:
     class Choosing:
         def read(self, questions, subgraphs) -> list[Answer]:
-            assert all(len(q.choices) == len(group) == 1 for q, group in zip(questions, subgraphs, strict=True))
-            return [Answer(q, "b", Source.CHOICE, 1.0, (Candidate("b", Source.CHOICE, 1.0),)) for q in questions]
+            assert all(
+                len(q.choices) == len(group) == 1 for q, group in zip(questions, subgraphs, strict=True)
+            )
+            return [
+                Answer(q, "b", Source.CHOICE, 1.0, (Candidate("b", Source.CHOICE, 1.0),)) for q in questions
+            ]
 
     best = Candidate("b", Source.CHOICE, 1.0)
-    answer = Answer(Question("what", ("b", "b")), "b", Source.CHOICE, 1.0, (best,), Evidence(subgraph=digging))
+    answer = Answer(
+        Question("what", ("b", "b")), "b", Source.CHOICE, 1.0, (best,), Evidence(subgraph=digging)
+    )
     assert falls(Choosing(), answer, [digging] * 2, [[0]]) == [0.0]  # type: ignore[arg-type]
 
 

@@ -27,10 +27,16 @@ def test_files_and_folders_exist(name: str) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_names_of_code_exist(name: str) -> None:
     """Quoted names such as `ReadingSettings` or `read_source` stand somewhere in the code."""
-    modules = [*(ROOT / "kgqa").rglob("*.py"), *(ROOT / "apps").rglob("*.py"), *(ROOT / "tests").glob("test_*.py")]
+    modules = [
+        *(ROOT / "kgqa").rglob("*.py"),
+        *(ROOT / "apps").rglob("*.py"),
+        *(ROOT / "tests").glob("test_*.py"),
+    ]
     code = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
     for quoted in re.findall(r"`([A-Za-z]+_?[A-Za-z_]*)(?:\([^`]*\)(?: -> \w+)?)?`", text):
-        is_code = ("_" in quoted and not quoted.startswith("my_")) or re.search(r"[a-z][A-Z]|^[A-Z][A-Za-z]+$", quoted)
+        is_code = ("_" in quoted and not quoted.startswith("my_")) or re.search(
+            r"[a-z][A-Z]|^[A-Z][A-Za-z]+$", quoted
+        )
         if is_code and "." not in quoted and not (ROOT / "training" / "data" / f"{quoted}.jsonl").exists():
             assert re.search(rf"\b{quoted}\b", code), f"{name}: {quoted}"

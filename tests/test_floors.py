@@ -149,7 +149,9 @@ def test_one_module_knows_where_things_lie() -> None:
     for path in MODULES:
         if name_of(path) != "assets":
             text = path.read_text(encoding="utf-8")
-            assert not re.search(r"\.parents\[|os\.environ\W.*(KGQA|XDG)", text), f"{name_of(path)}: ask assets.py"
+            assert not re.search(r"\.parents\[|os\.environ\W.*(KGQA|XDG)", text), (
+                f"{name_of(path)}: ask assets.py"
+            )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -53,7 +53,9 @@ def recipe(
     encoder.save_pretrained(tmp_path / "encoder")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(tokenizer_folder / name, tmp_path / "encoder")
-    (tmp_path / "own.jsonl").write_text("".join(json.dumps({**QUESTION, "id": str(n)}) + "\n" for n in range(8)))
+    (tmp_path / "own.jsonl").write_text(
+        "".join(json.dumps({**QUESTION, "id": str(n)}) + "\n" for n in range(8))
+    )
     (tmp_path / "recipe.toml").write_text(
         f"""
 name = "stranger"

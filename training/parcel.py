@@ -47,7 +47,9 @@ def needed(path: str, texts: set[str], graphs: bool) -> bool:
 
 def main() -> None:
     """Print what may be left out, or sizes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("recipe", type=Path, nargs="+")
     parser.add_argument("--leave-out", action="store_true")
     asked = parser.parse_args()

@@ -53,7 +53,11 @@ GRAPH = """
 """
 
 # 2. The questions. A passage tells of a deed; the fact that answers stands in the graph alone.
-PASSAGES = ["{who} wanted to {deed}.", "It was time to {deed}, so {who} began.", "{who} had to {deed} that morning."]
+PASSAGES = [
+    "{who} wanted to {deed}.",
+    "It was time to {deed}, so {who} began.",
+    "{who} had to {deed} that morning.",
+]
 ASKED = {
     "servesTo": ["What did {who} use?", "What tool did {who} need?", "What did {who} do it with?"],
     "takesPlaceIn": ["Where was {who}?", "Where did {who} do it?", "Where did it happen?"],

@@ -64,7 +64,11 @@ def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
 
     heard = {"out": out, "transfer": tokens // (3 * 8 * 128)}
     said = [setting.format(**heard) for setting in ROWS[name][1]]
-    said += [f"name={name}", f"data.corpus={out / 'corpus'}", f"trainer.max_tokens={1 if name == 'random' else tokens}"]
+    said += [
+        f"name={name}",
+        f"data.corpus={out / 'corpus'}",
+        f"trainer.max_tokens={1 if name == 'random' else tokens}",
+    ]
     if name == "random":
         said += ["trainer.learning_rate=1e-12"]
     begin = time.process_time()
@@ -111,7 +115,9 @@ def main() -> None:
             figures.write_text(json.dumps(found) + "\n", encoding="utf-8")
         lines.append(shown(name, json.loads(figures.read_text(encoding="utf-8"))))
         print(lines[-1], flush=True)
-    print("\n| variant | masked words | other | parts of speech | tokens a CPU second |\n|---|---|---|---|---|")
+    print(
+        "\n| variant | masked words | other | parts of speech | tokens a CPU second |\n|---|---|---|---|---|"
+    )
     print("\n".join(lines))
 
 

@@ -18,7 +18,9 @@ def classify_file(source: Path, target: Path, folder: Path, batch: int, device: 
     from kgqa.text.datasets.labelled import as_labelled
 
     classifier = Classifier(folder, device)
-    given = [(row, as_labelled(classifier.kind, row, f"{source}:{number}")) for number, row in rows_of(source)]
+    given = [
+        (row, as_labelled(classifier.kind, row, f"{source}:{number}")) for number, row in rows_of(source)
+    ]
     part = target.with_name(target.name + ".part")
     with part.open("w", encoding="utf-8") as out:
         for at in range(0, len(given), batch):

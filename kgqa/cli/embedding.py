@@ -29,7 +29,9 @@ def embed(
 
     opened = open_graph(graph)
     if not isinstance(opened, GraphStore):
-        raise InputError(f"{graph}: a remote graph cannot be embedded; import it first with kgqa graph import")
+        raise InputError(
+            f"{graph}: a remote graph cannot be embedded; import it first with kgqa graph import"
+        )
     losses: list[float] = []
     bar = iter(track(range(epochs), f"learning {method}", transient=True))
     next(bar)

@@ -33,7 +33,9 @@ Graph = Annotated[
     str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
 ]
 Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
-Device = Annotated[str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")]
+Device = Annotated[
+    str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")
+]
 Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
 Engine = Literal["local", "ray"]
 Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
@@ -97,7 +99,9 @@ def go_on(
     text: Annotated[str, typer.Argument(help="How the story begins.")],
     model: Annotated[str, typer.Option("--model", help="Folder of a causal language model.")],
     tokens: Annotated[int, typer.Option(min=1, help="To go on with, at most.")] = 40,
-    temperature: Annotated[float, typer.Option(min=0, help="0 takes the likeliest words; else they are drawn.")] = 0.0,
+    temperature: Annotated[
+        float, typer.Option(min=0, help="0 takes the likeliest words; else they are drawn.")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
     device: Device = "auto",
 ) -> None:
@@ -109,14 +113,20 @@ def go_on(
 
 @app.command()
 def predict(
-    source: Annotated[str, typer.Argument(metavar="IN.jsonl", help="One question a line; or Parquet, or an address.")],
-    target: Annotated[str, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order; or as IN.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN.jsonl", help="One question a line; or Parquet, or an address.")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order; or as IN.")
+    ],
     graph: Graph = "everyday",
     model: Model = DEFAULT_READER,
     batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
     device: Device = "auto",
     language: Language = "auto",
-    engine: Annotated[Engine, typer.Option(help="local, or ray: on the cluster that RAY_ADDRESS names.")] = "local",
+    engine: Annotated[
+        Engine, typer.Option(help="local, or ray: on the cluster that RAY_ADDRESS names.")
+    ] = "local",
     workers: Annotated[int, typer.Option(min=1, help="For ray: readers at work, a core or GPU each.")] = 2,
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
@@ -210,7 +220,9 @@ def train(
 def adapt(
     graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder, or shipped name.")],
     model: Model = DEFAULT_READER,
-    out: Annotated[Path | None, typer.Option(help="Folder of the reader; default runs/adapted-GRAPH.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the reader; default runs/adapted-GRAPH.")
+    ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Length of the training.")] = 5.0,
     questions: Annotated[int, typer.Option(min=20, help="Questions made of the graph's facts.")] = 600,
     steps: Annotated[int | None, typer.Option(min=1, help="End the training after so many steps.")] = None,
@@ -286,12 +298,20 @@ def serve(
     model: Annotated[list[str] | None, typer.Option(help="A reader to answer with; repeat.")] = None,
     device: Device = "auto",
     language: Language = "auto",
-    processes: Annotated[int, typer.Option(min=1, help="Processes that share the port and the graph's pages.")] = 1,
-    keys: Annotated[Path | None, typer.Option(help="File of API keys, one a line; else anyone may ask.")] = None,
-    rate: Annotated[float, typer.Option(min=0, help="Requests a minute of one caller in a process; 0: any.")] = 0,
+    processes: Annotated[
+        int, typer.Option(min=1, help="Processes that share the port and the graph's pages.")
+    ] = 1,
+    keys: Annotated[
+        Path | None, typer.Option(help="File of API keys, one a line; else anyone may ask.")
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Requests a minute of one caller in a process; 0: any.")
+    ] = 0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds from question to answer.")] = 30,
     batch: Annotated[int, typer.Option(min=1, help="Questions of many callers read together.")] = 16,
-    waiting: Annotated[int, typer.Option(min=1, help="Questions that may wait; beyond, callers get 503.")] = 1000,
+    waiting: Annotated[
+        int, typer.Option(min=1, help="Questions that may wait; beyond, callers get 503.")
+    ] = 1000,
     log_texts: Annotated[bool, typer.Option(help="Write questions and passages to the log.")] = False,
 ) -> None:
     """Answer over HTTP: /v1/answer, /v1/answers, /v1/explain, /v1/what-if; described at /docs."""
@@ -301,7 +321,12 @@ def serve(
     from kgqa.serving.guarding import Limits
 
     limits = Limits(
-        serving.read_keys(keys), rate, timeout_s=timeout, batch=batch, most_waiting=waiting, log_texts=log_texts
+        serving.read_keys(keys),
+        rate,
+        timeout_s=timeout,
+        batch=batch,
+        most_waiting=waiting,
+        log_texts=log_texts,
     )
     models, graphs = tuple(model or (DEFAULT_READER,)), tuple(graph or ("everyday",))
     serving.serve(serving.Served(models, graphs, device, language, limits), host, port, processes)
@@ -313,7 +338,9 @@ def mcp(
     model: Model = DEFAULT_READER,
     device: Device = "auto",
     language: Language = "auto",
-    http: Annotated[int | None, typer.Option(min=1, max=65535, help="Port on this machine; else stdin.")] = None,
+    http: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port on this machine; else stdin.")
+    ] = None,
 ) -> None:
     """Offer an agent the tools answer, explain and graph_search (Model Context Protocol)."""
     from kgqa.cli.serving import serve_tools

@@ -148,7 +148,13 @@ def _bring(answers: Path, name: str) -> None:
 
             rows = [json.loads(line) for line in lines]
             for row in rows:  # nested parts stay JSON: of other questions they have other fields
-                row.update({k: json.dumps(v, ensure_ascii=False) for k, v in row.items() if isinstance(v, dict | list)})
+                row.update(
+                    {
+                        k: json.dumps(v, ensure_ascii=False)
+                        for k, v in row.items()
+                        if isinstance(v, dict | list)
+                    }
+                )
             pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise InputError(f"{name}: cannot be written ({_line(error)}); check address and rights") from None
@@ -217,7 +223,8 @@ def _answered(
         prompter = open_prompter(model, 0, None, "token", device)
         while chunk := list(islice(rest, batch)):
             yield [
-                json.dumps(answer_json(answer), ensure_ascii=False) + "\n" for answer in prompter.answer_many(chunk)
+                json.dumps(answer_json(answer), ensure_ascii=False) + "\n"
+                for answer in prompter.answer_many(chunk)
             ]
         return
     answerer = Answerer.load(model, graph, device=device, language=language)

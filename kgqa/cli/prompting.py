@@ -61,7 +61,9 @@ def prompt_one(asked: Question, prompter: Prompter, as_json: bool) -> None:
         print(json.dumps(answer_json(answer), ensure_ascii=False))
         return
     print(answer.text or "(no answer)")
-    print(f"said by {prompter.name}, {len(prompter.shown)} examples shown, likelihood {answer.confidence:.0%}")
+    print(
+        f"said by {prompter.name}, {len(prompter.shown)} examples shown, likelihood {answer.confidence:.0%}"
+    )
     if len(answer.candidates) > 1:
         print("or: " + ", ".join(f"{c.text} ({c.score:.0%})" for c in answer.candidates[1:4]))
 
@@ -73,7 +75,9 @@ def as_question(question: str, passage: str, choices: Sequence[str]) -> Question
     return Question(question, tuple(choices), Passage(read_passage(passage)) if passage else None)
 
 
-def evaluate_prompted(task: str, data: Path | None, prompter: Prompter, limit: int | None, as_json: bool) -> None:
+def evaluate_prompted(
+    task: str, data: Path | None, prompter: Prompter, limit: int | None, as_json: bool
+) -> None:
     """Score a causal language model on a data set and print the figures.
 
     Raises:
@@ -86,7 +90,13 @@ def evaluate_prompted(task: str, data: Path | None, prompter: Prompter, limit: i
     if not examples:
         raise InputError(f"{data or task}: no questions found")
     figures = evaluate(prompter.answer_many, examples)
-    told = {"task": task, "model": prompter.name, "shots": len(prompter.shown), "questions": len(examples), **figures}
+    told = {
+        "task": task,
+        "model": prompter.name,
+        "shots": len(prompter.shown),
+        "questions": len(examples),
+        **figures,
+    }
     if as_json:
         print(json.dumps(told))
         return
@@ -94,7 +104,9 @@ def evaluate_prompted(task: str, data: Path | None, prompter: Prompter, limit: i
         print(f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}")
 
 
-def continue_text(text: str, model: str, tokens: int, temperature: float, seed: int, device: str = "auto") -> None:
+def continue_text(
+    text: str, model: str, tokens: int, temperature: float, seed: int, device: str = "auto"
+) -> None:
     """Print a text and what a causal language model goes on with."""
     from kgqa.models.language.prompting import load_prompter
 

@@ -71,7 +71,10 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     ranked = sorted(manifest["relations"], key=lambda row: -row["count"])
     print_table(
         ["relation", "words", "facts", "name"],
-        [[row["label"], row["words"] or row["label"], f"{row['count']:,}", row["name"]] for row in ranked[:30]],
+        [
+            [row["label"], row["words"] or row["label"], f"{row['count']:,}", row["name"]]
+            for row in ranked[:30]
+        ],
     )
     if len(ranked) > 30:
         typer.echo(f"and {len(ranked) - 30} more relations")

@@ -32,7 +32,9 @@ def learn(recipe: Path, overrides: list[str], out: Path | None, show: list[str])
     folder = out or Path("runs") / loaded.name
     vectors.save(folder / FILE)
     counted = int(vectors.about["words"])
-    print(f"{counted:,} words read; {len(vectors.lemmas):,} vectors of {vectors.size} numbers: {folder / FILE}")
+    print(
+        f"{counted:,} words read; {len(vectors.lemmas):,} vectors of {vectors.size} numbers: {folder / FILE}"
+    )
     for word in show:
         near = ", ".join(name for name, _ in vectors.nearest(word))
         print(f"{word}: {near or 'not in the vocabulary'}")

@@ -67,7 +67,9 @@ def _scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tu
     """The gate's scores (Q, C), the right classes (Q,), and both readings of the knowledge questions."""
     asked = [example for example in examples if example.source is not Source.CHOICE]
     if len(asked) < 30:
-        raise InputError(f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more")
+        raise InputError(
+            f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
+        )
     found, readings = [], []
     for at in range(0, len(asked), batch):
         chunk = asked[at : at + batch]

@@ -142,7 +142,9 @@ def compare(
                 faithful = deletion_test(reader, asked)
             values, chance, took = ask(reader, part)
             size = parameters(run / "export") if ROWS[row] else 0
-            found.append(Outcome(row, seed, part.settings.name, values, chance, size, minutes, took, faithful))
+            found.append(
+                Outcome(row, seed, part.settings.name, values, chance, size, minutes, took, faithful)
+            )
             means = ", ".join(f"{name} {100 * np.mean(v):.1f}" for name, v in values.items())
             print(f"    {part.settings.name}: {means}, {took:.0f} ms", file=sys.stderr, flush=True)
         run.mkdir(parents=True, exist_ok=True)

@@ -70,7 +70,9 @@ class RetrievalAlone:
                 free = np.flatnonzero(graph.roles == int(NodeRole.OTHER))
                 best = free[np.argsort(-graph.scores[free], kind="stable")][:10].tolist()
                 found = [
-                    Candidate(graph.labels[n], Source.KNOWLEDGE, float(graph.scores[n]), concept=graph.nodes[n])
+                    Candidate(
+                        graph.labels[n], Source.KNOWLEDGE, float(graph.scores[n]), concept=graph.nodes[n]
+                    )
                     for n in best
                 ]
             text, source = (found[0].text, found[0].source) if found else (None, Source.NONE)

@@ -26,7 +26,9 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
     ids = [*(named[named >= 0].tolist()), *plain.tolist(), *base.tolist()]
     if not ids:
         parts = graph.find_parts([word for word, _, _ in words(text)])
-        ids = [entity for found in parts for entity in found.tolist() if all(entity in other for other in parts)]
+        ids = [
+            entity for found in parts for entity in found.tolist() if all(entity in other for other in parts)
+        ]
     return np.array(list(dict.fromkeys(ids)), dtype=np.int32)
 
 

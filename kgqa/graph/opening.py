@@ -24,7 +24,10 @@ _SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describ
 
 
 def open_graph(
-    source: str | Path, language: str = "en", headers: Mapping[str, str] | None = None, graphs: Sequence[str] = ()
+    source: str | Path,
+    language: str = "en",
+    headers: Mapping[str, str] | None = None,
+    graphs: Sequence[str] = (),
 ) -> KnowledgeGraph:
     """Open a graph by shipped name, store folder, RDF or TSV file, or URL of a SPARQL endpoint.
 

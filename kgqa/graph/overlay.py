@@ -43,7 +43,9 @@ class OverlayGraph:
         table = {relation.name: number for number, relation in enumerate(base.relations)}
         unknown = dict.fromkeys(fact.triple.relation for fact in added if fact.triple.relation not in table)
         if unknown and base.is_remote:  # its table grows while it is asked
-            raise InputError(f"{next(iter(unknown))}: the graph {base.name} has no such relation; take one that it has")
+            raise InputError(
+                f"{next(iter(unknown))}: the graph {base.name} has no such relation; take one that it has"
+            )
         table |= {name: len(table) + place for place, name in enumerate(unknown)}
         new = [Relation(name, split_local_name(name) or name) for name in unknown]
         self._relations = [*base.relations, *new] if new else []
@@ -132,7 +134,9 @@ class OverlayGraph:
         """Id of each name, -1 where neither the graph beneath nor an added fact has it."""
         found = self.base.ids(names)
         new = {name: self._first + i for i, (name, _) in enumerate(self._new)}
-        return np.array([new.get(name, i) for name, i in zip(names, found.tolist(), strict=True)], dtype=np.int32)
+        return np.array(
+            [new.get(name, i) for name, i in zip(names, found.tolist(), strict=True)], dtype=np.int32
+        )
 
     def _said(self, entities: Ints, below: list[str], column: int) -> list[str]:
         rest = iter(below)
@@ -167,8 +171,14 @@ class OverlayGraph:
         """What added facts call concepts of the graph beneath whose preferred label is another."""
         if self.is_remote:
             return {}
-        said = [pair for (triple, labels) in added for pair in zip((triple.head, triple.tail), labels, strict=True)]
-        known = dict(zip(said, self.base.ids([name for name, _ in said]).tolist(), strict=True)) if said else {}
+        said = [
+            pair
+            for (triple, labels) in added
+            for pair in zip((triple.head, triple.tail), labels, strict=True)
+        ]
+        known = (
+            dict(zip(said, self.base.ids([name for name, _ in said]).tolist(), strict=True)) if said else {}
+        )
         return {
             entity: label
             for (name, label), entity in known.items()

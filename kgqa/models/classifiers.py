@@ -133,7 +133,9 @@ class Encoding:
 
     def length(self, row: Labelled) -> int:
         """About how long a row is, for batches of like length."""
-        return len(row.text) + len(row.second) + sum(map(len, row.words)) + max(map(len, row.endings), default=0)
+        return (
+            len(row.text) + len(row.second) + sum(map(len, row.words)) + max(map(len, row.endings), default=0)
+        )
 
     def __call__(self, rows: Sequence[Labelled]) -> TaskBatch:
         """The rows as a batch; classes that are not known are -100.
@@ -157,7 +159,9 @@ class Encoding:
     def _pad(self, pairs: Sequence[tuple[str, str]]) -> TokenBatch:
         firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
         rows = sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens)
-        if self.causal and self.marks.mask is not None:  # Extract: a mark of its own, which no text has taught
+        if (
+            self.causal and self.marks.mask is not None
+        ):  # Extract: a mark of its own, which no text has taught
             rows = [([*ids[:-1], self.marks.mask], begin) for ids, begin in rows]
         return pad_rows(rows, self.marks.pad)
 
@@ -207,11 +211,20 @@ class Classifier:
 
             config = AutoConfig.from_pretrained(folder, local_files_only=True)
             auto = getattr(transformers, _auto(self.kind))
-            self.model = auto.from_pretrained(folder, config=config, local_files_only=True, dtype=torch.float32)
+            self.model = auto.from_pretrained(
+                folder, config=config, local_files_only=True, dtype=torch.float32
+            )
         self.device = find_device(device)
         self.model.eval().to(self.device)
         causal = Stepper(self.model.base_model).causal
-        made = (load_tokenizer(folder), self.kind, labels, self.card["max_tokens"], causal, self.card["both_orders"])
+        made = (
+            load_tokenizer(folder),
+            self.kind,
+            labels,
+            self.card["max_tokens"],
+            causal,
+            self.card["both_orders"],
+        )
         self.encode = Encoding(*made)
 
     @torch.inference_mode()
@@ -229,7 +242,9 @@ def task_scores(model: Any, batch: TaskBatch, kind: Kind) -> Tensor:
     return found if batch.turned is None else found + scores(model, batch.turned, kind)
 
 
-def decide(found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: Encoding) -> list[dict[str, Any]]:
+def decide(
+    found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: Encoding
+) -> list[dict[str, Any]]:
     """Scores in words. Words beyond the longest row are tagged "O"."""
     told: list[dict[str, Any]] = []
     for n, row in enumerate(rows):
@@ -243,7 +258,9 @@ def decide(found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: En
         if encode.kind == "ending":
             told.append({"ending": best_one, "text": row.endings[best_one], "scores": mine})
         else:
-            told.append({"label": encode.labels[best_one], "scores": dict(zip(encode.labels, mine, strict=True))})
+            told.append(
+                {"label": encode.labels[best_one], "scores": dict(zip(encode.labels, mine, strict=True))}
+            )
     return told
 
 
@@ -253,7 +270,9 @@ def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
         from safetensors.torch import save_file
 
         save_model(model.base_model, folder)
-        save_file({n: v.detach().cpu().contiguous() for n, v in model.out.state_dict().items()}, folder / HEAD)
+        save_file(
+            {n: v.detach().cpu().contiguous() for n, v in model.out.state_dict().items()}, folder / HEAD
+        )
     else:
         save_model(model, folder)
     (folder / CARD).write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -268,7 +287,11 @@ def read_task(folder: Path) -> dict[str, Any]:
     path = Path(folder) / CARD
     try:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {"kind": card["kind"], "labels": card["labels"], "max_tokens": card["max_tokens"],
-                "both_orders": card["both_orders"]}
+        return {
+            "kind": card["kind"],
+            "labels": card["labels"],
+            "max_tokens": card["max_tokens"],
+            "both_orders": card["both_orders"],
+        }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: no classifier here ({error}); train one with a [task]") from error

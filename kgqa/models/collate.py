@@ -329,7 +329,9 @@ class Collator:
         )
         return graph_batch, torch.tensor(accepted)
 
-    def _pack_features(self, features: Sequence[Sequence[NDArray[np.float32]]], width: int) -> dict[str, Tensor]:
+    def _pack_features(
+        self, features: Sequence[Sequence[NDArray[np.float32]]], width: int
+    ) -> dict[str, Tensor]:
         if self.words is None:
             return {}
         table = np.zeros((len(features), width, 2 + MARKS), dtype=np.float32)
@@ -373,7 +375,9 @@ def _pad(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
 def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
     """Tokens that overlap the character range, at most four. Offsets rise, so the first is found by halving."""
     found: list[int] = []
-    for token in range(bisect_right(encoding.offsets, start, key=lambda offset: offset[1]), len(encoding.offsets)):
+    for token in range(
+        bisect_right(encoding.offsets, start, key=lambda offset: offset[1]), len(encoding.offsets)
+    ):
         left, right = encoding.offsets[token]
         if left >= end or len(found) == 4:
             break

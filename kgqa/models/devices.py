@@ -27,7 +27,9 @@ def find_device(name: str = "auto") -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         raise InputError(f"{name}: no device is called so; here are {known}") from None
-    if not there.get(device.type) or (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()):
+    if not there.get(device.type) or (
+        device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()
+    ):
         raise InputError(f"{name}: this machine has no such device; here are {known}")
     return device
 
@@ -58,7 +60,9 @@ def multiplies_in_bf16(device: torch.device) -> bool:
         return wanted == "bf16"
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # unknown to older versions of torch
+    found: dict[str, bool] = getattr(
+        torch.cpu, "get_capabilities", dict
+    )()  # unknown to older versions of torch
     return device.type == "cpu" and any(found.get(name) for name in ("avx512_bf16", "amx_bf16"))
 
 

@@ -103,7 +103,9 @@ def say(subgraph: Subgraph, edge: int) -> str:
     """A fact in words: "to plant flowers, people use a trowel"."""
     head, number, tail = (int(v) for v in subgraph.edges[edge])
     relation = subgraph.relations[number]
-    return say_fact(subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail])
+    return say_fact(
+        subgraph.labels[head], relation.name, relation.words or relation.label, subgraph.labels[tail]
+    )
 
 
 def facts_of(table: PathTable, nodes: Sequence[int], count: int) -> str:

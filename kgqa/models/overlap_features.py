@@ -148,7 +148,9 @@ def token_features(text: TextWords, part: int, marked: NDArray[np.float32]) -> N
     return of_token
 
 
-def overlap_features(asked: TextWords | None, chosen: TextWords | None, passage: TextWords | None) -> Features | None:
+def overlap_features(
+    asked: TextWords | None, chosen: TextWords | None, passage: TextWords | None
+) -> Features | None:
     """Features of a question with its choice and passage; None where their words were not read."""
     if asked is None or passage is None:
         return None

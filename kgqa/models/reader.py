@@ -152,9 +152,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
             (folder / name).write_bytes(source.read_bytes())
     sums = {name: _checksum(folder / name) for name in files}
     about = {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card, "checksums": sums}
-    (folder / f".{CARD}").write_text(
-        json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    (folder / f".{CARD}").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     os.replace(folder / f".{CARD}", folder / CARD)
 
 
@@ -164,7 +162,9 @@ def _shards(encoder: PreTrainedModel, state: dict[str, Tensor], folder: Path) ->
     Both files and their index are Hugging Face's own form of a checkpoint in parts.
     """
     words = encoder.get_input_embeddings().weight
-    frozen = [name for name, value in encoder.named_parameters() if value is words and not words.requires_grad]
+    frozen = [
+        name for name, value in encoder.named_parameters() if value is words and not words.requires_grad
+    ]
     if not frozen:
         return {WEIGHTS: state}
     first, second = (f"model-0000{number}-of-00002.safetensors" for number in (1, 2))
@@ -232,11 +232,15 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     except InputError:
         raise
     except Exception as error:  # a damaged configuration may fail anywhere in the encoder's own code
-        raise InputError(f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again") from error
+        raise InputError(
+            f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again"
+        ) from error
     try:
         for name, expected in card.get("checksums", {}).items():
             if _checksum(folder / Path(name).name) != expected:
-                raise InputError(f"{folder / name}: damaged (its checksum is another); copy the checkpoint again")
+                raise InputError(
+                    f"{folder / name}: damaged (its checksum is another); copy the checkpoint again"
+                )
         encoder_state = _encoder_state(folder)
         own_state = load_file(folder / "reader.safetensors")
         absent, more = encoder.load_state_dict(
@@ -249,7 +253,15 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         )
     except InputError:
         raise
-    except (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeError, SafetensorError) as error:
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        SafetensorError,
+    ) as error:
         raise InputError(
             f"{folder}: the checkpoint does not fit this version ({_line(error)}); train it again"
         ) from error

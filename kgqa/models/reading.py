@@ -49,4 +49,6 @@ def settings_of(card: Mapping[str, Any]) -> ReadingSettings:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"the reader's card: reading.{place}: {first['msg']}; copy the checkpoint again") from None
+        raise InputError(
+            f"the reader's card: reading.{place}: {first['msg']}; copy the checkpoint again"
+        ) from None

@@ -27,7 +27,9 @@ def save_named(path: Path, kind: str, names: Sequence[str], rows: Rows, about: d
     os.replace(temporary, path)
 
 
-def load_named(path: Path, kind: str, keys: Sequence[str], made_by: str) -> tuple[list[str], Rows, dict[str, str]]:
+def load_named(
+    path: Path, kind: str, keys: Sequence[str], made_by: str
+) -> tuple[list[str], Rows, dict[str, str]]:
     """Names, rows and what is told about them.
 
     Raises:

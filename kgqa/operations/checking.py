@@ -47,7 +47,9 @@ def checked(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
     if not joined:
         for kind, chains in kinds_of(graph, list(owner)).items():
             if kind in owner:
-                joined += [row for chain in chains if owner[chain[0].head] != owner[kind] for row in chain][:3]
+                joined += [row for chain in chains if owner[chain[0].head] != owner[kind] for row in chain][
+                    :3
+                ]
     if not joined:
         joined = _joined_by_instance(graph, owner)
     if joined:

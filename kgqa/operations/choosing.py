@@ -28,7 +28,9 @@ class Reads(Protocol):
 
     graph: KnowledgeGraph
 
-    def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]: ...
+    def read(
+        self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]
+    ) -> list[Answer]: ...
 
     def confidence(self, candidate: Candidate) -> float: ...
 
@@ -85,7 +87,10 @@ def choose(
         linked = [replace(part, links=(*part.links, *_named_in(text, part.labels[0]))) for part in parts]
         (answer,) = reader.read([Question(text, tuple(labels))], [linked])
         scores = {c.text: c.score for c in answer.candidates}
-        log = [sum_ + math.log(max(scores.get(label, 0.0), 1e-6)) for sum_, label in zip(log, labels, strict=True)]
+        log = [
+            sum_ + math.log(max(scores.get(label, 0.0), 1e-6))
+            for sum_, label in zip(log, labels, strict=True)
+        ]
     shared = [ALIKE * alike(said, _about(graph, option)) for option in kept]
     weight = [math.exp(value / len(texts) + more) for value, more in zip(log, shared, strict=True)]
     weight = [value * (prior[at] if prior else 1.0) for at, value in enumerate(weight)]

@@ -63,7 +63,9 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
     low = how.low
     if scale.dated and how.base in ("old", "young"):
         low = how.base == "old"
-    order = sorted(scale.values, key=lambda e: (scale.values[e].amount if low else -scale.values[e].amount, e))
+    order = sorted(
+        scale.values, key=lambda e: (scale.values[e].amount if low else -scale.values[e].amount, e)
+    )
     if scale.values[order[0]].amount == scale.values[order[1]].amount:
         return None
     winner = order[0]
@@ -83,7 +85,9 @@ def _fitting(scales: Sequence[_Scale], how: Asked) -> list[_Scale]:
     if how.of_time:
         dated = [scale for scale in scales if scale.dated]
         return dated or ([scale for scale in scales if how.base in ("old", "young")])
-    return [s for s in scales if not any(value.unit in ("date", "time of day") for value in s.values.values())]
+    return [
+        s for s in scales if not any(value.unit in ("date", "time of day") for value in s.values.values())
+    ]
 
 
 def _rivals(text: str, things: list[Thing]) -> list[Thing]:
@@ -127,13 +131,17 @@ def _scales(graph: KnowledgeGraph, entities: Sequence[int], owner: dict[int, int
         for anchor, step, row in middles[group.anchor]
     ]
     # what two things share tells them not apart
-    return found + [s for s in _shared(graph, further, owner, wanted) if len({v.amount for v in s.values.values()}) > 1]
+    return found + [
+        s for s in _shared(graph, further, owner, wanted) if len({v.amount for v in s.values.values()}) > 1
+    ]
 
 
 _Path = tuple[int, tuple[tuple[int, bool], ...], tuple[Row, ...], int]
 
 
-def _shared(graph: KnowledgeGraph, paths: Sequence[_Path], owner: dict[int, int], wanted: int) -> list[_Scale]:
+def _shared(
+    graph: KnowledgeGraph, paths: Sequence[_Path], owner: dict[int, int], wanted: int
+) -> list[_Scale]:
     ends = list(dict.fromkeys(end for *_, end in paths))
     named = _values_of(graph, ends)
     scales: dict[tuple[tuple[tuple[int, bool], ...], str], _Scale] = {}
@@ -164,6 +172,8 @@ def _without_rivals(text: str, how: Asked, name: str) -> str:
         return f"How many {how.base} does {name} have?"
     if how.of_time and how.base not in ("old", "young", "new"):
         clause = re.split(r",|\bthan\b|\?", text)[0]
-        rest = re.sub(r"^\W*(?:which|who|what)\b|\b\w*(?:er|est|first|last)\b", "", clause, flags=re.IGNORECASE)
+        rest = re.sub(
+            r"^\W*(?:which|who|what)\b|\b\w*(?:er|est|first|last)\b", "", clause, flags=re.IGNORECASE
+        )
         return f"When {' '.join(rest.split())} {name}?"
     return f"How {how.base} is {name}?"

@@ -72,7 +72,9 @@ def _things(graph: KnowledgeGraph, question: Question, subgraph: Subgraph) -> li
             names = list(dict.fromkeys(subgraph.nodes[n] for span in spans for n in at[span]))
             known = dict(zip(names, graph.ids(names).tolist(), strict=True))
             found = [
-                Thing(*span, tuple(e for n in dict.fromkeys(at[span]) if (e := known[subgraph.nodes[n]]) >= 0))
+                Thing(
+                    *span, tuple(e for n in dict.fromkeys(at[span]) if (e := known[subgraph.nodes[n]]) >= 0)
+                )
                 for span in sorted(spans)
             ]
             # a passage's places are not the question's
@@ -80,7 +82,9 @@ def _things(graph: KnowledgeGraph, question: Question, subgraph: Subgraph) -> li
     return []
 
 
-def _answer(reader: Reads, answer: Answer, found: Computed, things: Sequence[Thing], base: Subgraph) -> Answer:
+def _answer(
+    reader: Reads, answer: Answer, found: Computed, things: Sequence[Thing], base: Subgraph
+) -> Answer:
     rows = found.rows[:MOST_SHOWN]
     anchors = [e for thing in things for e in thing.entities]
     graph = subgraph_of(reader.graph, rows, anchors, base)

@@ -41,7 +41,9 @@ def counted(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
     options = [option(graph, group) for group in candidates]
     prior = [_first_opinion(graph, group, ranked) for group in candidates]
     # how many is asked of what there can be several of
-    prior = [p if len(g.ends) > 1 or g in numbers else p * SINGLE for p, g in zip(prior, candidates, strict=True)]
+    prior = [
+        p if len(g.ends) > 1 or g in numbers else p * SINGLE for p, g in zip(prior, candidates, strict=True)
+    ]
     weights = choose(reader, [question.text, which], _with_kinds(graph, options), question.text, prior)
     best = max(range(len(candidates)), key=lambda at: weights[at])
     group = candidates[best]

@@ -176,7 +176,12 @@ def silence(made: Plan, subgraph: Subgraph, first: Mapping[str, float], read: Se
             for (n, end), score in zip(made.chosen, read, strict=True)
         ]
     )
-    return SILENT + SILENT_LACKS * made.lacks + SILENT_WORTH * float(worth[-1]) + SILENT_MARGIN * margin_of(worth)
+    return (
+        SILENT
+        + SILENT_LACKS * made.lacks
+        + SILENT_WORTH * float(worth[-1])
+        + SILENT_MARGIN * margin_of(worth)
+    )
 
 
 def margin_of(worth: NDArray[np.float64]) -> float:

@@ -63,7 +63,10 @@ def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = 
     wanted = ids(dict.fromkeys(entities))
     if not len(wanted):
         return []
-    return [Row(*row) for row in zip(*(column.tolist() for column in graph.neighbours(wanted, limit)), strict=True)]
+    return [
+        Row(*row)
+        for row in zip(*(column.tolist() for column in graph.neighbours(wanted, limit)), strict=True)
+    ]
 
 
 def groups_of(graph: KnowledgeGraph, anchors: Sequence[int], limit: int | None = None) -> list[Group]:

@@ -35,7 +35,9 @@ def pattern(head: str, relation: str, tail: str) -> str:
     return f"{first} {path(relation)} {last} ."
 
 
-def count_query(anchor: str, relation: str, forward: bool, kind: tuple[str, Sequence[str]] | None = None) -> str:
+def count_query(
+    anchor: str, relation: str, forward: bool, kind: tuple[str, Sequence[str]] | None = None
+) -> str:
     """How many there are; `kind` is a kind that is counted alone, and the relations that lead to it."""
     lines = [pattern(anchor, relation, "?thing") if forward else pattern("?thing", relation, anchor)]
     if kind:
@@ -56,7 +58,10 @@ def ask_query(facts: Sequence[tuple[str, str, str]]) -> str:
 
 def joined_query(first: Sequence[str], second: Sequence[str]) -> str:
     """Whether any fact joins one of the first concepts and one of the second."""
-    ends = [f"VALUES {name} {{ {' '.join(map(written, those))} }}" for name, those in (("?a", first), ("?b", second))]
+    ends = [
+        f"VALUES {name} {{ {' '.join(map(written, those))} }}"
+        for name, those in (("?a", first), ("?b", second))
+    ]
     return "ASK {\n  " + "\n  ".join([*ends, "{ ?a ?relation ?b } UNION { ?b ?relation ?a }"]) + "\n}"
 
 

@@ -70,7 +70,11 @@ def value_of(name: str) -> Value | None:
 def is_date(name: str, value: Value) -> bool:
     """Whether a value is a date, a mere number that reads like a year included."""
     text = split_literal(name)[0] if name.startswith('"') else name
-    return value.unit == "date" or bool(_YEAR.fullmatch(text) and 100 <= value.amount <= 2200) or value.unit == "year"
+    return (
+        value.unit == "date"
+        or bool(_YEAR.fullmatch(text) and 100 <= value.amount <= 2200)
+        or value.unit == "year"
+    )
 
 
 def is_count(name: str) -> bool:

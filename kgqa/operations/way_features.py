@@ -22,7 +22,9 @@ from kgqa.types import NodeRole, Relation, Subgraph
 MOST_NAMES = 5
 """Ends of a way whose names are looked at."""
 _ASKS_KIND = re.compile(r"\b(?:kinds?|types?|sorts?|class|category|genus)\b", re.IGNORECASE)
-_ASKS_WHAT = re.compile(r"^what (?:is|are) [^?]*(?<! for)(?<! of)(?<! with)(?<! from)(?<! in)\??$", re.IGNORECASE)
+_ASKS_WHAT = re.compile(
+    r"^what (?:is|are) [^?]*(?<! for)(?<! of)(?<! with)(?<! from)(?<! in)\??$", re.IGNORECASE
+)
 
 _ROLE_OF = re.compile(
     r"^(.*)\bthe ([\w' -]+?) (of|from|in|at|on|by|with|for|that|which|who|whom|whose|where)\b([\w' -]*)$",
@@ -31,7 +33,9 @@ _ROLE_OF = re.compile(
 _REDUCED = re.compile(r"^(.*)\bthe ([\w-]+) (?:the )?$", re.IGNORECASE)
 _BY = re.compile(r"\b(?:is|are|was|were|been)\b.*\bby (?:the )?$", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did) (?:the )?$", re.IGNORECASE)
-_DONE_TO = re.compile(r"(?:who|what|which \w+) (?!is |are |was |were |has |had )\w+ (?:the )?$", re.IGNORECASE)
+_DONE_TO = re.compile(
+    r"(?:who|what|which \w+) (?!is |are |was |were |has |had )\w+ (?:the )?$", re.IGNORECASE
+)
 _NOUN_OF = {
     "long": "length duration",
     "high": "height elevation",
@@ -55,7 +59,9 @@ _NOUN_OF = {
     "when": "date time",
 }
 """Nouns of the adjectives, verbs and adverbs that ask for a value or a place."""
-_MEASURES = frozenset(" ".join(nouns for word, nouns in _NOUN_OF.items() if not word.startswith("wh")).split())
+_MEASURES = frozenset(
+    " ".join(nouns for word, nouns in _NOUN_OF.items() if not word.startswith("wh")).split()
+)
 _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 
 
@@ -100,7 +106,9 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
     inner, outer = nested_in(question, subgraph, sources)
     kind = 1.0
     if not asked_kinds - set(sources):
-        kind = -1.0 if _ASKS_KIND.search(question) else float(bool(rests[0]) or not _ASKS_WHAT.match(question))
+        kind = (
+            -1.0 if _ASKS_KIND.search(question) else float(bool(rests[0]) or not _ASKS_WHAT.match(question))
+        )
     wanted = value_asked(question)
     measured = _other_measure(question)
     between = between_in(subgraph, sources)
@@ -120,10 +128,13 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
         through = two and middle_of(subgraph, way) in between
         told = max(alike(rest, form) for form in _forms(relations) for rest in rests)
         if outer and two:
-            told = sum(
-                max(alike(part, form) for form in _forms([relation]))
-                for part, relation in zip((inner, outer), relations, strict=True)
-            ) / 2
+            told = (
+                sum(
+                    max(alike(part, form) for form in _forms([relation]))
+                    for part, relation in zip((inner, outer), relations, strict=True)
+                )
+                / 2
+            )
         rows.append(
             (
                 told,
@@ -134,7 +145,9 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
                 -6.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
-                does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1) if told and not two else 0.0,
+                does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1)
+                if told and not two
+                else 0.0,
                 (2 * told if two else -1.0) if outer else 0.0,
             )
         )
@@ -159,7 +172,9 @@ def wordings(question: str, rest: str) -> list[str]:
 
 def _other_measure(question: str) -> Callable[[Relation], bool]:
     """Whether a relation tells another measure than the question asks for: how heavy a thing is, not how tall."""
-    own = {noun for word in re.findall(r"[a-z]+", question.lower()) for noun in _NOUN_OF.get(word, "").split()}
+    own = {
+        noun for word in re.findall(r"[a-z]+", question.lower()) for noun in _NOUN_OF.get(word, "").split()
+    }
     others = _MEASURES - own if own & _MEASURES else frozenset()
 
     def tells(relation: Relation) -> bool:

@@ -70,7 +70,9 @@ def answered(
             raise InputError(f"{named or 'ray'}: no cluster to be had ({said}); use --engine local") from None
     try:
         if ray.cluster_resources().get("CPU", 0) < workers:
-            raise InputError(f"{workers} workers want a core each, the cluster has fewer; name fewer --workers")
+            raise InputError(
+                f"{workers} workers want a core each, the cluster has fewer; name fewer --workers"
+            )
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False

@@ -43,7 +43,9 @@ class ServedAnswerer:
         named = next((row["name"] for row in graphs if row["title"] == graph.name), None)
         if named is None:
             titles = ", ".join(row["title"] for row in graphs)
-            raise InputError(f"{url}: does not serve the graph {graph.name}, but {titles}; name one by --graph")
+            raise InputError(
+                f"{url}: does not serve the graph {graph.name}, but {titles}; name one by --graph"
+            )
         self.client = Client(url, key, graph=named)
         self.name = readers[0]
         self.graph = graph
@@ -80,7 +82,8 @@ class ServedAnswerer:
         for question in questions:
             check_question(question)
         rows = [
-            {"question": q.text, "passage": q.passage_text or None, "choices": list(q.choices)} for q in questions
+            {"question": q.text, "passage": q.passage_text or None, "choices": list(q.choices)}
+            for q in questions
         ]
         found = self.client.answers(rows)
         for body in found:
@@ -115,7 +118,9 @@ class ServedAnswerer:
             known = self.graph.ids([edit.triple.head, edit.triple.tail]) >= 0
             head, tail = (
                 name if there else label
-                for name, label, there in zip((edit.triple.head, edit.triple.tail), edit.labels, known, strict=True)
+                for name, label, there in zip(
+                    (edit.triple.head, edit.triple.tail), edit.labels, known, strict=True
+                )
             )
             facts[edit.added].append({"head": head, "relation": edit.triple.relation, "tail": tail})
         found = self.client.what_if(
@@ -166,7 +171,9 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         Source(body["source"]),
         float(body["confidence"]),
         candidates,
-        Evidence(span, tuple(paths), graph, influence=evidence["influence"], query=evidence.get("query") or ""),
+        Evidence(
+            span, tuple(paths), graph, influence=evidence["influence"], query=evidence.get("query") or ""
+        ),
         {name: float(ms) for name, ms in body["timing_ms"].items()},
         body["model"],
         body["graph"],

@@ -14,7 +14,10 @@ MAX_QUESTIONS = 100
 MAX_EDITS = 50
 MAX_END_CHARACTERS = 500
 
-EXAMPLE: JsonDict = {"question": "What did I dig with?", "passage": "I want to plant flowers, so I dug the ground."}
+EXAMPLE: JsonDict = {
+    "question": "What did I dig with?",
+    "passage": "I want to plant flowers, so I dug the ground.",
+}
 EXAMPLE_ANSWER: JsonDict = {
     "id": "",
     "question": EXAMPLE["question"],

@@ -70,8 +70,13 @@ def tool_server(answerer: Answerer) -> MCPServer:
         with limited():
             check_question(asked(text, "", None))
             found = candidates(graph, text)[:most]
-            facts = rows_of(graph, graph.neighbours(found[:1].astype(np.int32), limit=most)) if len(found) else []
+            facts = (
+                rows_of(graph, graph.neighbours(found[:1].astype(np.int32), limit=most)) if len(found) else []
+            )
             named = zip(graph.names(found), graph.labels(found), strict=True)
-            return {"concepts": [{"name": name, "label": label} for name, label in named], "facts": facts[: 2 * most]}
+            return {
+                "concepts": [{"name": name, "label": label} for name, label in named],
+                "facts": facts[: 2 * most],
+            }
 
     return server

@@ -166,7 +166,12 @@ def build_objective(
         raise InputError(
             f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: take {fitting}"
         )
-    if variant.permuted and settings.name not in {"plm", "mlm"} or settings.name == "plm" and not variant.permuted:
+    if (
+        variant.permuted
+        and settings.name not in {"plm", "mlm"}
+        or settings.name == "plm"
+        and not variant.permuted
+    ):
         raise InputError(
             f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: plm and xlnet go together"
         )

@@ -80,7 +80,9 @@ def load_checkpoint(
         _restore(optimizers, load_file(folder / OPTIMIZER), state.pop("optimizer"))
     except (OSError, RuntimeError, LookupError, TypeError, ValueError, SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[-1].strip()
-        raise InputError(f"{folder}: damaged, or made by another recipe ({reason}); take another run folder") from None
+        raise InputError(
+            f"{folder}: damaged, or made by another recipe ({reason}); take another run folder"
+        ) from None
     return state
 
 

@@ -209,7 +209,7 @@ def sentences(settings: DataSettings) -> Iterator[str]:
         InputError: it names none, or one is missing.
     """
     if not settings.texts:
-        raise InputError(f"{settings.name}: name the text files to read, as texts = [\"a.txt.zst\"]")
+        raise InputError(f'{settings.name}: name the text files to read, as texts = ["a.txt.zst"]')
     for name in settings.texts:
         for document in read_documents(Path(name)):
             yield from document

@@ -144,7 +144,10 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
         check_special_tokens(given, data_path(settings.folder or ""))
     if not (target / "manifest.json").exists():
         tokenizer = given or train_tokenizer(
-            (s.replace(JOINT, " ") for s in chain.from_iterable(chain.from_iterable(open_documents(data).values()))),
+            (
+                s.replace(JOINT, " ")
+                for s in chain.from_iterable(chain.from_iterable(open_documents(data).values()))
+            ),
             vocab_size=settings.vocab_size,
             kind=settings.kind,
             lowercase=settings.lowercase,

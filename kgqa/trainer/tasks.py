@@ -125,7 +125,9 @@ def train_task(
         InputError: encoder or examples are missing, or do not go with the kind of task.
     """
     settings = recipe.task
-    if not settings.teacher and (settings.temperature is not None or settings.soft is not None or settings.layers):
+    if not settings.teacher and (
+        settings.temperature is not None or settings.soft is not None or settings.layers
+    ):
         raise InputError("task.temperature, soft and layers are a teacher's; name one in task.teacher")
     data = data or data_folder()
     rows = read_labelled(settings.kind, expanded(settings.train), "train", data)[: settings.limit]
@@ -136,9 +138,16 @@ def train_task(
     if settings.auxiliary and not stepper.causal:
         raise InputError("task.auxiliary: only causal encoders (GPT) guess the next token; leave it out")
     longest = min(settings.max_tokens, stepper.max_tokens)
-    encode = Encoding(load_tokenizer(source), settings.kind, labels, longest, stepper.causal, settings.both_orders)
-    card = {"kind": settings.kind, "labels": labels, "max_tokens": longest, "both_orders": settings.both_orders,
-            "recipe": json.loads(recipe.model_dump_json())}
+    encode = Encoding(
+        load_tokenizer(source), settings.kind, labels, longest, stepper.causal, settings.both_orders
+    )
+    card = {
+        "kind": settings.kind,
+        "labels": labels,
+        "max_tokens": longest,
+        "both_orders": settings.both_orders,
+        "recipe": json.loads(recipe.model_dump_json()),
+    }
 
     def save(model: Any, target: Path) -> None:
         save_classifier(model, target, card)
@@ -161,7 +170,9 @@ def train_task(
     held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
     if result.interrupted or not held_out:
         return result, {}
-    return result, measure_task(task, read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit], encode)
+    return result, measure_task(
+        task, read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit], encode
+    )
 
 
 def _taught(settings: TaskSettings, encode: Encoding, model: Any) -> dict[str, Any]:
@@ -175,7 +186,9 @@ def _taught(settings: TaskSettings, encode: Encoding, model: Any) -> dict[str, A
     if settings.layers:
         for network in (teacher.model, model):
             if isinstance(network, PlainHead):
-                raise InputError(f"{folder}: layers are compared under Hugging Face's heads alone; leave layers out")
+                raise InputError(
+                    f"{folder}: layers are compared under Hugging Face's heads alone; leave layers out"
+                )
             network.set_attn_implementation("eager")
     soft = 1.0 if settings.soft is None else settings.soft
     heat = settings.temperature or 1.0
@@ -192,7 +205,9 @@ def labels_of(rows: Sequence[Labelled], kind: Kind) -> list[str]:
         raise InputError("task.train: an example has no label; training needs one for each")
     if kind == "ending":
         return []
-    labels = sorted({tag for row in rows for tag in row.tags} if kind == "tagging" else {row.label for row in rows})
+    labels = sorted(
+        {tag for row in rows for tag in row.tags} if kind == "tagging" else {row.label for row in rows}
+    )
     if len(labels) < 2:
         raise InputError(f"task.train: one class only ({labels[0]!r}); give examples of others too")
     return labels

@@ -26,7 +26,9 @@ def load_teacher(name: str, student: ReadingSettings) -> tuple[Reader, Collator]
     reader, card = load_reader(folder)
     reading = settings_of(card)
     if reading.ablation != student.ablation:
-        raise InputError(f"teacher={name}: reads with ablation={reading.ablation!r}, not {student.ablation!r}")
+        raise InputError(
+            f"teacher={name}: reads with ablation={reading.ablation!r}, not {student.ablation!r}"
+        )
     longest = min(reading.max_tokens, reader.stepper.max_tokens)
     collator = Collator(
         load_tokenizer(folder),

@@ -38,7 +38,9 @@ def test_dates_are_asked_for_by_when() -> None:
     assert worded(Relation("", "born on"), "X", dated=True) == "When was X born?"
 
 
-FILES = sorted(path for path in GRAPHS.rglob("*.*") if path.is_file() and path.suffix not in {".jsonl", ".md"})
+FILES = sorted(
+    path for path in GRAPHS.rglob("*.*") if path.is_file() and path.suffix not in {".jsonl", ".md"}
+)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

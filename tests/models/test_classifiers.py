@@ -19,8 +19,14 @@ SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 ROWS = {
     "sentence": [Labelled("dig a hole", label="a"), Labelled("red", label="b")],
     "pair": [Labelled("dig a hole", "the ground", label="a"), Labelled("red", "blue", label="b")],
-    "tagging": [Labelled(words=("dig", "a", "hole"), tags=("a", "b", "b")), Labelled(words=("red",), tags=("a",))],
-    "ending": [Labelled("dig", endings=("a hole", "blue", "red"), label="0"), Labelled("is", endings=("it", "he"))],
+    "tagging": [
+        Labelled(words=("dig", "a", "hole"), tags=("a", "b", "b")),
+        Labelled(words=("red",), tags=("a",)),
+    ],
+    "ending": [
+        Labelled("dig", endings=("a hole", "blue", "red"), label="0"),
+        Labelled("is", endings=("it", "he")),
+    ],
 }
 
 
@@ -35,14 +41,18 @@ def make(variant: str, kind: str, tokenizer, **options: object):  # type: ignore
 
 @pytest.mark.parametrize("kind", sorted(ROWS))
 @pytest.mark.parametrize("variant", ["bert", "modernbert", "xlnet", "gpt1"])
-def test_kept_and_loaded_it_says_the_same(variant: str, kind: str, tokenizer, tokenizer_folder, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_kept_and_loaded_it_says_the_same(
+    variant: str, kind: str, tokenizer, tokenizer_folder, tmp_path
+) -> None:  # type: ignore[no-untyped-def]
     import transformers
 
     model, encode = make(variant, kind, tokenizer)
     rows = ROWS[kind]
     with torch.no_grad():
         plain = task_scores(model, encode(rows), kind)  # type: ignore[arg-type]
-    save_classifier(model, tmp_path, {"kind": kind, "labels": ["a", "b"], "max_tokens": 64, "both_orders": False})
+    save_classifier(
+        model, tmp_path, {"kind": kind, "labels": ["a", "b"], "max_tokens": 64, "both_orders": False}
+    )
     (tmp_path / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
     opened = Classifier(tmp_path, "cpu")
     with torch.no_grad():
@@ -65,7 +75,9 @@ def test_both_orders_are_added(tokenizer) -> None:  # type: ignore[no-untyped-de
     model, encode = make("gpt1", "pair", tokenizer, both_orders=True)
     there, back = [Labelled("dig", "red")], [Labelled("red", "dig")]
     with torch.no_grad():
-        assert torch.allclose(task_scores(model, encode(there), "pair"), task_scores(model, encode(back), "pair"))
+        assert torch.allclose(
+            task_scores(model, encode(there), "pair"), task_scores(model, encode(back), "pair")
+        )
 
 
 def test_a_folder_without_a_classifier_is_named(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ def test_spans_are_token_positions_inside_windows(tokenizer) -> None:
     long = "the ground and the house . " * 20 + "a red shovel was in the garden ."
     start = long.index("red shovel")
     example = Example(Question("What was it?", passage=Passage(long)), spans=(Span(start, start + 10),))
-    collated = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16))([example], [[Subgraph()]], with_gold=True)
+    collated = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16))(
+        [example], [[Subgraph()]], with_gold=True
+    )
     batch = collated.batch
     assert batch.num_rows > 2 and batch.tokens.input_ids.shape[1] <= 64
     assert batch.gold is not None

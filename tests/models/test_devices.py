@@ -46,7 +46,9 @@ def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest
         assert multiplies_in_bf16(cpu) is found
     monkeypatch.delenv("KGQA_PRECISION")
     for able in (True, False):
-        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: {"avx512_bf16": able}, raising=False)
+        monkeypatch.setattr(
+            torch.cpu, "get_capabilities", lambda able=able: {"avx512_bf16": able}, raising=False
+        )
         assert multiplies_in_bf16(cpu) is able
     monkeypatch.setenv("KGQA_PRECISION", "fp8")
     with pytest.raises(InputError, match="KGQA_PRECISION=fp8"):

@@ -60,7 +60,9 @@ def test_a_reader_that_is_told_starts_at_the_one_that_is_not(
     with torch.no_grad():
         assert torch.allclose(reader.stepper.walk(told.tokens), reader.stepper.walk(silent.tokens), atol=1e-6)
         reader.stepper.clues.weight.normal_()
-        assert not torch.allclose(reader.stepper.walk(told.tokens), reader.stepper.walk(silent.tokens), atol=1e-2)
+        assert not torch.allclose(
+            reader.stepper.walk(told.tokens), reader.stepper.walk(silent.tokens), atol=1e-2
+        )
     save_reader(reader, tokenizer_folder, tmp_path, {"name": "told"})
     again, _ = load_reader(tmp_path)
     assert torch.allclose(again.stepper.clues.weight, reader.stepper.clues.weight, atol=1e-2)

@@ -9,7 +9,9 @@ def test_a_name_is_one_token_whoever_it_is(tokenizer) -> None:
     anybody = Anybody(tokenizer)
     pieces = Pieces([5, 6, 7, 8, 9], [(0, 2), (2, 5), (5, 7), (8, 11), (12, 17)])  # "Ngozi's dug Felix"
     she = tokenizer.token_to_id(SOMEBODY)
-    assert anybody(pieces, [(0, 5), (12, 17)]) == Pieces([she, 7, 8, she], [(0, 5), (5, 7), (8, 11), (12, 17)])
+    assert anybody(pieces, [(0, 5), (12, 17)]) == Pieces(
+        [she, 7, 8, she], [(0, 5), (5, 7), (8, 11), (12, 17)]
+    )
     assert anybody(pieces, []) == pieces
     assert anybody.alike == {tokenizer.token_to_id("he"): she}  # the other words are pieces to this tokenizer
 

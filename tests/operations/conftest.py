@@ -21,6 +21,7 @@ FACTS = """
 :Ada rdfs:label "Ada Berg" ; :bornIn :Oslo . :Oslo rdfs:label "Oslo" .
 """
 
+
 class Likes:
     """Reads choices by the words that their facts share with the question."""
 
@@ -33,7 +34,8 @@ class Likes:
         for question, graphs in zip(questions, subgraphs, strict=True):
             asked = {word[:4] for word in question.text.lower().split()}
             scores = [
-                0.1 + sum(word[:4] in asked for r in graph.relations for word in r.label.split() if len(word) > 2)
+                0.1
+                + sum(word[:4] in asked for r in graph.relations for word in r.label.split() if len(word) > 2)
                 for graph in graphs
             ]
             candidates = [

@@ -10,7 +10,13 @@ from kgqa.types import KnowledgeGraph, NodeRole
 @pytest.fixture
 def graph(tmp_path: Path) -> KnowledgeGraph:
     path = tmp_path / "team.tsv"
-    facts = ["head relation tail", "Ann is_a nurse", "nurse is_a_kind_of worker", "Bo is_a nurse", "Ann knows Bo"]
+    facts = [
+        "head relation tail",
+        "Ann is_a nurse",
+        "nurse is_a_kind_of worker",
+        "Bo is_a nurse",
+        "Ann knows Bo",
+    ]
     path.write_text("".join(f.replace(" ", "\t").replace("_", " ") + "\n" for f in facts), encoding="utf-8")
     return open_graph(path)
 

@@ -14,7 +14,9 @@ def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
     asked = said(question, "Gull", "person")
     assert sources_of(asked) == [0]
     found = ways(asked)
-    fits = dict(zip([way.ends for way in found], way_features(question, asked, found).fits.tolist(), strict=True))
+    fits = dict(
+        zip([way.ends for way in found], way_features(question, asked, found).fits.tolist(), strict=True)
+    )
     assert fits[(1,)] == 1 and fits[(4,)] == -1
     assert sources_of(said("Which ship?", "ship")) == [3]
 
@@ -62,7 +64,11 @@ def test_a_fact_has_the_doer_where_the_question_has_it() -> None:
 
 
 def test_a_kind_is_an_answer_where_nothing_else_is_asked() -> None:
-    for question, to_kind in (("What is the Gull?", 0), ("What is the Gull for?", 1), ("What sort is the Gull?", -1)):
+    for question, to_kind in (
+        ("What is the Gull?", 0),
+        ("What is the Gull for?", 1),
+        ("What sort is the Gull?", -1),
+    ):
         asked = said(question, "Gull")
         found = ways(asked)
         at = [way.ends for way in found].index((3,))

@@ -22,6 +22,10 @@ def test_requests_made_of_the_description_are_answered_as_described(
         )
         run = "import sys; from schemathesis.cli import schemathesis; schemathesis(sys.argv[1:])"
         tried = subprocess.run(
-            [sys.executable, "-c", run, *command.split()], capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-c", run, *command.split()],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
     assert tried.returncode == 0, tried.stdout[-4_000:] + tried.stderr[-2_000:]

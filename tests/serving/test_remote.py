@@ -31,9 +31,10 @@ def test_an_answer_is_read_back_as_it_was_shown(answerer: Answerer) -> None:
     for name in ("subgraph", "paths"):
         body["evidence"].pop(name), again["evidence"].pop(name)
     assert again == body
-    paths = [[answer.evidence.triples(p), back.evidence.triples(p2)] for p, p2 in zip(
-        answer.evidence.paths, back.evidence.paths, strict=True
-    )]
+    paths = [
+        [answer.evidence.triples(p), back.evidence.triples(p2)]
+        for p, p2 in zip(answer.evidence.paths, back.evidence.paths, strict=True)
+    ]
     assert all([t.head for t in one] == [t.head for t in other] for one, other in paths)
     with pytest.raises(LookupError):
         answer_of(answer.question, {**body, "evidence": {}}, relations)

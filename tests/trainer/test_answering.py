@@ -10,7 +10,12 @@ from kgqa.types import InputError, Question
 
 
 def test_a_reader_is_trained_from_an_encoder_folder(
-    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, vectors, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    encoder,
+    tokenizer_folder: Path,
+    tools_file: Path,
+    vectors,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import json
     import shutil

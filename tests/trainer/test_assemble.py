@@ -152,6 +152,9 @@ def test_a_temperature_is_heard_or_refused(tmp_path: Path) -> None:
     teacher.export(tmp_path)
     student = built(recipe("tinybert", "tinybert", teacher=str(tmp_path), prediction=True, temperature=3.0))
     assert isinstance(student, TinyBERT) and student.temperature == 3.0
-    for options in ({"temperature": 2.0}, {"objective": "tinybert", "teacher": str(tmp_path), "temperature": 2.0}):
+    for options in (
+        {"temperature": 2.0},
+        {"objective": "tinybert", "teacher": str(tmp_path), "temperature": 2.0},
+    ):
         with pytest.raises(InputError, match="nothing is softened"):
             built(recipe("bert", **options))  # type: ignore[arg-type]

@@ -42,7 +42,9 @@ def test_weights_share_out_the_steps(tokenizer) -> None:
     assert abs(float((batches._which[:4000] == 0).mean()) - 0.75) < 0.03
 
 
-def test_sentences_with_a_hidden_concept_are_made_of_texts(tmp_path: Path, tools_file: Path, monkeypatch) -> None:
+def test_sentences_with_a_hidden_concept_are_made_of_texts(
+    tmp_path: Path, tools_file: Path, monkeypatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "talk.txt").write_text("We saw it there. Nothing else was said of it.\n", encoding="utf-8")
     settings = DataSettings(name="aligned", texts=(str(tmp_path / "talk.txt"),))

@@ -13,7 +13,10 @@ from kgqa.types import InputError
 GOOD, BAD = "i dig a hole with red trowel", "i dig a hole with blue trowel"
 FILES = {
     "sentence": [{"text": GOOD, "label": "yes"}, {"text": BAD, "label": "no"}],
-    "pair": [{"text": "i dig", "second": GOOD, "label": "yes"}, {"text": "i dig", "second": BAD, "label": "no"}],
+    "pair": [
+        {"text": "i dig", "second": GOOD, "label": "yes"},
+        {"text": "i dig", "second": BAD, "label": "no"},
+    ],
     "tagging": [
         {"tokens": ["red", "bee", "is", "it"], "tags": ["B-X", "I-X", "O", "O"]},
         {"tokens": ["blue", "bee", "is", "it"], "tags": ["O", "B-Y", "O", "O"]},
@@ -40,14 +43,23 @@ def recipe(kind: str, encoder: Path, tmp_path: Path, **task: object) -> TaskReci
     return TaskRecipe.model_validate(
         {
             "encoder": {"folder": str(encoder)},
-            "task": {"kind": kind, "train": str(path), "dev": str(path), "batch_rows": 8, "epochs": 25, **task},
+            "task": {
+                "kind": kind,
+                "train": str(path),
+                "dev": str(path),
+                "batch_rows": 8,
+                "epochs": 25,
+                **task,
+            },
             "trainer": {"learning_rate": 3e-3, "encoder_learning_rate": 3e-3},
         }
     )
 
 
 @pytest.mark.parametrize(("kind", "variant"), [(kind, "electra") for kind in FILES] + [("pair", "gpt1")])
-def test_a_file_becomes_a_classifier(kind: str, variant: str, tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_file_becomes_a_classifier(
+    kind: str, variant: str, tokenizer, tokenizer_folder, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
     encoder = encoder_folder(variant, tokenizer, tokenizer_folder, tmp_path / "encoder")
     more = {"auxiliary": 0.5, "both_orders": True} if variant == "gpt1" else {}
     _, figures = train_task(recipe(kind, encoder, tmp_path, **more), tmp_path / "run")
@@ -64,7 +76,9 @@ def test_a_frozen_encoder_stays_as_it_is(tokenizer, tokenizer_folder, tmp_path: 
 
     encoder = encoder_folder("electra", tokenizer, tokenizer_folder, tmp_path / "encoder")
     train_task(recipe("sentence", encoder, tmp_path, frozen=True, epochs=1), tmp_path / "run")
-    before, after = (AutoModel.from_pretrained(f).state_dict() for f in (encoder, tmp_path / "run" / "export"))
+    before, after = (
+        AutoModel.from_pretrained(f).state_dict() for f in (encoder, tmp_path / "run" / "export")
+    )
     assert all(torch.equal(value, after[name]) for name, value in before.items())
 
 
@@ -93,7 +107,9 @@ def test_a_teacher_is_learnt_from_in_two_stages(tokenizer, tokenizer_folder, tmp
     train_task(inside, tmp_path / "inside")
     parts = [json.loads(line) for line in (tmp_path / "inside" / "log.jsonl").read_text().splitlines()]
     assert {"hidden", "attention"} <= parts[-1].keys()
-    stage = recipe("sentence", tmp_path / "inside" / "export", tmp_path, teacher=teacher, temperature=2.0, epochs=12)
+    stage = recipe(
+        "sentence", tmp_path / "inside" / "export", tmp_path, teacher=teacher, temperature=2.0, epochs=12
+    )
     _, figures = train_task(stage, tmp_path / "student")
     assert figures["accuracy"] > 0.9
     with pytest.raises(InputError, match="name one in task.teacher"):

@@ -24,7 +24,9 @@ def recipe(folder: Path, **settings) -> WordsRecipe:
 
 def test_words_of_one_topic_are_near(folder: Path) -> None:
     vectors = learn_words(recipe(folder), lambda items, _name: items)
-    unit = {w: vectors.of_label(w) / np.linalg.norm(vectors.of_label(w)) for w in ("trowel", "garden", "roof")}
+    unit = {
+        w: vectors.of_label(w) / np.linalg.norm(vectors.of_label(w)) for w in ("trowel", "garden", "roof")
+    }
     assert unit["trowel"] @ unit["garden"] > unit["trowel"] @ unit["roof"] + 0.3
     assert "the" in vectors.lemmas and "grow" in vectors.lemmas
 
@@ -38,7 +40,8 @@ def test_facts_are_read_as_often_as_asked(folder: Path, tmp_path: Path, monkeypa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "facts.tsv").write_text("UsedFor\tshears\thedge\n" * 1)
     vectors = learn_words(
-        recipe(folder, graphs={str(tmp_path / "facts.tsv"): 6}, sources={"talk.txt": 0.5}), lambda items, _: items
+        recipe(folder, graphs={str(tmp_path / "facts.tsv"): 6}, sources={"talk.txt": 0.5}),
+        lambda items, _: items,
     )
     assert {"shears", "hedge"} & set(vectors.lemmas) or {"shear", "hedge"} <= set(vectors.lemmas)
 

@@ -77,7 +77,9 @@ def main() -> None:
     print(f"app from its start to its first answer: {' and '.join(f'{first:.1f}' for first in firsts)} s")
     spent = sorted(sum(times, []))
     p95 = spent[min(len(spent) - 1, round(0.95 * len(spent)))]
-    print(f"click to answer, {len(spent)} examples: median {statistics.median(spent):.2f} s, 95 % {p95:.2f} s")
+    print(
+        f"click to answer, {len(spent)} examples: median {statistics.median(spent):.2f} s, 95 % {p95:.2f} s"
+    )
 
 
 if __name__ == "__main__":

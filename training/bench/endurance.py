@@ -262,10 +262,14 @@ def kill_services(world: World, times: int, draw: random.Random) -> tuple[int, l
 def main() -> None:
     """Kill, call, and print what came of it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--kills", type=int, default=30, help="of import, and of predict; a third as many of serve")
+    options.add_argument(
+        "--kills", type=int, default=30, help="of import, and of predict; a third as many of serve"
+    )
     options.add_argument("--callers", type=int, default=100)
     options.add_argument("--seconds", type=float, default=60.0, help="that callers go on for")
-    options.add_argument("--one-by-one", type=int, default=0, help="questions of one caller, one after another")
+    options.add_argument(
+        "--one-by-one", type=int, default=0, help="questions of one caller, one after another"
+    )
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"

@@ -126,7 +126,9 @@ def case_of(row: Row) -> Case:
     kept = np.flatnonzero(~np.isnan(read))
     first = [max((_log(row.first.get(subgraph.nodes[e], 0.0)), -e) for e in way.ends) for way in found]
     numbers = (
-        np.stack([*features, read, [f for f, _ in first]], 1)[kept] if len(found) else np.zeros((0, len(NAMES)))
+        np.stack([*features, read, [f for f, _ in first]], 1)[kept]
+        if len(found)
+        else np.zeros((0, len(NAMES)))
     )
     labels = [subgraph.labels[-first[k][1]] for k in kept]
     right = np.array([is_right(label, row.answers) if row.answers else False for label in labels], dtype=bool)
@@ -141,7 +143,9 @@ def _log(p: float) -> float:
 def fit(cases: Sequence[Case], decay: float = 0.01) -> Fitted:
     """Weights by listwise softmax over the ways of what can be answered, then of silence by logistic regression."""
     ways_of = [
-        (torch.tensor(c.features), torch.tensor(c.right)) for c in cases if c.right.any() and not c.right.all()
+        (torch.tensor(c.features), torch.tensor(c.right))
+        for c in cases
+        if c.right.any() and not c.right.all()
     ]
 
     def first(weights: torch.Tensor) -> torch.Tensor:
@@ -149,7 +153,9 @@ def fit(cases: Sequence[Case], decay: float = 0.01) -> Fitted:
         return torch.stack(lost).mean()
 
     best = _least(first, len(NAMES), decay)
-    sure = [case for case in cases if len(case.features) and (not case.row.answers or is_right_way(case, best))]
+    sure = [
+        case for case in cases if len(case.features) and (not case.row.answers or is_right_way(case, best))
+    ]
     signs = torch.tensor(np.array([signs_of(case, best) for case in sure]))
     none = torch.tensor([float(not case.row.answers) for case in sure])
     weight = torch.where(none > 0, (none == 0).sum() / none.sum(), 1.0)

@@ -164,7 +164,9 @@ def main() -> None:
     count = options.questions * options.choices
     asked = "what do people use when they want to plant some flowers in the garden behind the house"
     examples = [
-        Example(Question(asked, tuple(f"thing {i}" for i in range(options.choices))), choice=i % options.choices)
+        Example(
+            Question(asked, tuple(f"thing {i}" for i in range(options.choices))), choice=i % options.choices
+        )
         for i in range(options.questions)
     ]
     graphs = [[subgraph(draw, options.nodes) for _ in range(options.choices)] for _ in examples]

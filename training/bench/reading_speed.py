@@ -41,7 +41,9 @@ def rate(encoder: nn.Module, rows: list[tuple[Tensor, Tensor]]) -> float:
     begin, tokens = time.process_time(), 0
     for ids, mask in rows:
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            loss = encoder(input_ids=ids, attention_mask=mask.long()).last_hidden_state.float().square().mean()
+            loss = (
+                encoder(input_ids=ids, attention_mask=mask.long()).last_hidden_state.float().square().mean()
+            )
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -51,7 +53,9 @@ def rate(encoder: nn.Module, rows: list[tuple[Tensor, Tensor]]) -> float:
 
 def main() -> None:
     """Print both rates and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--encoder", default="kgqa-base")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--turns", type=int, default=3)
@@ -60,7 +64,9 @@ def main() -> None:
     from transformers import AutoModel
 
     ours, folder = load_encoder(EncoderSettings(folder=asked.encoder, dropout=0.0, freeze_words=True))
-    plain = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32, attn_implementation="sdpa")
+    plain = AutoModel.from_pretrained(
+        folder, local_files_only=True, dtype=torch.float32, attn_implementation="sdpa"
+    )
     plain.config.hidden_dropout_prob = 0.1
     for module in plain.modules():
         if isinstance(module, nn.Dropout):

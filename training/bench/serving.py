@@ -169,7 +169,9 @@ def main() -> None:
     options.add_argument("--questions", type=int, default=200, help="of each row of the table")
     options.add_argument("--model", default="kgqa-base")
     options.add_argument("--processes", type=int, default=1)
-    options.add_argument("--pause", type=float, default=5.0, help="seconds that each of the last row reads an answer")
+    options.add_argument(
+        "--pause", type=float, default=5.0, help="seconds that each of the last row reads an answer"
+    )
     options.add_argument("--threads", type=int, default=1, help="of each process")
     chosen = options.parse_args()
     import torch

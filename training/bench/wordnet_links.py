@@ -82,7 +82,9 @@ def main() -> None:
             mine = mine - VAGUE if concept.kind not in RUN_TOGETHER else set()
         elif concept.sense:
             continue
-        fitting = [s for s in meant if mine & {word for up in above([s], higher) for word in words.get(up, ())}]
+        fitting = [
+            s for s in meant if mine & {word for up in above([s], higher) for word in words.get(up, ())}
+        ]
         if len(fitting) == 1:
             lines.append(
                 f"ev:{concept.slug} skos:closeMatch <http://wordnet-rdf.princeton.edu/id/{fitting[0]}> ."

@@ -13,7 +13,9 @@ from kgqa.types import Example, Ints, KnowledgeGraph, Mention, Question
 
 GAP = "___"
 """What stands in the sentence for the hidden concept."""
-VAGUE = frozenset({"related to", "synonym", "form of", "derived from", "similar to", "distinct from", "antonym"})
+VAGUE = frozenset(
+    {"related to", "synonym", "form of", "derived from", "similar to", "distinct from", "antonym"}
+)
 """Relations that say too little for the sentence to decide (their local names in words)."""
 LEAST_WORDS, MOST_WORDS = 6, 40
 AT_ONCE = 256

@@ -27,7 +27,9 @@ MOST_OF_PART = 3
 _BRACKETS = re.compile(r"(.*\S)\s*\([^()]*\)$")
 _DATE = re.compile(rf"\d{{1,2}} (?:{'|'.join(MONTHS)}) (\d{{3,4}})(?:, \d\d:\d\d)?")
 _LONGEST_NAME = 4
-_PARTICLES = frozenset(["of", "the", "de", "da", "di", "la", "le", "van", "von", "der", "den", "and", "du", "y", "e"])
+_PARTICLES = frozenset(
+    ["of", "the", "de", "da", "di", "la", "le", "van", "von", "der", "den", "and", "du", "y", "e"]
+)
 _WITHOUT_LETTER = re.compile(r"^[^A-Za-z]*$", re.MULTILINE)
 _NO_KEY = re.compile(r"[^a-z0-9 \n]|  |^ | $", re.MULTILINE)
 _TO_LOCAL = re.compile(r"^.*[/#:]", re.MULTILINE)
@@ -159,7 +161,9 @@ def part_keys(texts: list[str]) -> tuple[list[int], list[str]]:
         said = _BRACKETS.sub(r"\1", text).split()
         if not 2 <= len(said) <= _LONGEST_NAME or not all(w[:1].isupper() or w in _PARTICLES for w in said):
             continue
-        for word in dict.fromkeys(w.lower() for text in said if text[:1].isupper() for w, _, _ in words(text)):
+        for word in dict.fromkeys(
+            w.lower() for text in said if text[:1].isupper() for w, _, _ in words(text)
+        ):
             if len(word) > 2 and word not in STOP_WORDS:
                 places.append(i)
                 keys.append(PART + word)

@@ -81,7 +81,9 @@ def _lowest(costs: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
 
 
-def _both_ways(edges: Ints, cost: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _both_ways(
+    edges: Ints, cost: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Begin, end, price and row of each fact in both directions, by begin; the cheapest of parallel ones."""
     begin = np.concatenate([edges[:, 0], edges[:, 2]])
     end = np.concatenate([edges[:, 2], edges[:, 0]])

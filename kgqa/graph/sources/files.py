@@ -98,7 +98,9 @@ class Checked(io.RawIOBase):
         for mark in _TRIPLE_TERM.findall(data):
             self._nesting = self._nesting + 1 if mark == b"<<" else max(self._nesting - 1, 0)
             if self._nesting > MAX_NESTING:
-                self.fault = InputError(f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep")
+                self.fault = InputError(
+                    f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep"
+                )
                 raise self.fault
 
     def close(self) -> None:

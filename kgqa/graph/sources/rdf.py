@@ -324,7 +324,11 @@ class RdfReader:
             number = float(value.value)
         except ValueError:
             number = UNSTATED
-        if (head.startswith("_:") or head in self.structures.reified) and number == number and abs(number) < 1e30:
+        if (
+            (head.startswith("_:") or head in self.structures.reified)
+            and number == number
+            and abs(number) < 1e30
+        ):
             self.structures.weights[head] = (relation, tail, number, graph)
         elif head in self.structures.reified:
             self.tally.skipped["weight that is no number"] += 1

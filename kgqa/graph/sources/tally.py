@@ -14,7 +14,9 @@ class Tally:
 
     skipped: Counter[str] = field(default_factory=Counter)
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
-    inverses: dict[str, str] = field(default_factory=dict)  # relation -> the one that says it the other way round
+    inverses: dict[str, str] = field(
+        default_factory=dict
+    )  # relation -> the one that says it the other way round
     kinds: dict[str, str] = field(default_factory=dict)  # concept -> what kind of thing it is
     licences: list[str] = field(default_factory=list)
 

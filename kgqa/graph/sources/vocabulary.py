@@ -109,7 +109,13 @@ _SYNTAX = {
     SKOS + "member": Role.FACT,
 }
 # Long prose, and links out of the graph: true, but no facts to reason with.
-_PROSE = (DCTERMS + "description", DCTERMS + "creator", DCTERMS + "created", DCTERMS + "modified", PROV_DERIVED)
+_PROSE = (
+    DCTERMS + "description",
+    DCTERMS + "creator",
+    DCTERMS + "created",
+    DCTERMS + "modified",
+    PROV_DERIVED,
+)
 _WIKIBASE = (
     ("/prop/direct-normalized/", Role.SKIP),
     ("/prop/direct/", Role.FACT),

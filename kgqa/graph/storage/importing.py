@@ -76,4 +76,6 @@ def import_graph(
         # asked for after the statements have been read, when the tally is full
         yield from tally.relations(language)
 
-    return write_store(statements(), folder, relations(), name, language, about, progress, tally.inverses, tally.kinds)
+    return write_store(
+        statements(), folder, relations(), name, language, about, progress, tally.inverses, tally.kinds
+    )

@@ -72,7 +72,8 @@ class GraphStore:
         self.name: str = manifest["name"]
         self.hash: str = manifest["hash"]
         self._relations = tuple(
-            Relation(row["name"], row["label"], row["words"], row.get("inverse", "")) for row in manifest["relations"]
+            Relation(row["name"], row["label"], row["words"], row.get("inverse", ""))
+            for row in manifest["relations"]
         )
         self._a = arrays
         self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data

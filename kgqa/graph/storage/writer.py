@@ -98,7 +98,9 @@ def write_store(
     temporary, lock = _scratch_folder(folder)
     try:
         turned, sorts = {} if inverses is None else inverses, {} if kinds is None else kinds
-        manifest = _write(statements, temporary, relations, name or folder.name, language, progress, turned, sorts)
+        manifest = _write(
+            statements, temporary, relations, name or folder.name, language, progress, turned, sorts
+        )
         manifest |= about or {}
         manifest["warnings"] = advise(manifest, _unlabelled(temporary))
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
@@ -297,10 +299,22 @@ def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDAr
         bare = np.diff(pointer[start : start + len(names) + 1]) == 0
         unsaid = [name for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare]
         texts = default_labels(unsaid)
-        said = np.array([not name.endswith(f"<{BOOLEAN}>") for name in unsaid], dtype=bool)  # "no" names nothing
-        yield [text for text, is_said in zip(texts, said, strict=True) if is_said], ids[bare][said], said[said], False
+        said = np.array(
+            [not name.endswith(f"<{BOOLEAN}>") for name in unsaid], dtype=bool
+        )  # "no" names nothing
+        yield (
+            [text for text, is_said in zip(texts, said, strict=True) if is_said],
+            ids[bare][said],
+            said[said],
+            False,
+        )
         values = [(i, value) for i, name in zip(ids[bare], unsaid, strict=True) if (value := _value(name))]
-        yield [value for _, value in values], np.array([i for i, _ in values], dtype=np.int64), _none(values), False
+        yield (
+            [value for _, value in values],
+            np.array([i for i, _ in values], dtype=np.int64),
+            _none(values),
+            False,
+        )
     offsets, text = _read(folder, "label_offsets"), _read(folder, "label_text")
     owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
     preferred = _read(folder, "label_preferred").astype(bool)
@@ -347,7 +361,9 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
         entities.append(ids[other].astype(np.int32))
         ranks.append(np.ones(len(other), dtype=np.uint8))
         report("indexing", len(texts))
-    parts = np.unique(np.stack([np.concatenate(part_hashes), np.concatenate(part_entities).astype("<u8")]), axis=1)
+    parts = np.unique(
+        np.stack([np.concatenate(part_hashes), np.concatenate(part_entities).astype("<u8")]), axis=1
+    )
     _, place, count = np.unique(parts[0], return_inverse=True, return_counts=True)
     parts = parts[:, count[place] <= MOST_OF_PART]
     hashes.append(parts[0])

@@ -54,7 +54,9 @@ class LanguageModel:
         return cross_entropy(logits.float(), gold, reduction="none").cpu()
 
 
-def load_language_model(folder: Path, from_scratch: bool = False, device: str = "auto") -> LanguageModel | None:
+def load_language_model(
+    folder: Path, from_scratch: bool = False, device: str = "auto"
+) -> LanguageModel | None:
     """The language model of a Hugging Face folder, else the generator of our RTD runs, else None.
 
     `from_scratch` takes the architecture only, with seeded random weights, for comparison.

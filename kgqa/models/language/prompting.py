@@ -47,7 +47,9 @@ class Prompter:
         worth: Worth = "token",
     ) -> None:
         if not language.causal:
-            raise InputError(f"{name or 'the model'}: guesses hidden words, and cannot go on with a text; take a GPT")
+            raise InputError(
+                f"{name or 'the model'}: guesses hidden words, and cannot go on with a text; take a GPT"
+            )
         self.language, self.shown, self.name = language, list(shown), name
         self.max_new_tokens, self.worth = max_new_tokens, worth
         self.max_tokens = min(longest_row(language.model.base_model), 2048)
@@ -59,7 +61,9 @@ class Prompter:
         timing = {"total": 1000 * (time.perf_counter() - begin)}
         best = found[0]
         said = None if best.source is Source.NONE else best.text
-        return Answer(question, said, best.source, best.score, tuple(found), timing_ms=timing, model=self.name)
+        return Answer(
+            question, said, best.source, best.score, tuple(found), timing_ms=timing, model=self.name
+        )
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
         """Answers to several questions, one after the other."""
@@ -80,7 +84,11 @@ class Prompter:
         """What the model goes on with after a text: its likeliest words, or with a temperature drawn ones."""
         ids = [self.language.marks.start, *self._ids(text)][-max(self.max_tokens - max_new_tokens, 1) :]
         torch.manual_seed(seed)
-        drawn = {"do_sample": True, "temperature": temperature, "top_k": top_k} if temperature else {"do_sample": False}
+        drawn = (
+            {"do_sample": True, "temperature": temperature, "top_k": top_k}
+            if temperature
+            else {"do_sample": False}
+        )
         return self._decoded(self._generate(ids, max_new_tokens, **drawn))
 
     def _open(self, question: Question) -> list[Candidate]:

@@ -39,7 +39,10 @@ class LabelRelevance:
         language, marks = self.language, self.language.marks
         encode = language.tokenizer.encode
         told = [marks.start, *encode(text, add_special_tokens=False).ids[-self.text_tokens :]]
-        ids = [encode(f" {label}", add_special_tokens=False).ids[:LABEL_TOKENS] or [marks.end] for label in labels]
+        ids = [
+            encode(f" {label}", add_special_tokens=False).ids[:LABEL_TOKENS] or [marks.end]
+            for label in labels
+        ]
         found = np.zeros(len(labels))
         if language.causal:
             for at in range(0, len(ids), ROWS):
@@ -69,7 +72,9 @@ def open_relevance(name: str) -> LabelRelevance | None:
         return None
     language = load_language_model(find_encoder(name))
     if language is None:
-        raise InputError(f"{name}: holds no language model to judge relevance by; take an encoder with its head")
+        raise InputError(
+            f"{name}: holds no language model to judge relevance by; take an encoder with its head"
+        )
     return LabelRelevance(language)
 
 

@@ -68,7 +68,9 @@ def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:
         try:
             weight = float(cells[3]) if len(cells) > 3 else 1.0
         except ValueError:
-            raise InputError(f"{path}, line {number}: weight {cells[3]!r} is no number; mend or remove it") from None
+            raise InputError(
+                f"{path}, line {number}: weight {cells[3]!r} is no number; mend or remove it"
+            ) from None
         if cells[0] in WORDS and weight >= least_weight:
             yield Triple(cells[1].replace("_", " "), cells[0], cells[2].replace("_", " "), weight)
 

@@ -62,7 +62,9 @@ def _example(row: dict[str, Any], where: str, default_id: str) -> Example:
         raise InputError(f"{where}: unknown source {source!r}; write one of {', '.join(Source)}")
     if row.get("verdict") is not None:
         if not isinstance(row["verdict"], bool) or not question.passage or question.choices:
-            raise InputError(f'{where}: "verdict" is true or false, for a question about a passage without choices')
+            raise InputError(
+                f'{where}: "verdict" is true or false, for a question about a passage without choices'
+            )
         return Example(question, kind=kind, verdict=row["verdict"])
     if row.get("choice") is not None:
         return Example(question, choice=_choice(question, row["choice"], where), kind=kind)

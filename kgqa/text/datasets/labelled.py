@@ -92,8 +92,14 @@ def as_labelled(kind: Kind, row: dict[str, Any], place: str) -> Labelled:
         raise InputError(f'{place}: no "text"; write {{"text": ..., "label": ...}}')
     if kind == "ending":
         endings = row.get("endings")
-        if not _texts(endings) or len(endings) < 2 or (label and not (label.isdigit() and int(label) < len(endings))):
-            raise InputError(f'{place}: write {{"text": ..., "endings": [...], "label": 0}}, the right one\'s number')
+        if (
+            not _texts(endings)
+            or len(endings) < 2
+            or (label and not (label.isdigit() and int(label) < len(endings)))
+        ):
+            raise InputError(
+                f'{place}: write {{"text": ..., "endings": [...], "label": 0}}, the right one\'s number'
+            )
         return Labelled(row["text"], endings=tuple(endings), label=label)
     second = row.get("second") or ""
     if not isinstance(second, str) or (kind == "pair" and not second):
@@ -119,7 +125,9 @@ def _columns(path: Path, word: int, tag: int) -> Iterator[Labelled]:
             words, tags = [], []
         elif len(cells) < 2 or len(cells) <= tag:
             raise InputError(f"{path}:{number}: {len(cells)} columns; write a word and its tag")
-        elif word == 0 or cells[0].isdigit():  # of CoNLL-U's contractions the parts are read, empty words are not
+        elif (
+            word == 0 or cells[0].isdigit()
+        ):  # of CoNLL-U's contractions the parts are read, empty words are not
             words.append(cells[word])
             tags.append(cells[tag])
     if words:
@@ -168,7 +176,9 @@ def _chosen(name: str, data: Path, split: str) -> Iterator[Labelled]:
         yield Labelled(text, endings=question.choices, label=str(example.choice))
 
 
-def _named(names: Sequence[str], kind: Kind, read: Callable[..., Iterator[Labelled]]) -> dict[str, tuple[Kind, Read]]:
+def _named(
+    names: Sequence[str], kind: Kind, read: Callable[..., Iterator[Labelled]]
+) -> dict[str, tuple[Kind, Read]]:
     return {name: (kind, partial(read, name)) for name in names}
 
 

@@ -122,7 +122,9 @@ def _fairytale(path: Path) -> Iterator[Example]:
         answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
         start = text.find(answer)
         if answer and start >= 0 and row["ex_or_im"] == "explicit":
-            question = Question(row["question"].replace(" ?", "?"), (), Passage(text, row["story_name"]), str(number))
+            question = Question(
+                row["question"].replace(" ?", "?"), (), Passage(text, row["story_name"]), str(number)
+            )
             yield Example(question, spans=(Span(start, start + len(answer)),), kind=row["attribute"])
 
 

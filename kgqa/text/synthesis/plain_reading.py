@@ -72,7 +72,9 @@ def _draw(rng: random.Random, identity: str) -> Example | None:
             unsaid, about = _Fact(main, asked.who, rng.choice(values), facts[0].thing, facts[0].other), "who"
         if about == "who" and pronouns:
             return None
-        return Example(Question(_asked(unsaid, about, rng), id=identity, passage=Passage(passage)), kind="reading")
+        return Example(
+            Question(_asked(unsaid, about, rng), id=identity, passage=Passage(passage)), kind="reading"
+        )
     answer = asked.value if about == "what" else asked.who
     if passage.lower().count(answer.lower()) != 1:
         return None

@@ -125,7 +125,9 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
     if template is None:
         return f"{head} {words} {tail}"
     deed, noun = _is_deed(head, name in _HEAD_DEEDS), _is_deed(tail, name in _TAIL_DEEDS)
-    named = {label: f"being {label}" if label in _adjectives() else with_article(label) for label in (head, tail)}
+    named = {
+        label: f"being {label}" if label in _adjectives() else with_article(label) for label in (head, tail)
+    }
     first, _, second = template.partition("|")
     chosen = first if deed or not second else second
     verb, _, rest = head.partition(" ")

@@ -135,12 +135,17 @@ def test_parts_of_names_brackets_and_values() -> None:
     said = [("m", "Marie Curie"), ("s", "Solaris (film)"), ("k", "Otto Krumme")]
     said += [(f"b{i}", f"Baker {i} Street") for i in range(9)]
     facts = [Triple(f"x:{name}", "x:knows", "x:m") for name, _ in said[1:]]
-    facts += [Triple("x:m", "x:born", f'"1867-11-07"^^<{XSD}date>'), Triple("x:m", "x:dead", f'"true"^^<{BOOLEAN}>')]
+    facts += [
+        Triple("x:m", "x:born", f'"1867-11-07"^^<{XSD}date>'),
+        Triple("x:m", "x:dead", f'"true"^^<{BOOLEAN}>'),
+    ]
     graph = GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in said])
     linker = Linker(graph)
 
     def linked(text: str) -> list[tuple[str, float]]:
-        return [(label, m.certainty) for m in linker.link(text) for label in graph.labels(np.array(m.entities))]
+        return [
+            (label, m.certainty) for m in linker.link(text) for label in graph.labels(np.array(m.entities))
+        ]
 
     assert linked("Where was Curie born?") == [("Marie Curie", 0.5)]
     assert linked("Is Solaris good?") == [("Solaris (film)", 1.0)]

@@ -215,7 +215,9 @@ def test_store_gives_back_what_rdflib_holds(
 
 
 @pytest.mark.parametrize("suffix", [".nt", ".ttl"])
-def test_a_literal_that_the_parser_cannot_hold_is_told_from_a_lack_of_memory(tmp_path: Path, suffix: str) -> None:
+def test_a_literal_that_the_parser_cannot_hold_is_told_from_a_lack_of_memory(
+    tmp_path: Path, suffix: str
+) -> None:
     path = tmp_path / f"a{suffix}"
     path.write_text('<http://x/a> <http://x/b> "' + "POINT(1 2) " * 1_700_000 + '" .\n')
     with pytest.raises(InputError, match="over 16 MB"):

@@ -136,6 +136,8 @@ def test_relations_are_labelled_through_the_inverse(tmp_path: Path) -> None:
 def test_many_statements_on_one_long_list_are_not_multiplied(tmp_path: Path) -> None:
     count = 1_500  # of statements and of members: over two million facts
     members = " ".join(f":m{i}" for i in range(count))
-    text = f":a :r _:l . _:l rdf:first :m ; rdf:rest ({members}) ." + "".join(f":s{i} :r _:l ." for i in range(count))
+    text = f":a :r _:l . _:l rdf:first :m ; rdf:rest ({members}) ." + "".join(
+        f":s{i} :r _:l ." for i in range(count)
+    )
     facts = said(tmp_path, text)
     assert count < len(facts) < 1_200_000

@@ -50,5 +50,9 @@ def test_schema_types() -> None:
 
 
 def test_joined_and_apart() -> None:
-    assert steps_of(joined(joined("http://x/a", "http://x/b!c"), "urn:d")) == ["http://x/a", "http://x/b!c", "urn:d"]
+    assert steps_of(joined(joined("http://x/a", "http://x/b!c"), "urn:d")) == [
+        "http://x/a",
+        "http://x/b!c",
+        "urn:d",
+    ]
     assert steps_of("is married to!") == ["is married to!"]

@@ -29,7 +29,9 @@ def test_relation_labels_in_the_wanted_language(tmp_path: Path) -> None:
     scratch.add(Batch(["a", "a"], ["r", "r"], ["b", "a"], labels=labels))
     scratch.close()
     assert (scratch.edge_count, scratch.self_loops) == (1, 1)
-    assert scratch.write_labels(scratch.used_entities(), tmp_path, "de", ["r", "none"]) == {"r": ["Beziehung"]}
+    assert scratch.write_labels(scratch.used_entities(), tmp_path, "de", ["r", "none"]) == {
+        "r": ["Beziehung"]
+    }
     assert (tmp_path / "label_text.bin").read_bytes() == b"A"
 
 

@@ -94,7 +94,9 @@ def test_label_language(graph: GraphStore) -> None:
 
 
 def test_relation_names() -> None:
-    graph = GraphStore.from_triples(TRIPLES, LABELS, [Relation("http://x/IsA", "kind", "is a sort of", "has the kind")])
+    graph = GraphStore.from_triples(
+        TRIPLES, LABELS, [Relation("http://x/IsA", "kind", "is a sort of", "has the kind")]
+    )
     assert graph.relations[0].label == "serves for"
     assert graph.relations[1] == Relation("http://x/IsA", "kind", "is a sort of", "has the kind")
 

@@ -20,7 +20,11 @@ def gpt_folder(tokenizer, tokenizer_folder: Path, tmp_path_factory: pytest.TempP
     settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)  # type: ignore[arg-type]
     model = build_language_model(settings, tokenizer.get_vocab_size())
     rows = [
-        [2, *tokenizer.encode(f"{told}\nQ: what did i dig with?\nA: {answer}", add_special_tokens=False).ids, 3]
+        [
+            2,
+            *tokenizer.encode(f"{told}\nQ: what did i dig with?\nA: {answer}", add_special_tokens=False).ids,
+            3,
+        ]
         for told, answer in QUESTIONS.items()
     ]
     assert len({len(row) for row in rows}) == 1

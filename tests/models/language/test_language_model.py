@@ -12,7 +12,9 @@ def test_what_a_configuration_reads_like() -> None:
     assert not is_causal("bert", ["BertForMaskedLM"]) and not is_causal("xlnet", ["XLNetLMHeadModel"])
 
 
-def test_a_causal_model_is_judged_by_what_stands_before(tokenizer, tokenizer_folder: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_causal_model_is_judged_by_what_stands_before(
+    tokenizer, tokenizer_folder: Path, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
     torch.manual_seed(0)
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
     settings = EncoderSettings(variant="gpt1", max_position_embeddings=32, **sizes)  # type: ignore[arg-type]

@@ -60,11 +60,15 @@ def test_the_hook_of_retrieval_hears_it(masked: Path, tools_file: Path) -> None:
         return LabelRelevance(open_relevance(str(masked)).language)(text, labels)  # type: ignore[union-attr]
 
     plain = retrieve(Question("I plant flowers"), graph, forgiving_linker(graph), max_nodes=8)[0]
-    judged = retrieve(Question("I plant flowers"), graph, forgiving_linker(graph), max_nodes=8, relevance=judge)[0]
+    judged = retrieve(
+        Question("I plant flowers"), graph, forgiving_linker(graph), max_nodes=8, relevance=judge
+    )[0]
     assert asked and set(judged.nodes) and plain.scores.tolist() != judged.scores.tolist()
 
 
-def test_who_judges_is_told_and_must_be_one(masked: Path, encoder, tokenizer_folder: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_who_judges_is_told_and_must_be_one(
+    masked: Path, encoder, tokenizer_folder: Path, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
     assert open_relevance("") is None and len(fingerprint(str(masked))) == 16
     encoder.save_pretrained(tmp_path / "body")
     (tmp_path / "body" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())

@@ -79,11 +79,17 @@ def test_bad_input_is_named(tmp_path: Path, tokenizer) -> None:  # type: ignore[
 
 @pytest.mark.parametrize("kind", ["wordpiece", "bpe"])
 def test_words_of_a_concept_are_joined(kind, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    said = [["A garden\u00a0spade is used for digging\u00a0deep\u00a0holes."], ["Plain text of a garden."]] * 20
+    said = [
+        ["A garden\u00a0spade is used for digging\u00a0deep\u00a0holes."],
+        ["Plain text of a garden."],
+    ] * 20
     plain = [[s.replace("\u00a0", " ") for s in d] for d in said]
     made = train_tokenizer((s for d in plain for s in d), vocab_size=320, kind=kind)
     corpus = write_corpus({"facts": said}, made, tmp_path / "c", held_out=0)
-    assert corpus.tokens().tolist() == write_corpus({"x": plain}, made, tmp_path / "d", held_out=0).tokens().tolist()
+    assert (
+        corpus.tokens().tolist()
+        == write_corpus({"x": plain}, made, tmp_path / "d", held_out=0).tokens().tolist()
+    )
     tokens, joined = corpus.tokens(), corpus.joined()
     begins = {made.decode([int(t)]).strip()[:1] for t in tokens[joined]}
     assert begins == {"s", "d", "h"} and joined.sum() == 20 * 3

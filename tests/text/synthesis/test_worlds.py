@@ -53,12 +53,15 @@ def test_a_one_hop_answer_is_joined_with_what_was_asked_about() -> None:
     for world in worlds(20, seed=3):
         for example in world.examples:
             if example.kind == "one-hop":
-                assert any(_joins(world, example.question.text, answer) for answer in example.concepts), example
+                assert any(_joins(world, example.question.text, answer) for answer in example.concepts), (
+                    example
+                )
 
 
 def _joins(world: World, asked: str, answer: str) -> bool:
     text = asked.lower()
     return any(
-        (fact.head == answer and fact.tail.lower() in text) or (fact.tail == answer and fact.head.lower() in text)
+        (fact.head == answer and fact.tail.lower() in text)
+        or (fact.tail == answer and fact.head.lower() in text)
         for fact in world.triples
     )

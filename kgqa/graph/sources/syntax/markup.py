@@ -30,7 +30,9 @@ def check_markup(path: Path) -> None:
         if depth > MAX_DEPTH:
             raise InputError(f"{place()}: elements nested over {MAX_DEPTH} deep; flatten the file")
         if len(attributes) > MAX_ATTRIBUTES:
-            raise InputError(f"{place()}: over {MAX_ATTRIBUTES} attributes in one element; write elements instead")
+            raise InputError(
+                f"{place()}: over {MAX_ATTRIBUTES} attributes in one element; write elements instead"
+            )
 
     def end(name: str) -> None:
         nonlocal depth

@@ -39,6 +39,8 @@ def test_what_is_no_json_is_left_to_the_parser(tmp_path: Path) -> None:
 
 
 def test_half_a_letter_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonld").write_text(json.dumps({"@context": "https://schema.org", **SHOP, "name": "\ud800"}))
+    (tmp_path / "a.jsonld").write_text(
+        json.dumps({"@context": "https://schema.org", **SHOP, "name": "\ud800"})
+    )
     with pytest.raises(InputError, match="a.jsonld"):
         list(read_source(tmp_path / "a.jsonld", Tally()))
