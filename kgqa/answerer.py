@@ -95,17 +95,14 @@ class Answerer:
         language: str = "auto",
         bf16: bool = False,
     ) -> None:
-        self.reader = reader.eval()
-        self.bf16 = bf16
+        self.reader, self.bf16, self.name = reader.eval(), bf16, name
         if bf16:
             halve(self.reader)
         self.graph = graph
         self.linker = forgiving_linker(graph)
         longest = min(reading.max_tokens, reader.stepper.max_tokens)
-        reading = reading.model_copy(update={"max_tokens": longest})
-        self.reading = reading
+        self.reading = reading = reading.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, reading, entities=entities, words=words)
-        self.name = name
         self.ablate = ABLATIONS[reading.ablation]
         self.relevance = open_relevance(reading.relevance)
         self.kept = KeptSubgraphs()

@@ -16,7 +16,7 @@ from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores
 from kgqa.models.reading import ReadingSettings
-from kgqa.operations.following import Led, as_choices_along, follows, led_to, plan, silence
+from kgqa.operations.following import Led, as_choices_along, follows, led_to, names_something, plan, silence
 from kgqa.types import Candidate, Example, KnowledgeGraph, Question, Source, Subgraph
 
 LEAST_AGAIN = 0.1
@@ -72,6 +72,10 @@ def follow(
         scores = of_choices(answerer.score(collated.batch).choice, collated.batch).tolist()
         read = {n: row[: len(plans[n].chosen)] for n, row in zip(asked, scores, strict=True)}
     for n, made in plans.items():
+        if not names_something(
+            subgraphs[n][0]
+        ):  # "What did she use?": its words tell nothing of what the passage names
+            continue
         told = gate[n, GATED.index(Source.KNOWLEDGE)]
         gate[n, GATED.index(Source.NONE)] = told + silence(made, subgraphs[n][0], first[n], read.get(n, []))
     return {n: led_to(plans[n], subgraphs[n][0], first[n], read[n]) for n in asked}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from kgqa import __version__
 from kgqa.assets import APP, DEFAULT_READER, RECIPES, ROOT
+from kgqa.cli.options import AsJson, Device, Engine, Graph, Language, Model, Shots, Shown, Worth
 from kgqa.types import CAUTION, InputError, printable
 
 ENVIRONMENT = {
@@ -28,20 +29,6 @@ app = typer.Typer(
 )
 
 COMPARED = RECIPES / "compare" / "commonsenseqa.toml"
-
-Graph = Annotated[
-    str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
-]
-Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
-Device = Annotated[
-    str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")
-]
-Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
-Engine = Literal["local", "ray"]
-Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
-Shown = Annotated[Path | None, typer.Option("--shown", help="GPT as --model: file of these examples.")]
-Worth = Annotated[str, typer.Option("--worth", help="GPT: choices judged by token, sum or unconditional.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _show_version(wanted: bool) -> None:

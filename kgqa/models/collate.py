@@ -66,10 +66,8 @@ class Collator:
     ) -> None:
         self.tokenizer = tokenizer
         self.facts = reading.facts
-        self.entities = entities
-        self.words = words
-        self.max_tokens = reading.max_tokens
-        self.stride = reading.stride
+        self.entities, self.words = entities, words
+        self.max_tokens, self.stride = reading.max_tokens, reading.stride
         self.max_label_tokens = max_label_tokens
         self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
         self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")

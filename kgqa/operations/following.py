@@ -166,6 +166,12 @@ def led_to(made: Plan, subgraph: Subgraph, first: Mapping[str, float], read: Seq
     return sorted(found.values(), key=lambda led: (-led.score, led.node))
 
 
+def names_something(subgraph: Subgraph) -> bool:
+    """Whether the question itself names what it is about, or nothing is named at all."""
+    sources = sources_of(subgraph)
+    return not sources or any(subgraph.roles[node] == NodeRole.QUESTION for node in sources)
+
+
 def silence(made: Plan, subgraph: Subgraph, first: Mapping[str, float], read: Sequence[float]) -> float:
     """Log-odds that the graph does not tell what is asked, against the best of the ways that were `read`."""
     if not made.chosen:

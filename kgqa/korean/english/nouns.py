@@ -140,6 +140,8 @@ class Nouns:
         spot = (phrase.start, phrase.end)
         if not self.said.asks and asked in _SOME and len(phrase.nouns) == 1 and not phrase.determiners:
             return [Piece(_SOME[asked], *spot)]
+        if asked == "얼마" and phrase.nouns[-1].form == "동안":
+            return [Piece("how long", *spot)]
         if asked == "몇":
             counter = phrase.counter.form if phrase.counter else ""
             counted = self.words.counters.get(counter, "")

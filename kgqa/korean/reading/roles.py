@@ -191,7 +191,7 @@ def lasts(phrase: Phrase) -> bool:
         phrase.counter is None
         or phrase.counter.form not in DURATIONS
         or phrase.number is None
-        or phrase.nouns
+        or any(noun.form != "동안" for noun in phrase.nouns)
     ):
         return False
     return not phrase.asking and phrase.particles in (

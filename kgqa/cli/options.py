@@ -1,0 +1,22 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Graph = Annotated[
+    str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
+]
+Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
+Device = Annotated[
+    str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")
+]
+Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
+Engine = Literal["local", "ray"]
+Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
+Shown = Annotated[Path | None, typer.Option("--shown", help="GPT as --model: file of these examples.")]
+Worth = Annotated[str, typer.Option("--worth", help="GPT: choices judged by token, sum or unconditional.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
