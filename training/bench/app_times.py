@@ -53,6 +53,7 @@ def clicks(language: str) -> tuple[float, list[float]]:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{address}/?lang={language}")
         page.locator(".st-key-example0 button").wait_for()
+        settle(page)
         page.evaluate(CLICK, ".st-key-example0 button")
         first = time.perf_counter() - begin
         page.close()
