@@ -72,7 +72,7 @@ class Answerer:
         graph: any `KnowledgeGraph`.
         reading: as the reader was trained.
         second_opinion: weights of the first and the second reading's log-probabilities of a candidate.
-        calibration: for each source (a, b): the confidence is sigmoid(a * logit(probability) + b).
+        calibration: for each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b).
         language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
         bf16: multiply matrices in bfloat16; all else stays in float32.
 
@@ -375,7 +375,7 @@ class Answerer:
 
     def confidence(self, candidate: Candidate) -> float:
         """Calibrated probability that a candidate is right."""
-        a, b = self.calibration.get(candidate.source.value, (1.0, 0.0))
+        a, b = self.calibration.get(candidate.sort, (1.0, 0.0))
         p = min(max(candidate.score, 1e-6), 1 - 1e-6)
         logit = torch.logit(torch.tensor(p))
         return float(torch.sigmoid(a * logit + b))

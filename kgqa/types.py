@@ -348,6 +348,12 @@ class Candidate:
     span: Span | None = None
     concept: str | None = None
 
+    @property
+    def sort(self) -> str:
+        """What its confidence is calibrated with: its source, or "verdict" for a yes or no from the passage."""
+        verdict = self.source is Source.PASSAGE and self.text in (YES, NO)
+        return "verdict" if verdict else self.source.value
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -1,4 +1,4 @@
-from kgqa.types import Answer, Candidate, Question, Source
+from kgqa.types import Answer, Candidate, Question, Source, Span
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.6, concept="ev:trowel")
 OTHERS = (
@@ -16,3 +16,9 @@ def test_runners_up_are_not_the_answer_and_read_differently() -> None:
 def test_where_nothing_is_answered_the_best_candidate_is_a_runner_up() -> None:
     answer = Answer(Question("What?"), None, Source.NONE, 0.9, (TROWEL, *OTHERS))
     assert answer.runners_up == (TROWEL, OTHERS[0])
+
+
+def test_a_yes_from_the_passage_is_no_span_of_it() -> None:
+    assert Candidate("yes", Source.PASSAGE, 0.5, span=Span(0, 9)).sort == "verdict"
+    assert Candidate("a trowel", Source.PASSAGE, 0.5).sort == "passage"
+    assert Candidate("yes", Source.KNOWLEDGE, 0.5).sort == "knowledge"

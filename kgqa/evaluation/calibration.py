@@ -130,7 +130,7 @@ def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
 def fit_calibration(
     examples: Sequence[Example], answers: Sequence[Answer], steps: int = 200
 ) -> dict[str, tuple[float, float]]:
-    """Platt scaling (Platt, 1999) for each source: (a, b) of sigmoid(a * logit(score) + b), by Newton steps.
+    """Platt scaling (Platt, 1999) for each sort of answer: (a, b) of sigmoid(a * logit(score) + b), by Newton steps.
 
     Fitted on development questions; a source with fewer than 30 answers keeps (1, 0).
     """
@@ -140,7 +140,7 @@ def fit_calibration(
         best = answer.candidates[0] if answer.text is not None else None
         right = exact_match(answer.text or "", golds, normalise)
         score = best.score if best else answer.confidence
-        pairs[answer.source.value].append((score, right))
+        pairs[best.sort if best else answer.source.value].append((score, right))
     fitted = {}
     for source, rows in pairs.items():
         if len(rows) < 30:
