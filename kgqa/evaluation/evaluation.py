@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, pair_accuracy, score_answers
 from kgqa.types import Answer, Example, Question
+
+LEAST_OF_A_KIND = 5
+"""Questions of a kind for a figure of their own."""
 
 AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
 
@@ -32,20 +36,36 @@ def evaluate(answer_many: AnswerMany, examples: Sequence[Example]) -> dict[str, 
     """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
 
     Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
-    `pair_exact_match` is the share of pairs with every side right.
+    `pair_exact_match` is the share of pairs with every side right. Where there are several kinds of question, each
+    with at least `LEAST_OF_A_KIND` has a figure of its own: `exact_match_passage_why`.
     """
     started = time.perf_counter()
     answers = answer_all(answer_many, examples)
     elapsed = time.perf_counter() - started
     figures = score_answers(examples, answers, normalise=normalise)
     pairs = [_pair(example) for example in examples]
+    right = [
+        exact_match(answer.text or "", example.golds, normalise)
+        for example, answer in zip(examples, answers, strict=True)
+    ]
     if any(pairs):
-        right = [
-            exact_match(answer.text or "", example.golds, normalise)
-            for example, answer in zip(examples, answers, strict=True)
-        ]
         figures["pair_exact_match"] = pair_accuracy(pairs, right)
+    figures |= _of_each_kind(examples, right)
     return {**figures, "ms_per_question": 1000 * elapsed / max(len(examples), 1)}
+
+
+def _of_each_kind(examples: Sequence[Example], right: Sequence[float]) -> dict[str, float]:
+    seen: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for example, value in zip(examples, right, strict=True):
+        if example.kind and example.choice is None:
+            seen[example.source.value, example.kind].append(value)
+    if len({kind for _, kind in seen}) < 2:
+        return {}
+    return {
+        f"exact_match_{source}_{kind.replace(' ', '_')}": sum(values) / len(values)
+        for (source, kind), values in sorted(seen.items())
+        if len(values) >= LEAST_OF_A_KIND
+    }
 
 
 def _pair(example: Example) -> str:

@@ -19,3 +19,15 @@ def test_both_sides_of_a_contrast_pair_count_together() -> None:
     examples = [Example(Question(name, id=name), concepts=(gold,)) for name, gold in rows]
     figures = evaluate(lambda questions: [reply(q) for q in questions], examples)
     assert figures["pair_exact_match"] == 0.5
+
+
+def test_each_kind_of_question_has_a_figure_where_it_was_asked_often_enough() -> None:
+    kinds = (("which tool", 5, "trowel"), ("why", 5, "spade"), ("who", 4, "trowel"))
+    examples = [
+        Example(Question("?"), concepts=(gold,), kind=kind) for kind, n, gold in kinds for _ in range(n)
+    ]
+    figures = evaluate(lambda questions: [reply(q) for q in questions], examples)
+    kept = {name: value for name, value in figures.items() if name.startswith("exact_match_")}
+    assert kept == {"exact_match_knowledge_which_tool": 1.0, "exact_match_knowledge_why": 0.0}
+    alone = evaluate(lambda questions: [reply(q) for q in questions], examples[:5])
+    assert not [name for name in alone if name.startswith("exact_match_")]
