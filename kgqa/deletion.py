@@ -12,6 +12,7 @@ import numpy as np
 
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.graph.retrieval.paths import best_paths
+from kgqa.models.rereading import row_key
 from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Source, Subgraph
 
 MAX_HOPS = 3
@@ -95,9 +96,12 @@ def _read_again(reader: ReadsSubgraphs, answer: Answer, variants: Sequence[Subgr
     asked = [pair for pair in pairs if pair is not None]
     if len(asked) < len(variants):
         return []
-    answers = reader.read([question for question, _ in asked], [graphs for _, graphs in asked])
+    keys = [tuple(row_key(question, graph) for graph in graphs) for question, graphs in asked]
+    distinct = dict(zip(keys, asked, strict=True))  # facts that stand beside neither concept change nothing
+    answers = reader.read([q for q, _ in distinct.values()], [graphs for _, graphs in distinct.values()])
     chosen = Candidate(best.text, Source.CHOICE, 0.0)
-    return [_log_odds(probability(a, chosen)) for a in answers]
+    odds = {key: _log_odds(probability(a, chosen)) for key, a in zip(distinct, answers, strict=True)}
+    return [odds[key] for key in keys]
 
 
 def _log_odds(probability: float) -> float:

@@ -16,6 +16,7 @@ from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores
 from kgqa.models.reading import ReadingSettings
+from kgqa.models.rereading import row_key
 from kgqa.operations.following import Led, as_choices_along, follows, led_to, names_something, plan, silence
 from kgqa.types import Candidate, Example, KnowledgeGraph, Question, Source, Subgraph
 
@@ -146,9 +147,12 @@ def _one_by_one(answerer: Reads, rows: Sequence[tuple[int, Question, Subgraph]])
     """The score of each question's only choice, by the number beside it, in order.
 
     A choice is scored without a look at the others, so rows of many questions are read together by their length:
-    what they are padded with is read too.
+    what they are padded with is read too. Rows that are alike, as those of a question asked again without a fact that
+    has nothing to do with the choice, are read once.
     """
-    order = sorted(range(len(rows)), key=lambda r: answerer.collator.length(*rows[r][1:]))
+    first: dict[tuple[object, ...], int] = {}
+    stands_for = [first.setdefault(row_key(*row[1:]), r) for r, row in enumerate(rows)]
+    order = sorted(first.values(), key=lambda r: answerer.collator.length(*rows[r][1:]))
     together = ROWS_TOGETHER[str(answerer.reader.device) != "cpu"]
     scores = [0.0] * len(rows)
     for at in range(0, len(order), together):
@@ -158,8 +162,8 @@ def _one_by_one(answerer: Reads, rows: Sequence[tuple[int, Question, Subgraph]])
         for r, score in zip(part, read, strict=True):
             scores[r] = score
     found: dict[int, list[float]] = {}
-    for (n, _, _), score in zip(rows, scores, strict=True):
-        found.setdefault(n, []).append(score)
+    for (n, _, _), r in zip(rows, stands_for, strict=True):
+        found.setdefault(n, []).append(scores[r])
     return found
 
 

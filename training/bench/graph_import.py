@@ -1,9 +1,12 @@
 """Import against rdflib and pyoxigraph on the same files: triples a second, peak memory; then opening.
 
-    python training/bench/graph_import.py --triples 2500000 [--peers-up-to 500000]
+    python training/bench/graph_import.py --triples 2500000 [--peers-up-to 500000] [--named]
 
 Each measurement is a process of its own: CPU seconds and peak resident memory are the kernel's. The graph is
-synthetic: `--triples` facts between a fifth as many concepts, 30 relations, degrees by a power law.
+synthetic: `--triples` facts between a fifth as many concepts, 30 relations, degrees by a power law. With `--named`
+it is made as Wikidata is: identifiers that say nothing, a label of one to four words for each concept (words by Zipf's
+law, more than half of the names with capitals, some with brackets), a thousand relations by Zipf's law and dates among
+the objects; N-Triples only.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ graph = GraphStore.open(sys.argv[1])
 opened = time.perf_counter()
 rng = np.random.default_rng(0)
 for _ in range(100):
-    found = np.unique(np.concatenate(graph.find([f"e{i}" for i in rng.integers(0, graph.entity_count, 20)])))
+    drawn = rng.integers(0, graph.entity_count, 20).astype(np.int32)
+    found = np.unique(np.concatenate([ids[:5] for ids in graph.find(graph.labels(drawn))]))
     near = graph.neighbours(found, 50)
     graph.labels(np.unique(near.tail)[:200])
 spent = (time.perf_counter() - opened) / 100
@@ -68,6 +72,45 @@ def write(path: Path, triples: int, seed: int = 0) -> None:
             file.writelines(map(prefix.format, heads, relations, tails))
 
 
+def write_named(path: Path, triples: int, seed: int = 0) -> None:
+    """Facts between identifiers, of which each has a label, as N-Triples; a seventh of all triples are labels."""
+    rng = np.random.default_rng(seed)
+    sounds = np.array(
+        [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er", "or")]
+    )
+    vocabulary = np.array(["".join(rng.choice(sounds, n)) for n in rng.integers(1, 5, 200_000)])
+    capitals = np.char.capitalize(vocabulary)
+    concepts = max(triples // 7, 10)
+    fact = "<http://example.org/entity/Q{}> <http://example.org/prop/direct/P{}> {} .\n"
+    said = '<http://example.org/entity/Q{}> <http://www.w3.org/2000/01/rdf-schema#label> "{}"@en .\n'
+    day = '"{}-{:02}-{:02}"^^<http://www.w3.org/2001/XMLSchema#date>'
+    written = 0
+    with path.open("w") as file:
+        for first in range(0, concepts, 100_000):
+            numbers = range(first, min(first + 100_000, concepts))
+            drawn = np.minimum(rng.zipf(1.2, (len(numbers), 4)), 10**9) % len(vocabulary)
+            lengths = rng.choice([1, 2, 3, 4], len(numbers), p=[0.25, 0.45, 0.2, 0.1]).tolist()
+            words = np.where(rng.random((len(numbers), 1)) < 0.6, capitals[drawn], vocabulary[drawn]).tolist()
+            closing = np.where(rng.random(len(numbers)) < 0.03, " (film)", "").tolist()
+            labels = [" ".join(w[:n]) + end for w, n, end in zip(words, lengths, closing, strict=True)]
+            file.writelines(map(said.format, numbers, labels))
+            stop = triples if numbers.stop == concepts else 7 * numbers.stop
+            count = stop - written - len(numbers)
+            written = stop
+            heads = (concepts * rng.random(count) ** 2).astype(int).tolist()
+            tails = [
+                f"<http://example.org/entity/Q{n}>" for n in (concepts * rng.random(count) ** 2).astype(int)
+            ]
+            dated = np.flatnonzero(rng.random(count) < 0.05).tolist()
+            dates = zip(
+                *(rng.integers(*ends, len(dated)) for ends in ((1000, 2030), (1, 13), (1, 29))), strict=True
+            )
+            for n, date in zip(dated, dates, strict=True):
+                tails[n] = day.format(*date)
+            relations = (np.minimum(rng.zipf(1.3, count), 10**9) % 1_000).tolist()
+            file.writelines(map(fact.format, heads, relations, tails))
+
+
 def measure(code: str, *arguments: str) -> tuple[dict[str, float], str]:
     """Wall and CPU seconds, and peak memory in MB, of a process that runs `code`."""
     body = f"import sys, resource, json\n{code}\n" + (
@@ -84,12 +127,17 @@ def measure(code: str, *arguments: str) -> tuple[dict[str, float], str]:
     return {"wall_s": wall, "cpu_s": cpu, "peak_mb": peak}, done.stdout
 
 
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
 def main() -> None:
     """Print one table row a measurement."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--triples", type=int, default=500_000)
     options.add_argument("--peers-up-to", type=int, default=2_500_000, help="larger files are ours alone")
     options.add_argument("--formats", default="nt,ttl")
+    options.add_argument("--named", action="store_true", help="identifiers with labels, as N-Triples")
     options.add_argument(
         "--folder", default=None, help="where the files are written; default a temporary one"
     )
@@ -99,9 +147,9 @@ def main() -> None:
         folder = Path(name)
         print("| format | triples | reader | triples/s (wall) | triples/CPU s | peak MB |")
         print("|---|---|---|---|---|---|")
-        for suffix in chosen.formats.split(","):
+        for suffix in ["nt"] if chosen.named else chosen.formats.split(","):
             path = folder / f"graph.{suffix}"
-            write(path, chosen.triples)
+            (write_named if chosen.named else write)(path, chosen.triples)
             for reader, code in RUNS.items():
                 if reader != "kgqa" and chosen.triples > chosen.peers_up_to:
                     continue
@@ -110,6 +158,7 @@ def main() -> None:
                 rates = (f"{chosen.triples / used[key]:,.0f}" for key in ("wall_s", "cpu_s"))
                 row = [suffix, f"{chosen.triples:,}", reader, *rates, f"{used['peak_mb']:,.0f}"]
                 print("| " + " | ".join(row) + " |", flush=True)
+            print(f"\nfile {path.stat().st_size / 1e9:.2f} GB, store {_size(folder / 'store') / 1e9:.2f} GB")
             path.unlink()
         used, said = measure(OPEN, str(folder / "store"))
         line = next(line for line in said.splitlines() if line.startswith("RESULT"))

@@ -361,14 +361,16 @@ def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
         entities.append(ids[other].astype(np.int32))
         ranks.append(np.ones(len(other), dtype=np.uint8))
         report("indexing", len(texts))
-    parts = np.unique(
-        np.stack([np.concatenate(part_hashes), np.concatenate(part_entities).astype("<u8")]), axis=1
-    )
-    _, place, count = np.unique(parts[0], return_inverse=True, return_counts=True)
-    parts = parts[:, count[place] <= MOST_OF_PART]
-    hashes.append(parts[0])
-    entities.append(parts[1].astype(np.int32))
-    ranks.append(np.ones(parts.shape[1], dtype=np.uint8))
+    part, owner = np.concatenate(part_hashes), np.concatenate(part_entities)
+    order = np.lexsort((owner, part))
+    part, owner = part[order], owner[order]
+    new = np.append(True, (part[1:] != part[:-1]) | (owner[1:] != owner[:-1]))[: len(part)]
+    part, owner = part[new], owner[new]
+    _, place, count = np.unique(part, return_inverse=True, return_counts=True)
+    rare = count[place] <= MOST_OF_PART
+    hashes.append(part[rare])
+    entities.append(owner[rare])
+    ranks.append(np.ones(int(rare.sum()), dtype=np.uint8))
     key, entity, rank = (
         np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
         for parts, dtype in ((hashes, "<u8"), (entities, "<i4"), (ranks, "u1"))
