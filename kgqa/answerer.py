@@ -22,6 +22,7 @@ from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import is_korean_question
 from kgqa.graph.opening import open_graph
+from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.keeping import KeptSubgraphs
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
@@ -35,11 +36,10 @@ from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.models.language.relevance import open_relevance
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.reading import ReadingSettings, settings_of
-from kgqa.models.rereading import as_choices
 from kgqa.models.word_vectors import WordVectors, load_words
 from kgqa.operations.computing import computed
-from kgqa.operations.following import Led, as_choices_to, follows
-from kgqa.second_reading import follow, read_again
+from kgqa.operations.following import Led, follows
+from kgqa.second_reading import as_read_again, follow, read_again
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     Answer,
@@ -167,6 +167,12 @@ class Answerer:
         other.graph = graph
         other.linker = forgiving_linker(graph)
         other._korean = None
+        return other
+
+    def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Answerer:
+        """The same over its graph with some facts and without others."""
+        other = self.with_graph(OverlayGraph(self.graph, added, struck))
+        other.linker.nearest = self.linker.nearest  # its index of labels is made once
         return other
 
     @contextmanager
@@ -312,19 +318,11 @@ class Answerer:
         ]
         return [replace(a, timing_ms=timing, model=self.name, graph=self.graph.name) for a in answers]
 
-    def as_read_again(
+    def as_ways(
         self, question: Question, subgraph: Subgraph, concepts: Sequence[str]
     ) -> tuple[Question, list[Subgraph]] | None:
-        """Concepts of a subgraph as choices, each with its facts, as the second reading compares them.
-
-        None where the reader reads once only, or a concept is not in the subgraph.
-        """
-        at = {name: node for node, name in enumerate(subgraph.nodes)}
-        if not self.reading.reread or any(name not in at for name in concepts):
-            return None
-        if follows(self.graph, subgraph):
-            return as_choices_to(question, subgraph, [at[name] for name in concepts])
-        return as_choices(question, subgraph, [at[name] for name in concepts], self.reading.facts)
+        """Concepts as choices with the ways to them, where a question is answered by following facts; else None."""
+        return as_read_again(self, question, subgraph, concepts) if follows(self.graph, subgraph) else None
 
     def score(self, batch: QABatch) -> Scores:
         """What the heads say about a batch: computed on the reader's device, given on the CPU."""

@@ -10,18 +10,23 @@ from typing import Protocol
 
 import numpy as np
 
+from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.graph.retrieval.paths import best_paths
 from kgqa.models.rereading import row_key
-from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Question, Source, Subgraph
 
 MAX_HOPS = 3
 TRIED = 12
-"""Paths among which the one that matters most is sought for every answer."""
+"""Facts among which the one that matters most is sought for every answer."""
+MOST_PATHS = 3
+LEAST_CHANGE = 0.05
+"""Fall of the log-odds from which on a fact is a reason."""
 MAX_CHARACTERS = 6_000
-"""Text that may be read again for that; a short question affords all `TRIED` paths, 200 words about four."""
-_APART = ("DistinctFrom", "differentFrom")
+"""Text that may be read again for that; a short question affords all `TRIED` facts, 200 words about four."""
+_APART = ("DistinctFrom", "differentFrom", "LocatedNear")
 _SHARED = ("HasProperty", "HasEmotion", "HasTime")
+_KIND = ("IsA", "type", "subClassOf", "broader")
 ANSWER_PATHS = 24
 ELSEWHERE_PATHS = 8
 
@@ -37,10 +42,14 @@ class ReadsSubgraphs(Protocol):
         self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]
     ) -> list[Answer]: ...
 
-    def as_read_again(
+    def as_ways(
         self, question: Question, subgraph: Subgraph, concepts: Sequence[str]
     ) -> tuple[Question, list[Subgraph]] | None:
-        """Concepts as choices with their facts, as a second reading compares them; None where there is none."""
+        """Concepts as choices with the ways to them, where facts are followed; None elsewhere."""
+        ...
+
+    def with_edits(self, added: Sequence[Fact], struck: Sequence[Fact]) -> ReadsSubgraphs:
+        """The same over its graph with some facts and without others."""
         ...
 
 
@@ -58,41 +67,46 @@ def falls(
     subgraphs: Sequence[Subgraph],
     struck: Sequence[Sequence[int]],
 ) -> list[float]:
-    """How far the answer's log-odds fall when each of several sets of facts is struck out, in one batch.
+    """How far the answer's log-odds fall when each of several sets of facts is struck out, read in one batch.
 
     `subgraphs` are those the question was answered from (one per choice, or one), `struck` are rows of the
-    edges of the subgraph that the answer's evidence shows.
+    edges of the subgraph that the answer's evidence shows. A question about knowledge is retrieved anew without them,
+    since facts also tell which concepts are relevant; one with choices, or over facts that are followed, is not.
     """
     if not struck:
         return []
     best, question = answer.candidates[0], answer.question
     shown = answer.evidence.subgraph
-    again = _read_again(reader, answer, [shown, *(without_edges(shown, edges) for edges in struck)])
-    if again:
-        before, *after = again
-        return [before - odds for odds in after]
-    others: list[Subgraph] = []
+    variants = [shown, *(without_edges(shown, edges) for edges in struck)]
+    if odds := _along_ways(reader, answer, variants):
+        before, *after = odds
+        return [before - value for value in after]
     if best.source is Source.CHOICE:
         # Each choice is scored by itself, so that one other tells as much of the log-odds' change as all of them.
         rival = [n for n, choice in enumerate(question.choices) if choice != best.text][:1]
         question = replace(question, choices=(best.text, *(question.choices[n] for n in rival)))
-        others = [subgraphs[n] for n in rival]
-    variants = [[graph, *others] for graph in (shown, *(without_edges(shown, edges) for edges in struck))]
-    before, *after = [
-        _log_odds(probability(a, best)) for a in reader.read([question] * len(variants), variants)
-    ]
+        groups = [[graph, *(subgraphs[n] for n in rival)] for graph in variants]
+    else:
+        facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
+        groups = [[shown], *(reader.with_edits((), some).retrieve(question) for some in facts)]
+    before, *after = [_log_odds(probability(a, best)) for a in reader.read([question] * len(groups), groups)]
     return [before - odds for odds in after]
 
 
-def _read_again(reader: ReadsSubgraphs, answer: Answer, variants: Sequence[Subgraph]) -> list[float]:
-    """Log-odds of the answer against its first rival in the second reading, over each variant of the subgraph."""
+def _fact(graph: Subgraph, edge: int) -> Fact:
+    head, _, tail = graph.edges[edge].tolist()
+    return Fact(graph.triple(edge), (graph.labels[head], graph.labels[tail]))
+
+
+def _along_ways(reader: ReadsSubgraphs, answer: Answer, variants: Sequence[Subgraph]) -> list[float]:
+    """Log-odds of the answer against its first rival by the ways to them, over each variant of the subgraph."""
     best = answer.candidates[0]
     if best.source is not Source.KNOWLEDGE or best.concept is None or answer.question.choices:
         return []
     known = [c.concept for c in answer.candidates if c.concept is not None and c.text != best.text]
     if not known:
         return []
-    pairs = [reader.as_read_again(answer.question, graph, [best.concept, known[0]]) for graph in variants]
+    pairs = [reader.as_ways(answer.question, graph, [best.concept, known[0]]) for graph in variants]
     asked = [pair for pair in pairs if pair is not None]
     if len(asked) < len(variants):
         return []
@@ -122,7 +136,7 @@ def answer_paths(
     """Up to `k` paths to each node of the answer from the concepts that the text mentions, best first.
 
     A path that gives no reason is left out where there are others: over a fact that only tells two concepts
-    apart, or through a property, feeling or time that two concepts happen to share.
+    apart or near, or through a property, feeling, time or kind that two concepts happen to share.
     """
     if not len(graph.edges):
         return []
@@ -151,7 +165,7 @@ def answer_paths(
 
 
 def gives_reason(graph: Subgraph) -> np.ndarray:
-    """(E,) whether each fact says more than that two concepts are not the same."""
+    """(E,) whether each fact says more than that two concepts are not the same, or merely near each other."""
     return ~np.isin(_kinds(graph), _APART)
 
 
@@ -160,32 +174,77 @@ def _kinds(graph: Subgraph) -> np.ndarray:
 
 
 def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:
-    """Whether two neighbouring facts of a path have only a property in common: a river is long, a bridge is."""
+    """Whether two neighbouring facts of a path have only a property or kind in common: a river is long, a bridge is."""
     steps = list(zip(path.steps, path.forward, strict=True))
     return any(
-        ahead and not back and (kinds[first] in _SHARED or kinds[second] in _SHARED)
+        ahead
+        and not back
+        and (
+            kinds[first] in _SHARED or kinds[second] in _SHARED or {kinds[first], kinds[second]} <= set(_KIND)
+        )
         for (first, ahead), (second, back) in pairwise(steps)
     )
 
 
 def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subgraph]) -> Answer:
-    """The answer with its paths ordered by how much its log-odds fall without each, for each fact struck.
+    """The answer with its paths ordered by how much its log-odds fall without the fact of each that matters most.
 
-    Tried are the paths that it shows and the shortest others, in one batch of at most `MAX_CHARACTERS`; a
-    question too long for two paths keeps its order.
+    Struck one by one are facts of the paths that it shows, and others that may carry it, in one batch of at most
+    `MAX_CHARACTERS`; a question too long for two facts keeps its order.
     """
-    question, evidence = answer.question, answer.evidence
+    question, evidence, best = answer.question, answer.evidence, answer.candidates[0]
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
     affordable = MAX_CHARACTERS // (row * (2 if question.choices else 1))
     if not evidence.paths or affordable < 2:
         return answer
-    others = answer_paths(answer.candidates[0], evidence.subgraph, k=TRIED)
-    paths = list({path.steps: path for path in [*evidence.paths, *others]}.values())
-    paths = paths[: min(TRIED, affordable)]
-    changes = falls(reader, answer, subgraphs, [path.steps for path in paths])
-    order = sorted(range(len(paths)), key=lambda i: -changes[i] / len(paths[i].steps))
-    kept = tuple(paths[i] for i in order[: len(evidence.paths)])
-    return replace(answer, evidence=replace(evidence, paths=kept, influence=changes[order[0]]))
+    graph = evidence.subgraph
+    tried = _may_carry(best, evidence)[: min(TRIED, affordable)]
+    changes = dict(zip(tried, falls(reader, answer, subgraphs, [[edge] for edge in tried]), strict=True))
+    paths: dict[tuple[int, ...], EvidencePath] = {}
+    for edge in sorted(tried, key=lambda edge: -changes[edge]):
+        if changes[edge] < LEAST_CHANGE or len(paths) == MOST_PATHS:
+            break
+        if any(edge in steps for steps in paths):
+            continue
+        if path := path_through(best, graph, edge, evidence.paths):
+            paths[path.steps] = path
+    for path in evidence.paths:
+        paths.setdefault(path.steps, path)
+    kinds, telling = _kinds(graph), gives_reason(graph)
+    reasons = [p for p in paths.values() if telling[list(p.steps)].all() and not _meets(p, graph, kinds)]
+    kept = tuple(reasons or paths.values())[:MOST_PATHS]
+    influence = max(changes.get(edge, 0.0) for edge in kept[0].steps)
+    return replace(answer, evidence=replace(evidence, paths=kept, influence=influence))
+
+
+def _may_carry(best: Candidate, evidence: Evidence) -> list[int]:
+    """Facts that may carry an answer, the likeliest first: of the first paths, of others to it, and on it."""
+    graph = evidence.subgraph
+    ends = targets(best, graph)
+    found = [edge for path in evidence.paths[:2] for edge in path.steps]
+    mentioned = np.isin(graph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
+    head, tail = graph.edges[:, 0], graph.edges[:, 2]
+    touching = np.isin(head, ends) | np.isin(tail, ends)
+    direct = touching & (mentioned[head] | mentioned[tail]) & gives_reason(graph)
+    found += sorted(np.flatnonzero(direct).tolist(), key=lambda edge: -graph.weights[edge])
+    found += [edge for path in evidence.paths for edge in path.steps]
+    found += [edge for path in answer_paths(best, graph, k=TRIED) for edge in path.steps if touching[edge]]
+    found += np.flatnonzero(touching & gives_reason(graph)).tolist()
+    return list(dict.fromkeys(found))
+
+
+def path_through(
+    best: Candidate, graph: Subgraph, edge: int, known: Sequence[EvidencePath] = ()
+) -> EvidencePath | None:
+    """The shortest path over a fact from what the text mentions to the answer that gives a reason, a `known` one
+    first; None where there is none."""
+    for path in known:
+        if edge in path.steps:
+            return path
+    cost = np.ones(len(graph.edges))
+    cost[edge] = 0.01
+    found = [path for path in answer_paths(best, graph, cost, k=TRIED) if edge in path.steps]
+    return min(found, key=lambda path: len(path.steps), default=None)
 
 
 def rivals(answer: Answer, path: EvidencePath, seed: int = 0) -> list[tuple[int, ...]]:

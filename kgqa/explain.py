@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from kgqa.deletion import gives_reason, probability
+from kgqa.deletion import LEAST_CHANGE, gives_reason, probability
 from kgqa.graph.linking.morphology import is_korean
-from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.overlay import Fact
 from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import (
     CAUTION,
@@ -38,8 +38,6 @@ MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
 LEAST_SHOWN = 0.02
 """Probability from which on a runner-up is worth a reader's time."""
-LEAST_INFLUENCE = 0.05
-"""Fall of the log-odds from which on a path counts as a reason."""
 ADDED = "urn:kgqa:added:"
 """How the names of concepts begin that only an edit knows."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
@@ -111,7 +109,7 @@ def is_guess(answer: Answer, caution: float = CAUTION) -> bool:
 def is_decided_by_facts(answer: Answer) -> bool:
     """Whether the first path of facts carried the answer, as far as that was measured."""
     evidence = answer.evidence
-    return bool(evidence.paths) and (evidence.influence is None or evidence.influence >= LEAST_INFLUENCE)
+    return bool(evidence.paths) and (evidence.influence is None or evidence.influence >= LEAST_CHANGE)
 
 
 def worth_showing(answer: Answer, least: float = LEAST_SHOWN) -> list[Candidate]:
@@ -188,9 +186,7 @@ def ask_again(answerer: Answerer, question: Question, edits: Sequence[Edit]) -> 
 def _over(answerer: Answerer, edits: Sequence[Edit]) -> Answerer:
     last = {(e.triple.head, e.triple.relation, e.triple.tail): e for e in edits}.values()
     facts = {added: [Fact(e.triple, e.labels) for e in last if e.added is added] for added in (True, False)}
-    other = answerer.with_graph(OverlayGraph(answerer.graph, facts[True], facts[False]))
-    other.linker.nearest = answerer.linker.nearest  # its index of labels is made once
-    return other
+    return answerer.with_edits(facts[True], facts[False])
 
 
 def strike_answer(answer: Answer) -> list[Edit]:
@@ -250,8 +246,7 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
     """How much each fact near the answer carried it: the answer is read again without the fact.
 
     The facts asked about are those of the shown paths and those that touch the answer's concept, at most
-    `limit`; strongest first. Empty for answers that rest on no fact.
-    Raises InputError as `ask_again`.
+    `limit`; strongest first. Empty for answers that rest on no fact. Raises InputError as `ask_again`.
     """
     graph = answer.evidence.subgraph
     if answer.source in (Source.PASSAGE, Source.NONE) or not len(graph.edges):
@@ -259,21 +254,24 @@ def influences(answerer: Answerer, answer: Answer, limit: int = 12) -> list[Infl
     shown = [edge for path in answer.evidence.paths for edge in path.steps]
     best = answer.candidates[0]
     node = graph.nodes.index(best.concept) if best.concept in graph.nodes else -1
-    touching = np.flatnonzero((graph.edges[:, 0] == node) | (graph.edges[:, 2] == node)).tolist()
+    touching = np.flatnonzero((graph.edges[:, ::2] == node).any(1)).tolist()
     edges = list(dict.fromkeys([*shown, *touching]))[:limit]
-    if not edges:
-        return []
-    question, before = answer.question, probability(answer, best)
-    struck = [_over(answerer, [strike(graph, edge)]) for edge in edges]
-    if answer.evidence.query:  # computed: without a fact it is computed anew
-        again = [other.answer_many([question])[0] for other in struck]
-    else:
-        again = answerer.read([question] * len(edges), [other.retrieve(question) for other in struck])
+    again = read_without(answerer, answer, edges) if edges else []
+    before = probability(answer, best)
     found = [
         Influence(edge, sentence(graph, edge), before - probability(other, best))
         for edge, other in zip(edges, again, strict=True)
     ]
     return sorted(found, key=lambda item: -item.change)
+
+
+def read_without(answerer: Answerer, answer: Answer, edges: Sequence[int]) -> list[Answer]:
+    """What is answered without each of some facts (rows of the evidence's edges); raises InputError as `ask_again`."""
+    question = answer.question
+    struck = [_over(answerer, [strike(answer.evidence.subgraph, edge)]) for edge in edges]
+    if answer.evidence.query:  # computed: without a fact it is computed anew
+        return [other.answer_many([question])[0] for other in struck]
+    return answerer.read([question] * len(edges), [other.retrieve(question) for other in struck])
 
 
 def influences_json(answerer: Answerer, answer: Answer) -> list[dict[str, Any]]:

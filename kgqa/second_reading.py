@@ -16,8 +16,17 @@ from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores
 from kgqa.models.reading import ReadingSettings
-from kgqa.models.rereading import row_key
-from kgqa.operations.following import Led, as_choices_along, follows, led_to, names_something, plan, silence
+from kgqa.models.rereading import as_choices, row_key
+from kgqa.operations.following import (
+    Led,
+    as_choices_along,
+    as_choices_to,
+    follows,
+    led_to,
+    names_something,
+    plan,
+    silence,
+)
 from kgqa.types import Candidate, Example, KnowledgeGraph, Question, Source, Subgraph
 
 LEAST_AGAIN = 0.1
@@ -38,10 +47,6 @@ class Reads(Protocol):
     second_opinion: tuple[float, float]
 
     def score(self, batch: QABatch) -> Scores: ...
-
-    def as_read_again(
-        self, question: Question, subgraph: Subgraph, concepts: Sequence[str]
-    ) -> tuple[Question, list[Subgraph]] | None: ...
 
 
 def follow(
@@ -110,6 +115,22 @@ def read_again(
     return found
 
 
+def as_read_again(
+    answerer: Reads, question: Question, subgraph: Subgraph, concepts: Sequence[str]
+) -> tuple[Question, list[Subgraph]] | None:
+    """Concepts of a subgraph as choices, each with its facts, as the second reading compares them.
+
+    None where the reader reads once only, or a concept is not in the subgraph.
+    """
+    at = {name: node for node, name in enumerate(subgraph.nodes)}
+    if not answerer.reading.reread or any(name not in at for name in concepts):
+        return None
+    nodes = [at[name] for name in concepts]
+    if follows(answerer.graph, subgraph):
+        return as_choices_to(question, subgraph, nodes)
+    return as_choices(question, subgraph, nodes, answerer.reading.facts)
+
+
 def second_reading(
     answerer: Reads,
     questions: Sequence[Question],
@@ -128,7 +149,7 @@ def second_reading(
         if len(likely) < 2:  # nothing to compare it with
             continue
         best = [c.concept for c in likely if c.concept is not None]
-        again = answerer.as_read_again(questions[n], subgraphs[n][0], best)
+        again = as_read_again(answerer, questions[n], subgraphs[n][0], best)
         assert again is not None
         choosing, graphs = again
         rows += [

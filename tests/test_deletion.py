@@ -37,8 +37,14 @@ class Weighing:
     def __init__(self, graph: Subgraph, matters: dict[tuple[int, int, int], float], shown: int) -> None:
         self.graph, self.matters, self.shown = graph, matters, shown
 
-    def as_read_again(self, *_: object) -> None:
+    def as_ways(self, *_: object) -> None:
         return None
+
+    def with_edits(self, _added, struck) -> "Weighing":
+        struck = {fact.triple for fact in struck}
+        kept = [edge for edge in range(len(self.graph.edges)) if self.graph.triple(edge) not in struck]
+        edges, weights = self.graph.edges[kept], self.graph.weights[kept]
+        return Weighing(replace(self.graph, edges=edges, weights=weights), self.matters, self.shown)
 
     def retrieve(self, question: Question) -> list[Subgraph]:
         return [self.graph]
@@ -80,7 +86,7 @@ def test_rivals_have_the_size_of_the_shown_path_and_are_not_it(garden: Subgraph)
 def test_paths_are_ordered_by_what_their_deletion_changes(garden: Subgraph) -> None:
     reader = Weighing(garden, {(2, 0, 0): 0.4, (2, 0, 1): 0.1}, shown=3)
     answer = reader.answer(Question("what did i dig with"))
-    assert [path.steps for path in by_deletion(reader, answer, [garden]).evidence.paths] == [(0,)]
+    assert [path.steps for path in by_deletion(reader, answer, [garden]).evidence.paths] == [(0,), (3,)]
     long = replace(answer, question=Question("what", passage=Passage("dig " * 10_000)))
     assert by_deletion(reader, long, [garden]) == long
 

@@ -119,7 +119,7 @@ def evaluate_task(
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
     `calibrate` first fits its gate and its confidences to the data set and stores them in its folder. `ablation` takes
-    something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`).
+    something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`) and compares it with itself.
 
     Raises:
         InputError: the data set, the reader, the graph or the ablation cannot be found or used.
@@ -143,11 +143,13 @@ def evaluate_task(
     from kgqa.evaluation.evaluation import evaluate
 
     answerer = Answerer.load(model, graph, device=device, language=language)
+    whole = None
     if ablation != "none":
+        whole = answerer.with_graph(answerer.graph).answer_many
         answerer.ablate = ablate
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))
-    figures = evaluate(answerer.answer_many, examples)
+    figures = evaluate(answerer.answer_many, examples, whole)
     if deletion:
         passed = deletion_test(answerer, [example.question for example in examples[:deletion]])
         figures["deletion_tests"] = float(len(passed))

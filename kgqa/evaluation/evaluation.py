@@ -6,6 +6,8 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, pair_accuracy, score_answers
 from kgqa.types import Answer, Example, Question
@@ -32,26 +34,43 @@ def answer_all(answer_many: AnswerMany, examples: Sequence[Example], batch: int 
     return [found[i] for i in range(len(examples))]
 
 
-def evaluate(answer_many: AnswerMany, examples: Sequence[Example]) -> dict[str, float]:
+def evaluate(
+    answer_many: AnswerMany, examples: Sequence[Example], whole: AnswerMany | None = None
+) -> dict[str, float]:
     """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
 
     Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
     `pair_exact_match` is the share of pairs with every side right. Where there are several kinds of question, each
     with at least `LEAST_OF_A_KIND` has a figure of its own: `exact_match_passage_why`.
+    Where `answer_many` has something taken away from it, `whole` is the same with all of it: `whole_exact_match` is
+    its share, `gain` how much more that is and `gain_error` the standard error of that over the same questions; the
+    same again of knowledge questions alone.
     """
     started = time.perf_counter()
     answers = answer_all(answer_many, examples)
     elapsed = time.perf_counter() - started
     figures = score_answers(examples, answers, normalise=normalise)
-    pairs = [_pair(example) for example in examples]
-    right = [
-        exact_match(answer.text or "", example.golds, normalise)
-        for example, answer in zip(examples, answers, strict=True)
-    ]
+    pairs, right = [_pair(example) for example in examples], _right(examples, answers)
     if any(pairs):
         figures["pair_exact_match"] = pair_accuracy(pairs, right)
     figures |= _of_each_kind(examples, right)
+    if whole is not None:
+        better = _right(examples, answer_all(whole, examples))
+        known = [n for n, example in enumerate(examples) if example.source == "knowledge"]
+        for name, rows in (("", list(range(len(examples)))), ("knowledge_", known)):
+            if len(rows) > 1:
+                gain = np.array([better[n] - right[n] for n in rows])
+                figures[f"{name}whole_exact_match"] = float(np.mean([better[n] for n in rows]))
+                figures[f"{name}gain"] = float(gain.mean())
+                figures[f"{name}gain_error"] = float(gain.std(ddof=1) / len(rows) ** 0.5)
     return {**figures, "ms_per_question": 1000 * elapsed / max(len(examples), 1)}
+
+
+def _right(examples: Sequence[Example], answers: Sequence[Answer]) -> list[float]:
+    return [
+        exact_match(answer.text or "", example.golds, normalise)
+        for example, answer in zip(examples, answers, strict=True)
+    ]
 
 
 def _of_each_kind(examples: Sequence[Example], right: Sequence[float]) -> dict[str, float]:

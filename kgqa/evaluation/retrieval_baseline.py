@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.types import Answer, Candidate, KnowledgeGraph, NodeRole, Question, Source, Subgraph
 
@@ -53,9 +54,13 @@ class RetrievalAlone:
         """
         return self.read(questions, [self.retrieve(question) for question in questions])
 
-    def as_read_again(self, _question: Question, _subgraph: Subgraph, _concepts: Sequence[str]) -> None:
-        """None: there is no second reading."""
+    def as_ways(self, _question: Question, _subgraph: Subgraph, _concepts: Sequence[str]) -> None:
+        """None: no facts are followed."""
         return None
+
+    def with_edits(self, added: Sequence[Fact], struck: Sequence[Fact]) -> RetrievalAlone:
+        """The same over its graph with some facts and without others."""
+        return RetrievalAlone(OverlayGraph(self.graph, added, struck), self.max_nodes)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs at hand: the ten best concepts, or the choices by `closeness`."""

@@ -21,6 +21,10 @@ class Fact(NamedTuple):
     labels: tuple[str, str]
 
 
+def _ends(fact: Fact) -> tuple[str, str, str]:
+    return fact.triple.head, fact.triple.relation, fact.triple.tail
+
+
 class OverlayGraph:
     """Any graph, seen as if some facts were in it and others were not.
 
@@ -36,7 +40,15 @@ class OverlayGraph:
     """
 
     def __init__(self, base: KnowledgeGraph, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> None:
-        self.base, self.name, self.hash = base, base.name, base.hash
+        if isinstance(base, OverlayGraph):  # concepts that only its facts know have ids of its own
+            less, more = ({_ends(fact) for fact in facts} for facts in (struck, added))
+            added = [*(fact for fact in base.added if _ends(fact) not in less), *added]
+            struck = [*(fact for fact in base.struck if _ends(fact) not in more), *struck]
+            base = base.base
+        self.added: Sequence[Fact] = added
+        self.struck: Sequence[Fact] = struck
+        self.base: KnowledgeGraph = base
+        self.name, self.hash = base.name, base.hash
         self.is_remote = base.is_remote
         self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept

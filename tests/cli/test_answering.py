@@ -68,11 +68,14 @@ def test_evaluate_prints_figures(model_folder, tools_file, tmp_path, capsys) -> 
         "answers": ["trowel"],
         "source": "knowledge",
     }
-    data = write(tmp_path / "own.jsonl", [row])
+    data = write(tmp_path / "own.jsonl", [row, row])
     evaluate_task("own", data, str(tools_file), str(model_folder), None, True)
     figures = json.loads(capsys.readouterr().out)
-    assert figures["questions"] == 1 and 0 <= figures["hits@1"] <= 1
+    assert figures["questions"] == 2 and 0 <= figures["hits@1"] <= 1
     evaluate_task("own", data, str(tools_file), str(model_folder), None, True, ablation="no-facts")
+    without = json.loads(capsys.readouterr().out)
+    assert without["whole_exact_match"] == figures["exact_match"] == without["exact_match"] + without["gain"]
+    assert without["knowledge_gain_error"] == 0
     with pytest.raises(InputError, match="no such ablation; write one of none, shuffled"):
         evaluate_task("own", data, str(tools_file), str(model_folder), None, True, ablation="mixed")
 

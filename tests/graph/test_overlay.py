@@ -27,6 +27,17 @@ def said(graph: KnowledgeGraph, edges: Edges) -> set[tuple[str, str]]:
     return set(zip(graph.labels(edges.head), graph.labels(edges.tail), strict=True))
 
 
+def test_edits_of_an_edited_graph_are_edits_of_the_graph_beneath(tools: GraphStore) -> None:
+    first = OverlayGraph(tools, [fact("purple spoon", "plant flowers")], [fact("trowel", "plant flowers")])
+    graph = OverlayGraph(first, [fact("trowel", "plant flowers"), fact("fork", "plant flowers")])
+    assert graph.base is tools
+    (flowers,) = graph.find(["plant flowers"])
+    ends = [(name, "plant flowers") for name in ("purple spoon", "trowel", "fork")]
+    assert said(graph, graph.neighbours(flowers)) == set(ends)
+    fewer = OverlayGraph(graph, struck=[fact("purple spoon", "plant flowers")])
+    assert said(fewer, fewer.neighbours(flowers)) == set(ends[1:])
+
+
 def test_a_struck_fact_is_gone_and_an_added_one_is_there_once(tools: GraphStore) -> None:
     added = [fact("purple spoon", "plant flowers"), fact("excavator", "build a house")]
     graph = OverlayGraph(tools, added, [fact("trowel", "plant flowers"), fact("nobody", "plant flowers")])

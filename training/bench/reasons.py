@@ -1,0 +1,109 @@
+"""How often the fact that matters most for an answer stands on the path that is shown with it.
+
+    python training/bench/reasons.py [--limit 100] [--every 4] [--out FILE.jsonl]
+
+Knowledge questions of the development set, every fourth. Each fact on a shown path and each that touches the answer (16
+at most) is struck from the graph by itself, and the question is asked anew: what matters most is the fact without which
+the answer's probability falls most. Facts that have nothing to do with the answer tell how much of that is noise; an
+answer none of whose facts matter more is counted apart: it was known from reading, and no fact decided it.
+`--out` writes each answer with its first path, to be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from kgqa.answerer import Answerer
+from kgqa.deletion import probability
+from kgqa.explain import answer_nodes, influences, is_decided_by_facts, path_sentences, read_without
+from kgqa.types import Answer, Passage, Question, Source
+
+ELSEWHERE = 3
+"""Facts struck for each answer that touch neither it nor a shown path."""
+DATA = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+
+
+def elsewhere(answerer: Answerer, answer: Answer, seed: int) -> list[float]:
+    """How far the answer's probability moves without each of some facts that have nothing to do with it."""
+    graph, nodes = answer.evidence.subgraph, list(answer_nodes(answer))
+    shown = {edge for path in answer.evidence.paths for edge in path.steps}
+    apart = ~(np.isin(graph.edges[:, 0], nodes) | np.isin(graph.edges[:, 2], nodes))
+    free = [edge for edge in np.flatnonzero(apart).tolist() if edge not in shown]
+    drawn = np.random.default_rng(seed).permutation(free)[:ELSEWHERE].tolist()
+    best, before = answer.candidates[0], probability(answer, answer.candidates[0])
+    return [abs(before - probability(other, best)) for other in read_without(answerer, answer, drawn)]
+
+
+def measure(answerer: Answerer, limit: int, every: int) -> tuple[list[dict[str, Any]], list[float]]:
+    """A row for each answer that shows a path, and how far answers moved without facts elsewhere."""
+    lines = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    rows: list[dict[str, Any]] = []
+    noise: list[float] = []
+    for line in [line for line in lines if line["source"] == "knowledge"][::every]:
+        question = Question(line["question"], passage=Passage(line["passage"]) if line["passage"] else None)
+        begin = time.process_time()
+        answer = answerer.answer(question)
+        spent = time.process_time() - begin
+        paths = answer.evidence.paths
+        if answer.source is not Source.KNOWLEDGE or not paths or answer.evidence.query:
+            continue
+        found = influences(answerer, answer, 16)
+        most = found[0]
+        noise += elsewhere(answerer, answer, len(rows))
+        rows.append(
+            {
+                "question": question.text,
+                "passage": question.passage_text,
+                "answer": answer.text,
+                "right": answer.text in line["answers"],
+                "path": path_sentences(answer.evidence, paths[0]),
+                "decided": is_decided_by_facts(answer),
+                "most": most.sentence,
+                "change": most.change,
+                "against": min(item.change for item in found),
+                "first": most.edge in paths[0].steps,
+                "shown": any(most.edge in path.steps for path in paths),
+                "seconds": spent,
+                "explain": answer.timing_ms["explain"],
+            }
+        )
+        if len(rows) == limit:
+            break
+    return rows, noise
+
+
+def main() -> None:
+    """Print how often, with and without the answers that no fact decided."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--every", type=int, default=4)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    rows, noise = measure(Answerer.load(), options.limit, options.every)
+    if options.out:
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        options.out.write_text(text, encoding="utf-8")
+    size = float(np.quantile(noise, 0.95))
+    decided = [row for row in rows if row["change"] > size]
+    for name, part in (("all", rows), ("decided by a fact", decided)):
+        first, shown = (sum(row[key] for row in part) for key in ("first", "shown"))
+        print(
+            f"{name}: {len(part)}; what matters most on the first path {first}, on one that is shown {shown}"
+        )
+    print(f"noise: {size:.4f} (95 % of {len(noise)} facts elsewhere move the probability by less)")
+    said = sum(not row["decided"] for row in rows)
+    print(
+        f"said to be known from reading: {said}; processor time {np.mean([row['seconds'] for row in rows]):.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()
