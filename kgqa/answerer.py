@@ -173,6 +173,7 @@ class Answerer:
         """The same over its graph with some facts and without others."""
         other = self.with_graph(OverlayGraph(self.graph, added, struck))
         other.linker.nearest = self.linker.nearest  # its index of labels is made once
+        other._korean = None if added else self._korean
         return other
 
     @contextmanager
