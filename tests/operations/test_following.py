@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 from ship import LABELS, RELATIONS, graph, said
 
@@ -82,3 +84,21 @@ def test_facts_are_followed_over_ones_own_graph() -> None:
     assert follows(_Graph("fleet", 100), common) and follows(_Graph("wiki", None, True), common)
     assert follows(_Graph("wiki", 10**6), named) and not follows(_Graph("wiki", 10**6), common)
     assert not follows(_Graph("everyday", 100), named)
+
+
+def test_of_facts_that_lead_the_same_way_the_surer_is_told() -> None:
+    question = "Who sails the Gull?"
+    asked = said(question, "Gull")
+    made = plan(question, asked, {})
+    number, end = next((way, end) for way, end in made.chosen if len(made.ways[way].ends) == 1)
+    way = made.ways[number]
+    (row,), other = way.edges[0], len(asked.edges)
+    twice = replace(
+        asked,
+        edges=np.concatenate([asked.edges, asked.edges[[row]]]),
+        weights=np.append(asked.weights, np.float32(0.2)),
+    )
+    ends = (way.ends[0], next(node for node in range(len(asked.nodes)) if node != way.ends[0]))
+    both = made._replace(ways=[way._replace(ends=ends, edges=((row,), (other,)))], chosen=[(0, end)])
+    first, second = led_to(both, twice, {}, [0.0])
+    assert first.node == ends[0] and first.score > second.score
