@@ -192,12 +192,12 @@ def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subg
     Struck one by one are facts of the paths that it shows, and others that may carry it, in one batch of at most
     `MAX_CHARACTERS`; a question too long for two facts keeps its order.
     """
-    question, evidence, best = answer.question, answer.evidence, answer.candidates[0]
+    question, evidence = answer.question, answer.evidence
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
     affordable = MAX_CHARACTERS // (row * (2 if question.choices else 1))
     if not evidence.paths or affordable < 2:
         return answer
-    graph = evidence.subgraph
+    graph, best = evidence.subgraph, answer.candidates[0]
     tried = _may_carry(best, evidence)[: min(TRIED, affordable)]
     changes = dict(zip(tried, falls(reader, answer, subgraphs, [[edge] for edge in tried]), strict=True))
     paths: dict[tuple[int, ...], EvidencePath] = {}
