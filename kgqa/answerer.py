@@ -19,7 +19,7 @@ from kgqa.checking import check_question, checked_language
 from kgqa.deletion import by_deletion
 from kgqa.evidence import deciding_rows, evidence_of, shown_first
 from kgqa.graph.linking.fuzzy import forgiving_linker
-from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.linker import TimedLinker
 from kgqa.graph.linking.morphology import is_korean_question
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
@@ -47,11 +47,12 @@ from kgqa.types import (
     Example,
     InputError,
     KnowledgeGraph,
-    Mention,
     Question,
     Source,
+    Span,
     Subgraph,
 )
+from kgqa.verifying.verdicts import verify
 
 if TYPE_CHECKING:
     from kgqa.korean.answering import Glossed, KoreanOver
@@ -251,7 +252,7 @@ class Answerer:
         for question in questions:
             check_question(question)
         started = time.perf_counter()
-        linker = _TimedLinker(self.linker)
+        linker = TimedLinker(self.linker)
         subgraphs = [self.retrieve(question, linker) for question in questions]
         retrieved = time.perf_counter() - started
         share = 1000 / len(questions)
@@ -299,13 +300,13 @@ class Answerer:
         concepts = self.reader.concept.decode(scores.concept, collated, self.reading.max_nodes)
         reasoned = time.perf_counter()
         led: dict[int, list[Led]] = {}
+        scores = replace(scores, gate=scores.gate.clone())
         if self.reading.reread:
-            gate = scores.gate.clone()
-            led = follow(self, questions, subgraphs, concepts, gate)
-            scores = replace(scores, gate=gate)
+            led = follow(self, questions, subgraphs, concepts, scores.gate)
             concepts = read_again(self, questions, subgraphs, concepts, scores.gate, led)
+        sentences = verify(self, questions, subgraphs, scores.gate)
         again = time.perf_counter()
-        answers = self._decode(collated, scores, [found[:CANDIDATES] for found in concepts], led)
+        answers = self._decode(collated, scores, [found[:CANDIDATES] for found in concepts], led, sentences)
         share = 1000 / len(questions)
         timing = _total(
             {
@@ -342,6 +343,7 @@ class Answerer:
         scores: Scores,
         concepts: Sequence[Sequence[Candidate]],
         led: Mapping[int, Sequence[Led]],
+        sentences: Mapping[int, Span],
     ) -> list[Answer]:
         spans = self.reader.span.decode(scores.span, collated)
         choices = self.reader.choice.decode(scores.choice, collated)
@@ -353,7 +355,7 @@ class Answerer:
             else:
                 gate = dict(zip(GATED, gates[number], strict=False))
                 ranked = merged(gate, spans[number], concepts[number])
-                ranked = with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], spans[number])
+                ranked = with_verdicts(ranked, gate, gates[number][FIRST_VERDICT:], sentences.get(number))
             best = ranked[0]
             rows = deciding_rows(best, example.question, number, collated.rows, scores)
             evidence = evidence_of(best, example.question, rows, scores.fused, self.reading.facts)
@@ -378,20 +380,6 @@ class Answerer:
         p = min(max(candidate.score, 1e-6), 1 - 1e-6)
         logit = torch.logit(torch.tensor(p))
         return float(torch.sigmoid(a * logit + b))
-
-
-class _TimedLinker:
-    """A linker that notes the seconds it took; one a call, since visitors share the answerer."""
-
-    def __init__(self, linker: Linker) -> None:
-        self._linker = linker
-        self.seconds = 0.0
-
-    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
-        begin = time.perf_counter()
-        found = self._linker.link_many(texts)
-        self.seconds += time.perf_counter() - begin
-        return found
 
 
 def _total(timing: dict[str, float]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from kgqa.graph.retrieval.question_types import asked
 from kgqa.operations.following import Led
-from kgqa.types import NO, YES, Candidate, NodeRole, Source, Subgraph
+from kgqa.types import NO, YES, Candidate, NodeRole, Source, Span, Subgraph
 
 SUPPOSED = 5.0
 """Log-odds of what an added fact of the asked relation leads to: a reader's knowledge of the world is worth less than
@@ -68,17 +68,16 @@ def with_verdicts(
     ranked: list[Candidate],
     gate: dict[Source, float],
     verdicts: Sequence[float],
-    spans: Sequence[Candidate],
+    sentence: Span | None,
 ) -> list[Candidate]:
-    """Yes and no among the candidates; where either is likelier than every source, it comes first."""
+    """Yes and no, which rest on a sentence, among the candidates; first where each, were they even, is likeliest."""
     if not verdicts:
         return ranked
-    place = spans[0].span if spans else None
     said = [
-        Candidate(text, Source.PASSAGE, value, span=place)
+        Candidate(text, Source.PASSAGE, value, span=sentence)
         for text, value in zip((YES, NO), verdicts, strict=True)
     ]
-    if max(verdicts) > max(gate.values()):
+    if sum(verdicts) / 2 > max(gate.values()):
         said.sort(key=lambda c: -c.score)
         return [*said, *ranked]
     return [*ranked[:1], *sorted([*ranked[1:], *said], key=lambda c: (c.source is Source.NONE, -c.score))]

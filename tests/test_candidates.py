@@ -3,7 +3,7 @@ import torch
 
 from kgqa.candidates import led_first, merged, reordered, supposed, with_added, with_verdicts
 from kgqa.operations.following import Led
-from kgqa.types import Candidate, EvidencePath, NodeRole, Relation, Source, Subgraph
+from kgqa.types import Candidate, EvidencePath, NodeRole, Relation, Source, Span, Subgraph
 
 
 def known(name: str, score: float) -> Candidate:
@@ -23,12 +23,13 @@ def test_the_gate_chooses_the_source_and_the_heads_order_within_it() -> None:
     assert merged(silent, spans, concepts)[0].source is Source.NONE
 
 
-def test_yes_or_no_comes_first_where_it_is_likelier_than_every_source() -> None:
-    ranked, spans = [known("trowel", 0.5)], [Candidate("here", Source.PASSAGE, 0.9, span=(0, 4))]
+def test_yes_and_no_come_first_where_their_mean_is_likelier_than_every_source() -> None:
+    ranked, sentence = [known("trowel", 0.5)], Span(0, 4)
     gate = {Source.KNOWLEDGE: 0.4}
-    assert names(with_verdicts(ranked, gate, [0.1, 0.5], spans)) == ["no", "yes", "trowel"]
-    assert names(with_verdicts(ranked, gate, [0.3, 0.2], spans)) == ["trowel", "yes", "no"]
-    assert with_verdicts(ranked, gate, [], spans) == ranked
+    assert names(with_verdicts(ranked, gate, [0.4, 0.5], sentence)) == ["no", "yes", "trowel"]
+    assert with_verdicts(ranked, gate, [0.4, 0.5], sentence)[0].span == sentence
+    assert names(with_verdicts(ranked, gate, [0.1, 0.5], sentence)) == ["trowel", "no", "yes"]
+    assert with_verdicts(ranked, gate, [], sentence) == ranked
 
 
 def test_a_second_reading_reorders_what_it_read_and_keeps_the_sum() -> None:

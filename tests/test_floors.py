@@ -24,6 +24,7 @@ FLOORS = {
     "trainer": 5,
     "deletion": 4,
     "operations": 4,
+    "verifying": 4,
     "candidates": 5,
     "evidence": 5,
     "second_reading": 6,
@@ -50,6 +51,7 @@ SUB_ROOMS = {
         "overlay": 3,
         "opening": 4,
     },
+    "verifying": {"polarity": 0, "matching": 1, "verdicts": 2},
     "korean": {"words": 0, "saying": 0, "reading": 1, "english": 2, "answering": 3},
 }
 """Floors within a room: here too an arrow points only to a lower one."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.linker import Linker, TimedLinker
 from kgqa.graph.linking.literals import BOOLEAN, XSD
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Label, Triple
@@ -154,3 +154,10 @@ def test_parts_of_names_brackets_and_values() -> None:
     assert linked("Who was born on 7 November 1867?") == [("7 November 1867", 1.0)]
     assert linked("Who was born on 1867-11-07?") == [("7 November 1867", 1.0)]
     assert linked("Who is in Baker Street, yes or no?") == []
+
+
+def test_the_time_that_linking_takes_is_noted(toy) -> None:
+    linker = TimedLinker(Linker(toy))
+    assert (
+        linker.link_many(["I need a saw"]) == Linker(toy).link_many(["I need a saw"]) and linker.seconds > 0
+    )

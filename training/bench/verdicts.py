@@ -1,0 +1,154 @@
+"""Fit the constants of yes and no from the passage (`kgqa/verifying/verdicts.py`) to a reader, and check them.
+
+Run `python training/bench/verdicts.py [--keep FILE]`: what speaks for yes or no is read of every question of
+`training/data/reading_yesno_*.jsonl` that has a verdict and of BoolQ's first 150 development questions (found by
+`KGQA_DATA`), and one logistic regression is fitted. It is reported on passages that were left out, tenth by tenth, on
+each half of the files fitted on the other, and on what is measured only: `yesno_dev.jsonl` and BoolQ's next 150.
+`--keep` stores what was read, which takes two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from kgqa.answerer import Answerer
+from kgqa.metrics import expected_calibration_error
+from kgqa.text.datasets.loading import load_dataset
+from kgqa.types import Example
+from kgqa.verifying.verdicts import WEIGHTS, YES_BEFORE, verified
+
+TRAINING = tuple(f"training/data/reading_yesno_{letter}.jsonl" for letter in "abcd")
+DEVELOPMENT, SEARCHED = "training/data/yesno_dev.jsonl", "boolq-dev"
+HALF = 150
+PARTS = 10
+DECAY = 0.0017
+Floats = NDArray[np.float64]
+
+
+class Read(NamedTuple):
+    """What was read of one question."""
+
+    passage: str
+    signs: tuple[float, ...]
+    yes: bool
+
+
+def main() -> None:
+    """Read, fit and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="kgqa-base")
+    parser.add_argument("--keep", type=Path)
+    arguments = parser.parse_args()
+    if arguments.keep and arguments.keep.exists():
+        kept = json.loads(arguments.keep.read_text(encoding="utf-8"))
+        cases = {name: [Read(*row) for row in rows] for name, rows in kept.items()}
+    else:
+        cases = read_all(Answerer.load(arguments.model))
+        if arguments.keep:
+            arguments.keep.write_text(json.dumps(cases), encoding="utf-8")
+    a, b, c, d = (cases[name] for name in TRAINING)
+    searched = cases[SEARCHED]
+    every = [*a, *b, *c, *d, *searched[:HALF]]
+    left_out = np.zeros(len(every))
+    order = sorted({case.passage for case in every})
+    part = np.array([order.index(case.passage) % PARTS for case in every])
+    for number in range(PARTS):
+        inside = part == number
+        weights = fit([case for case, out in zip(every, inside, strict=True) if not out])
+        left_out[inside] = odds([case for case, out in zip(every, inside, strict=True) if out], weights)
+    show("each tenth of the passages left out", every, left_out)
+    show("fitted on a and b, over c and d", [*c, *d], odds([*c, *d], fit([*a, *b])))
+    show("fitted on c and d, over a and b", [*a, *b], odds([*a, *b], fit([*c, *d])))
+    weights = fit(every)
+    print(dict(zip((*WEIGHTS, "yes before"), weights.round(2).tolist(), strict=True)))
+    for number, name in enumerate(WEIGHTS):
+        fewer = every_but(every, number)
+        print(f"  without {name}:", figures(fewer, odds(fewer, fit(fewer))))
+    written = np.array([*WEIGHTS.values(), YES_BEFORE])
+    for name, measured in ((DEVELOPMENT, cases[DEVELOPMENT]), (SEARCHED, searched[HALF:])):
+        show(name, measured, odds(measured, weights))
+        show(f"{name}, by the constants as they are", measured, odds(measured, written))
+
+
+def read_all(answerer: Answerer) -> dict[str, list[Read]]:
+    found = {}
+    for name in (*TRAINING, DEVELOPMENT, SEARCHED):
+        examples = (e for e in load_dataset(name) if e.verdict is not None)
+        found[name] = read(answerer, list(islice(examples, 2 * HALF if name == SEARCHED else None)))
+        print(name, len(found[name]), flush=True)
+    return found
+
+
+def read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> list[Read]:
+    rows = []
+    for at in range(0, len(examples), batch):
+        questions = [example.question for example in examples[at : at + batch]]
+        graphs = [answerer.retrieve(question)[0] for question in questions]
+        for example, one in zip(examples[at:], verified(answerer, questions, graphs), strict=False):
+            rows.append(Read(example.question.passage_text, tuple(one.signs), bool(example.verdict)))
+    return rows
+
+
+def every_but(cases: Sequence[Read], number: int) -> list[Read]:
+    return [
+        case._replace(signs=tuple(0.0 if n == number else value for n, value in enumerate(case.signs)))
+        for case in cases
+    ]
+
+
+def inputs(cases: Sequence[Read]) -> Floats:
+    return np.array([[*case.signs, 1.0] for case in cases])
+
+
+def odds(cases: Sequence[Read], weights: Floats) -> Floats:
+    result: Floats = inputs(cases) @ weights
+    return result
+
+
+def fit(cases: Sequence[Read]) -> Floats:
+    """Weights of the signs, and the constant last, by logistic regression."""
+    x = torch.tensor(inputs(cases))
+    y = torch.tensor([float(case.yes) for case in cases], dtype=torch.float64)
+    spread = x[:, :-1].std(0)  # a rare sign may weigh as much as a common one
+    weights = torch.zeros(x.shape[1], dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
+
+    def step() -> torch.Tensor:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(x @ weights, y)
+        loss = loss + DECAY * (spread * weights[:-1]).square().sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    optimiser.step(step)  # type: ignore[no-untyped-call, arg-type]
+    return weights.detach().numpy()
+
+
+def figures(cases: Sequence[Read], given: Floats) -> str:
+    yes = np.array([case.yes for case in cases])
+    sure = 1 / (1 + np.exp(-np.abs(given)))
+    right = (given > 0) == yes
+    above = (given[yes][:, None] > given[~yes]).mean() + (given[yes][:, None] == given[~yes]).mean() / 2
+    error = expected_calibration_error(sure, right)
+    first = np.argsort(-sure, kind="stable")[: len(sure) // 3]
+    return (
+        f"right {100 * right.mean():.1f} %, area {above:.3f}, calibration error {100 * error:.1f}, "
+        f"surest third {100 * right[first].mean():.1f} % ({len(cases)})"
+    )
+
+
+def show(name: str, cases: Sequence[Read], given: Floats) -> None:
+    print(f"{name}: {figures(cases, given)}")
+
+
+if __name__ == "__main__":
+    main()
