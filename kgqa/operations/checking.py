@@ -33,6 +33,7 @@ OPEN_WORLD = ("everyday",)
 _KINDS = frozenset({"kind", "kinds", "sort", "type", "example"})
 _IS = re.compile(r"\s*(?:is|are|was|were)\b[^,]*\ban? ", re.IGNORECASE)
 _DIRECTED = frozenset({"by", "of", "on", "in", "at", "for", "from", "after"})
+_DENIES = re.compile(r"\b(?:not|never|no|different|distinct)\b|\bdisjoint|n['’]t\b", re.IGNORECASE)
 _MUTUAL = frozenset(
     "sibling spouse husband wife partner friend cousin neighbour colleague twin ally enemy rival".split()  # noqa: SIM905
 )
@@ -52,6 +53,12 @@ def checked(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
                 ]
     if not joined:
         joined = _joined_by_instance(graph, owner)
+    if joined and not _DENIES.search(question.text):
+        stated = [row for row in joined if not _denies(graph, row)]
+        if not stated:  # "a whale is not a fish"
+            facts = [_named(graph, row) for row in joined[:1]]
+            return Computed(NO, tuple(joined[:1]), ask_query(facts), 0.9)
+        joined = stated
     if joined:
         said = joined[:MOST_SAID]
         likely = _likely(reader, question.text, things, owner, said)
@@ -65,6 +72,12 @@ def checked(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
     names = [graph.names(ids(thing.entities)) for thing in things]
     query = joined_query(names[0], [name for other in names[1:] for name in other]) if names[1:] else ""
     return Computed(NO, (), query, 0.7)
+
+
+def _denies(graph: KnowledgeGraph, row: Row) -> bool:
+    """Whether a fact says what is not so: "is not the same as", disjointWith."""
+    relation = graph.relations[row.relation]
+    return _DENIES.search(f"{relation.label} {relation.words or ''}") is not None
 
 
 def _joined_by_instance(graph: KnowledgeGraph, owner: dict[int, int]) -> list[Row]:

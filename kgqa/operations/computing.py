@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kgqa.graph.linking.linker import Linker
 from kgqa.operations.asking import Operation, asked
 from kgqa.operations.checking import checked
 from kgqa.operations.choosing import Computed, Reads, Thing
@@ -49,6 +50,8 @@ def computed(reader: Reads, answer: Answer, subgraph: Subgraph) -> Answer:
         return answer
     begin = time.perf_counter()
     things = _things(reader.graph, question, subgraph)
+    if operation.operation is Operation.EXISTS and len(things) == 1:
+        things = _apart(reader.graph, question.text, things[0]) or things
     run = {Operation.COUNT: counted, Operation.EXISTS: checked, Operation.COMPARE: compared}
     found = run[operation.operation](reader, answer, operation, things)
     if found is None:
@@ -79,6 +82,23 @@ def _things(graph: KnowledgeGraph, question: Question, subgraph: Subgraph) -> li
             ]
             # a passage's places are not the question's
             return found if part is NodeRole.QUESTION else [t._replace(start=-1, end=-1) for t in found]
+    return []
+
+
+def _apart(graph: KnowledgeGraph, text: str, thing: Thing) -> list[Thing]:
+    """The two things that the words of one name, where they do: "bees make honey" may be a concept of its own."""
+    gaps = [n for n in range(thing.start, thing.end) if text[n] == " "] if thing.start >= 0 else []
+    parts = [part for gap in gaps for part in ((thing.start, gap), (gap + 1, thing.end))]
+    found = Linker(graph).link_many([text[slice(*part)] for part in parts])
+    named = [
+        Thing(start, end, mentions[0].entities)
+        if mentions and (mentions[0].start, mentions[0].end) == (0, end - start)
+        else None
+        for (start, end), mentions in zip(parts, found, strict=True)
+    ]
+    for first, second in zip(named[::2], named[1::2], strict=True):
+        if first and second:
+            return [first, second]
     return []
 
 

@@ -18,6 +18,7 @@ FACTS = """
 :Gull a :Ship ; rdfs:label "Gull" ; :builtIn "1990"^^xsd:gYear ; :length "80 m" ; :takesCars true ; :captain :Ada .
 :Tern a :Ship ; rdfs:label "Tern" ; :builtIn "2004"^^xsd:gYear ; :length "0.06 km" ; :takesCars false .
 :Pier a :Building ; rdfs:label "East Pier" . :Ship rdfs:label "ship" . :Building rdfs:label "building" .
+:Tern :notToBeConfusedWith :Pier . :Fares rdfs:label "Oslo building" ; :keptAt :Oslo . :Oslo :has :Building .
 :Ada rdfs:label "Ada Berg" ; :bornIn :Oslo . :Oslo rdfs:label "Oslo" .
 """
 

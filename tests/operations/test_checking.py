@@ -16,6 +16,9 @@ from kgqa.types import Source
         ("Was Ada Berg founded by the Island Line?", "no"),
         ("Does Gull take cars?", "yes"),
         ("Does Tern take cars?", "no"),
+        ("Is Tern the East Pier?", "no"),
+        ("Is Tern not to be confused with the East Pier?", "yes"),
+        ("Has Oslo building?", "yes"),
     ],
 )
 def test_what_the_graph_states_is_yes_and_the_rest_no(reader, question: str, expected: str) -> None:
