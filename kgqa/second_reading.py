@@ -11,6 +11,7 @@ from torch import Tensor
 
 from kgqa.batch import QABatch
 from kgqa.candidates import led_first, reordered, supposed, with_added
+from kgqa.graph.retrieval.ablation import without_facts
 from kgqa.models.collate import Collator
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
@@ -18,12 +19,14 @@ from kgqa.models.reader import Reader, Scores
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.rereading import as_choices, row_key
 from kgqa.operations.following import (
+    UNNAMED,
     Led,
     as_choices_along,
     as_choices_to,
     follows,
     led_to,
     names_something,
+    names_unknown,
     plan,
     silence,
 )
@@ -33,6 +36,9 @@ LEAST_AGAIN = 0.1
 """Least probability of a candidate to be read again, as a part of the best one's."""
 ROWS_TOGETHER = (16, 512)
 """Candidates read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
+LEANING = 2.5
+"""How many times more counts what facts change in the second reading: the smallest value with the most right answers of
+everyday_calibration, of 0 to 5 in halves and ones (training/RESULTS.md)."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 
@@ -57,7 +63,8 @@ def follow(
     gate: Tensor,
 ) -> dict[int, list[Led]]:
     """For each open question that is answered by following facts, what they lead to; the gate's score (Q, C) for no
-    answer becomes what speaks for it against the best way."""
+    answer becomes what speaks for it against the best way. Elsewhere a question without a passage that names what the
+    graph does not know is likelier to have none."""
     likely = _likely(gate)
     first = [{c.concept: c.score for c in found if c.concept is not None} for found in concepts]
     plans = {
@@ -77,10 +84,13 @@ def follow(
         collated = answerer.collator([Example(q) for q, _ in pairs], [graphs for _, graphs in pairs])
         scores = of_choices(answerer.score(collated.batch).choice, collated.batch).tolist()
         read = {n: row[: len(plans[n].chosen)] for n, row in zip(asked, scores, strict=True)}
+    for n, q in enumerate(questions):
+        if n not in plans and not (q.choices or q.passage_text) and names_unknown(q.text, subgraphs[n][0]):
+            gate[n, GATED.index(Source.NONE)] += UNNAMED
     for n, made in plans.items():
         if not names_something(
             subgraphs[n][0]
-        ):  # "What did she use?": its words tell nothing of what the passage names
+        ):  # "What did she use?": its words tell nothing of what is named
             continue
         told = gate[n, GATED.index(Source.KNOWLEDGE)]
         gate[n, GATED.index(Source.NONE)] = told + silence(made, subgraphs[n][0], first[n], read.get(n, []))
@@ -139,7 +149,10 @@ def second_reading(
     asked: Sequence[int],
 ) -> dict[int, Tensor]:
     """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
-    most `reread`, those that the first reading finds at all likely beside its best, and ends of added facts."""
+    most `reread`, those that the first reading finds at all likely beside its best, and ends of added facts.
+
+    Where facts are told beside candidates and not followed, each is read without them too, and what they change counts
+    `LEANING` times more, as in context-aware decoding (Shi et al., 2023, equation 2)."""
     rows: list[tuple[int, Question, Subgraph]] = []
     added = _added(answerer)
     for n in asked:
@@ -149,14 +162,22 @@ def second_reading(
         if len(likely) < 2:  # nothing to compare it with
             continue
         best = [c.concept for c in likely if c.concept is not None]
-        again = as_read_again(answerer, questions[n], subgraphs[n][0], best)
-        assert again is not None
-        choosing, graphs = again
-        rows += [
-            (n, replace(choosing, choices=(choice,)), graph)
-            for choice, graph in zip(choosing.choices, graphs, strict=True)
-        ]
-    return {n: torch.tensor(row).log_softmax(-1) for n, row in _one_by_one(answerer, rows).items()}
+        (graph,) = subgraphs[n]
+        for told in [graph] if follows(answerer.graph, graph) else [graph, without_facts(graph)]:
+            again = as_read_again(answerer, questions[n], told, best)
+            assert again is not None
+            rows += [
+                (n, replace(again[0], choices=(choice,)), part)
+                for choice, part in zip(again[0].choices, again[1], strict=True)
+            ]
+    found = {}
+    for n, read in _one_by_one(answerer, rows).items():
+        score = torch.tensor(read)
+        if not follows(answerer.graph, subgraphs[n][0]):
+            score, alone = score.chunk(2)
+            score = score + LEANING * (score - alone)
+        found[n] = score.log_softmax(-1)
+    return found
 
 
 def _added(answerer: Reads) -> set[str]:

@@ -7,6 +7,7 @@ words share with the question's chooses the few that the reader then reads; its 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.linking.person_names import people
 from kgqa.graph.retrieval.names import SMALL
 from kgqa.metrics import accepts
 from kgqa.models.rereading import part_of, shortened
@@ -49,6 +51,15 @@ asked again with the facts struck that answer it. Last, where nothing is named."
 SURE = 0.5
 """Weight of the logarithm of how sure a way's facts are, against the surest that lead the same way: nothing where a
 graph weighs no fact."""
+ASKED_FOR = 1.5
+"""What it is worth that a way ends with the relation that the question asks for: "on which floor does Ana work"."""
+_ASKED_NOUN = re.compile(
+    r"\b(?:what|which)\s+((?:[\w-]+\s+){0,2}?[\w-]+)\s+"
+    r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must)\b",
+    re.IGNORECASE,
+)
+_KIND_OF = re.compile(r"(?:kind|type|sort)s? of\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=\s)(?<!do )(?<!does )(?<!did )(?!I\b)[A-Z]\w+")
 FAR_AHEAD = 3.0
 MOST_RELATIONS = 2_000
 """Relations of a graph that are compared with the question's words."""
@@ -122,10 +133,22 @@ def plan(
     found = ways(subgraph)
     features = way_features(question, subgraph, found)
     worth = sum((weight * getattr(features, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
+    worth += ASKED_FOR * np.array([ends_with(question, subgraph, way) for way in found], dtype=np.float64)
     best = [max(range(len(way.ends)), key=lambda at: _first(subgraph, way.ends[at], first)) for way in found]
     prior = [worth[n] + FIRST * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)]
     order = sorted(range(len(found)), key=lambda n: -prior[n])[:most]
     return Plan(found, worth, [(n, best[n]) for n in order], lacking(question, subgraph, found, relations))
+
+
+def ends_with(question: str, subgraph: Subgraph, way: Way) -> bool:
+    """Whether the last relation of a way is what the question asks for by a noun: "what soil does it grow in"."""
+    if (match := _ASKED_NOUN.search(question)) is None:
+        return False
+    relation, forward = way.steps[-1]
+    last = subgraph.relations[relation]
+    if _KIND_OF.match(match[1]):
+        return forward and is_kind(last)
+    return forward and max(alike(last.label, match[1]), alike(last.words, match[1])) >= 0.7
 
 
 def lacking(question: str, subgraph: Subgraph, found: Sequence[Way], relations: Sequence[Relation]) -> float:
@@ -175,6 +198,16 @@ def names_something(subgraph: Subgraph) -> bool:
     """Whether the question itself names what it is about, or nothing is named at all."""
     sources = sources_of(subgraph)
     return not sources or any(subgraph.roles[node] == NodeRole.QUESTION for node in sources)
+
+
+def names_unknown(question: str, subgraph: Subgraph) -> bool:
+    """Whether a question names something that the graph does not know: a word with a capital that no concept is linked
+    at, is nobody's given name and does nothing itself ("what do Koreans eat")."""
+    known = [(link.start, link.end) for link in subgraph.links if link.part is NodeRole.QUESTION]
+    known += people(question)
+    return any(
+        not any(start <= match.start() < end for start, end in known) for match in _NAME.finditer(question)
+    )
 
 
 def silence(made: Plan, subgraph: Subgraph, first: Mapping[str, float], read: Sequence[float]) -> float:

@@ -7,8 +7,10 @@ from kgqa.operations.following import (
     SILENT,
     as_choices_along,
     as_choices_to,
+    ends_with,
     follows,
     led_to,
+    names_unknown,
     plan,
     silence,
     training_ways,
@@ -102,3 +104,26 @@ def test_of_facts_that_lead_the_same_way_the_surer_is_told() -> None:
     both = made._replace(ways=[way._replace(ends=ends, edges=((row,), (other,)))], chosen=[(0, end)])
     first, second = led_to(both, twice, {}, [0.0])
     assert first.node == ends[0] and first.score > second.score
+
+
+def test_a_noun_that_is_asked_for_is_the_last_relation_of_a_way() -> None:
+    asked = said("What home does the captain of the Gull have?", "Gull")
+    ways_there = [
+        way for way in ways(asked) if ends_with("What home does the captain of the Gull have?", asked, way)
+    ]
+    assert ways_there and {LABELS[end] for way in ways_there for end in way.ends} == {"Port Ellin"}
+    kinds = [way for way in ways(asked) if ends_with("What kind of thing is the Gull?", asked, way)]
+    assert {"ship"} <= {LABELS[end] for way in kinds for end in way.ends} <= {"ship", "person"}
+    assert not any(ends_with("Where is the Gull?", asked, way) for way in ways(asked))
+
+
+def test_a_name_that_the_graph_does_not_know() -> None:
+    for question, unknown in (
+        ("Who is the captain of the Gull?", False),
+        ("Who is the captain of Atlantis?", True),
+        ("What did Tom use?", False),
+        ("What do Koreans sail?", False),
+        ("What should I do?", False),
+    ):
+        names = ["Gull"] if "Gull" in question else []
+        assert names_unknown(question, said(question, *names)) is unknown, question
