@@ -292,7 +292,7 @@ class _Undrawn(TorchFunctionMode):
 
 
 def _line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def read_card(folder: Path) -> dict[str, Any]:

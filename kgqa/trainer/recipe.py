@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from kgqa.types import InputError
 
 RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
+LONGEST_KEY = 200
+"""Characters of a key that are said back."""
 
 
 class TrainerSettings(BaseModel):
@@ -74,7 +76,7 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
         raise InputError(f"{path}: tables and lists nested too deeply; flatten them") from None
     except OSError as error:
         raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # beside those of TOML and of UTF-8, an integer of thousands of digits
         raise InputError(f"{path}: not TOML: {error}") from None
     for override in overrides:
         _override(values, override)
@@ -103,7 +105,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         raise InputError(f"override {override!r}: expected key=value, such as trainer.max_steps=50")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         value = text.strip()
     except RecursionError:
         raise InputError(f"override {name!r}: nested too deeply") from None
@@ -128,6 +130,7 @@ def _override(values: dict[str, Any], override: str) -> None:
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
+    place = place if len(place) <= LONGEST_KEY else f"{place[:LONGEST_KEY]}..."
     if first["type"] != "extra_forbidden":
         return f"{place}: {first['msg']} (given {reprlib.repr(first['input'])})"
     *parents, key = first["loc"]

@@ -14,8 +14,16 @@ def test_an_unknown_recipe_key_is_named_with_its_neighbour(tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 5_000 + "]" * 5_000, "a." * 3_000 + "b = 1"])
-def test_a_deeply_nested_recipe_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 5_000 + "]" * 5_000,
+        "a." * 3_000 + "b = 1",
+        "a = " + "9" * 5_000,
+        "reasoner.n" + "9" * 5_000 + " = 1",
+    ],
+)
+def test_a_recipe_deep_or_endless_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.toml").write_text(text)
     with pytest.raises(InputError) as refused:
         train_recipe(tmp_path / "r.toml", [], tmp_path / "out")

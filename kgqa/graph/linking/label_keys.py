@@ -24,7 +24,6 @@ PART = "\1"
 """Before a word that is part of a name."""
 MOST_OF_PART = 3
 """Entities that a word may be part of the name of; beyond, it says too little."""
-_BRACKETS = re.compile(r"(.*\S)\s*\([^()]*\)$")
 _DATE = re.compile(rf"\d{{1,2}} (?:{'|'.join(MONTHS)}) (\d{{3,4}})(?:, \d\d:\d\d)?")
 _LONGEST_NAME = 4
 _PARTICLES = frozenset(
@@ -141,9 +140,20 @@ def other_base_keys(plain: list[str]) -> tuple[list[int], list[str]]:
 
 def without_brackets(texts: list[str]) -> tuple[list[int], list[str]]:
     """Places and plain keys of labels less what stands in brackets at their end: "Solaris (film)" is Solaris too."""
-    bare = [(i, plain_key(match[1])) for i, text in enumerate(texts) if (match := _BRACKETS.fullmatch(text))]
+    bare = [(i, plain_key(kept)) for i, text in enumerate(texts) if (kept := _before_brackets(text)) != text]
     found = [(i, key) for i, plain in bare for key in dict.fromkeys((plain, base_key(plain)))]
     return [i for i, key in found if key], [key for _, key in found if key]
+
+
+def _before_brackets(text: str) -> str:
+    """A text less what stands in brackets at its end; the whole where there is nothing else.
+
+    By hand, since a regular expression goes back for every blank of a text of any length.
+    """
+    at = text.rfind("(")
+    if not text.endswith(")") or text.count(")", at) != 1:
+        return text
+    return text[: max(at, 0)].rstrip() or text
 
 
 def part_keys(texts: list[str]) -> tuple[list[int], list[str]]:
@@ -158,7 +168,7 @@ def part_keys(texts: list[str]) -> tuple[list[int], list[str]]:
             places.append(i)
             keys.append(PART + date[1])
             continue
-        said = _BRACKETS.sub(r"\1", text).split()
+        said = _before_brackets(text).split()
         if not 2 <= len(said) <= _LONGEST_NAME or not all(w[:1].isupper() or w in _PARTICLES for w in said):
             continue
         for word in dict.fromkeys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,3 +85,24 @@ def test_brackets_and_parts() -> None:
         "curie",
     ]
     assert set(part_keys(texts)[0]) == {0, 2, 4}
+
+
+def test_a_long_name_of_brackets_and_blanks_takes_linear_time() -> None:
+    begin = time.process_time()
+    for text in ("(" * 50_000, "a " * 30_000 + "(", " " * 70_000 + ")", "a" + " " * 70_000 + "b()c)"):
+        part_keys([text]), without_brackets([text])
+    assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    ("label", "keys"),
+    [
+        ("Solaris (film)", ["solaris"]),
+        ("(film)", []),
+        ("f(x)(y)", ["f x"]),
+        ("a (b) c)", []),
+        ("Rome (a (b))", []),
+    ],
+)
+def test_brackets_at_the_end_are_left_out(label: str, keys: list[str]) -> None:
+    assert without_brackets([label])[1] == keys
