@@ -16,14 +16,23 @@ Rows = dict[str, NDArray[Any]]
 
 
 def save_named(path: Path, kind: str, names: Sequence[str], rows: Rows, about: dict[str, str]) -> None:
-    """Write `path`, atomically: one row of each array for each name; `kind` says what the names are."""
+    """Write `path`, atomically: one row of each array for each name; `kind` says what the names are.
+
+    Raises:
+        InputError: it cannot be written, as on a full disk.
+    """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}")
     text = np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
     arrays = {name: np.ascontiguousarray(values) for name, values in rows.items()}
-    save_file({**arrays, kind: text}, temporary, metadata=about)
+    try:
+        save_file({**arrays, kind: text}, temporary, metadata=about)
+    except SafetensorError as error:
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"{path}: {' '.join(str(error).split())}; make room") from None
     os.replace(temporary, path)
 
 

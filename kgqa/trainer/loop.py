@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch import Tensor
 
 from kgqa.objectives.base import Batches, Objective
@@ -265,9 +266,15 @@ class _Run:
     def _save(self, name: str, export: str | None = None) -> None:
         if not self.main:
             return
-        save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
-        if export:
-            swap_folder(self.folder / export, self.objective.export)
+        try:
+            save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
+            if export:
+                swap_folder(self.folder / export, self.objective.export)
+        except SafetensorError as error:  # what a full disk is to it
+            said = " ".join(str(error).split())
+            raise InputError(
+                f"{self.folder}: {said}; make room, and run the same command again to go on"
+            ) from None
 
     def _log(self, figures: dict[str, float], board: Any) -> None:
         if not self.main:
@@ -287,7 +294,9 @@ class _Run:
         if self.main and path.is_file():
             lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
             kept = [line for line in lines if json.loads(line)["step"] <= self.progress.step]
-            path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+            beside = path.with_suffix(".part")  # a full disk leaves the log as it was
+            beside.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+            os.replace(beside, path)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

@@ -64,3 +64,7 @@ def test_a_full_disk_leaves_nothing_half(endurance, world) -> None:
 
 def test_a_killed_prediction_goes_on(endurance, world) -> None:
     assert endurance.kill_predictions(world, 1, endurance.random.Random(0))[1] == []
+
+
+def test_killed_trainings_end_with_the_weights_of_an_unbroken_one(endurance, world) -> None:
+    assert endurance.kill_trainings(world, 1, endurance.random.Random(0))[1] == []

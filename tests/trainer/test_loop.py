@@ -92,6 +92,22 @@ def test_kill_9_goes_on_from_the_latest(tmp_path: Path) -> None:
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
 
 
+def test_a_full_disk_is_one_line_and_the_run_goes_on_from_what_is_whole(tmp_path: Path) -> None:
+    train(Toy(), Numbers(), settings(log_every_steps=100), tmp_path / "one")
+    train(Toy(stop_at=5), Numbers(), settings(log_every_steps=100), tmp_path / "two")
+    script = (
+        "import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from test_loop import *; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500));\n"
+        "try: train(Toy(), Numbers(), settings(log_every_steps=100), Path(sys.argv[2]))\n"
+        "except InputError as error: print(error, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path / "two")]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert "make room" in run.stderr and run.stderr.count("\n") == 1, run.stderr
+    assert train(Toy(), Numbers(), settings(log_every_steps=100), tmp_path / "two").steps == 12
+    assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
+
+
 def test_loss_falls_and_export_is_there(tmp_path: Path) -> None:
     result = train(Toy(), Numbers(), settings(max_steps=60, learning_rate=3e-2), tmp_path)
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]

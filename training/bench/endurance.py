@@ -2,9 +2,10 @@
 
     python training/bench/endurance.py [--kills 30] [--callers 100] [--seconds 60] [--one-by-one 0] [--seed 0]
 
-Import, predict and serve are killed with SIGKILL at a random moment and looked at; an import and a prediction run into
-a full disk; many callers ask a service at a time, and one asks thousands of questions in a row. All over the reader of
-random weights of `reliability.py`.
+Import, predict, train and serve are killed with SIGKILL at a random moment and looked at; import, predict and train run
+into a full disk (a limit on the size of files and, where mounting is allowed, a small disk of their own); many callers
+ask a service at a time, and one asks thousands of questions in a row. All over the reader of random weights of
+`reliability.py`.
 """
 
 from __future__ import annotations
@@ -14,21 +15,25 @@ import http.client
 import json
 import os
 import random
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from reliability import World, in_child
+from reliability import ROOT, World, in_child
 
 from kgqa.types import InputError
+
+SUITE = ROOT / "tests" / "graphs"
 
 
 def killed(work: Callable[[], object], after_s: float) -> bool:
@@ -104,6 +109,140 @@ def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int
     return kills, faults
 
 
+def training(world: World, steps: int = 12) -> Callable[[Path], object]:
+    """Trains a tiny reader into a folder, with a checkpoint after each step."""
+    from kgqa.trainer.answering import train_reader
+    from kgqa.trainer.answering_recipe import AnsweringRecipe
+
+    recipe = AnsweringRecipe.model_validate(
+        {
+            "name": "killed",
+            "encoder": {"folder": str(world.reader)},
+            "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
+            "data": [
+                {"name": str(SUITE / "hospital.jsonl"), "graph": str(world.store), "batch_questions": 4}
+            ],
+            "reading": {"max_nodes": 16, "max_tokens": 64},
+            "trainer": {"max_steps": steps, "precision": "fp32", "save_every_minutes": 1e-9},
+        }
+    )
+    return lambda folder: train_reader(recipe, folder)
+
+
+def trained(folder: Path) -> list[bytes]:
+    """The weights of a finished training."""
+    return [path.read_bytes() for path in sorted((folder / "export").glob("*.safetensors"))]
+
+
+def kill_trainings(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+    """Kills of a training that goes on from its checkpoint: the same weights, to the bit, as without."""
+    train, whole = training(world), world.folder / "whole"
+    in_child(lambda _: train(whole))
+    begin = time.perf_counter()
+    in_child(lambda _: train(world.folder / "timed"))
+    whole_s, weights = time.perf_counter() - begin, trained(whole)
+    faults = [] if weights else ["train: an unbroken run writes no weights"]
+    kills, runs = 0, 0
+    while kills < times and not faults:
+        target = world.folder / f"trained{runs}"
+        runs += 1
+        for _ in range(1 + draw.randrange(4)):
+            kills += killed(partial(train, target), draw.uniform(0, whole_s))
+        status, _ = in_child(lambda _, target=target: train(target))
+        if status or trained(target) != weights:
+            faults.append(f"train: {target.name} is not what an unbroken run trains")
+        shutil.rmtree(target, ignore_errors=True)
+    return kills, faults
+
+
+def ending(attempt: Callable[[], object], before: Callable[[], None] = lambda: None) -> str:
+    """How something ended in a child: `done`, `refused`, or what went wrong."""
+
+    def told(pipe: int) -> None:
+        before()
+        try:
+            attempt()
+            os.write(pipe, b"done")
+        except (InputError, OSError) as error:  # the command says an OSError in one line
+            os.write(pipe, f"refused {error}".encode())
+        except BaseException as error:
+            os.write(pipe, f"traceback {type(error).__name__} {error}".encode())
+
+    return in_child(told)[1] or "died"
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[bool]:
+    """A disk of that size at `folder`; False where mounting is not allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    with suppress(FileNotFoundError):
+        if not subprocess.run(mount, capture_output=True).returncode:
+            try:
+                yield True
+            finally:
+                subprocess.run(["umount", "--lazy", str(folder)], check=True)
+            return
+    yield False
+
+
+def leave_room(disk: Path, room: int) -> Path:
+    """Fill a disk up to `room` bytes, with a file that is returned."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, shutil.disk_usage(disk).free - room))
+    return ballast
+
+
+def fill_small_disk(world: World) -> list[str]:
+    """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
+    was begun goes on to what an unbroken run writes."""
+    from kgqa.cli.predicting import Run, predict_file
+    from kgqa.graph.storage.importing import import_graph
+    from kgqa.graph.storage.store import GraphStore
+
+    faults: list[str] = []
+    disk, train, whole = world.folder / "disk", training(world), world.folder / "whole"
+    with small_disk(disk, "48m") as mounted:
+        if not mounted:
+            return ["full disk: mounting is not allowed here"]
+        import_graph([world.graph], disk / "store")
+        facts = GraphStore.open(disk / "store").edge_count
+        source, answers = world.folder / "disk_questions.jsonl", disk / "answers.jsonl"
+        rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        asked = Run(str(world.store), str(world.reader), 4, "cpu")
+        tries: dict[str, Callable[[], object]] = {
+            "import": lambda: import_graph([world.graph], disk / "store"),
+            "predict": lambda: predict_file(source, answers, asked),
+            "train": lambda: train(disk / "trained"),
+        }
+        for name, attempt in tries.items():
+            endings: Counter[str] = Counter()
+            for room in (0, 5_000, 20_000, 100_000, 1_000_000, 5_000_000, 12_000_000, 20_000_000):
+                ballast = leave_room(disk, room)
+                said = ending(attempt)
+                ballast.unlink()
+                endings[said.split()[0]] += 1
+                if said.split()[0] not in ("done", "refused"):
+                    faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
+            if GraphStore.open(disk / "store").edge_count != facts:
+                faults.append("full disk: the old store is not whole")
+            print(f"full disk, {name}: {dict(endings)}", flush=True)
+            if (said := ending(attempt)) != "done":
+                faults.append(f"{name} does not go on after a full disk: {said[:200]}")
+        found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
+        if found != [str(n) for n in range(24)]:
+            faults.append("full disk: a prediction that met one does not go on")
+        if not whole.exists():
+            train(whole)
+        if trained(disk / "trained") != trained(whole):
+            faults.append("full disk: a training that met one ends with other weights")
+        left = [path.name for path in disk.rglob("*") if path.name.endswith((".part", ".old"))]
+        faults += [f"full disk: {name} is left" for name in left]
+    return faults
+
+
 def fill_disk(world: World) -> list[str]:
     """An import and a prediction that meet a full disk end in one line, and leave what was there before whole.
 
@@ -130,20 +269,13 @@ def fill_disk(world: World) -> list[str]:
     for name, attempt in tries.items():
         for room in (0, 100, 1_000, 3_000):
 
-            def limited(pipe: int, room: int = room, attempt: Callable[[], object] = attempt) -> None:
+            def limit(room: int = room) -> None:
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-                try:
-                    attempt()
-                    os.write(pipe, b"done")
-                except (InputError, OSError) as error:  # the command says an OSError in one line
-                    os.write(pipe, f"refused {error}".encode())
-                except BaseException as error:
-                    os.write(pipe, f"traceback {type(error).__name__} {error}".encode())
 
-            said = in_child(limited)[1]
-            if said.startswith("traceback") or not said:
-                faults.append(f"full disk, {name}, {room} bytes: {said[:200] or 'died'}")
+            said = ending(attempt, limit)
+            if said.split()[0] not in ("done", "refused"):
+                faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
         if name == "import" and GraphStore.open(store).edge_count != facts:
             faults.append("full disk: the old store is not whole")
     predict_file(source, answers, asked)
@@ -263,7 +395,10 @@ def main() -> None:
     """Kill, call, and print what came of it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument(
-        "--kills", type=int, default=30, help="of import, and of predict; a third as many of serve"
+        "--kills",
+        type=int,
+        default=30,
+        help="of import, and of predict; a third as many of train, and of serve",
     )
     options.add_argument("--callers", type=int, default=100)
     options.add_argument("--seconds", type=float, default=60.0, help="that callers go on for")
@@ -284,12 +419,13 @@ def main() -> None:
         for name, kill, times in (
             ("import", kill_imports, chosen.kills),
             ("predict", kill_predictions, chosen.kills),
+            ("train", kill_trainings, chosen.kills // 3),
             ("serve", kill_services, chosen.kills // 3),
         ):
             kills, wrong = kill(world, times, draw)
             faults += wrong
             print(f"{name}: {kills} kills, {len(wrong)} faults", flush=True)
-        wrong = fill_disk(world)
+        wrong = fill_disk(world) + fill_small_disk(world)
         faults += wrong
         print(f"full disk: {len(wrong)} faults", flush=True)
         for callers, seconds, most in (
