@@ -11,7 +11,6 @@ from torch import Tensor
 
 from kgqa.batch import QABatch
 from kgqa.candidates import led_first, reordered, supposed, with_added
-from kgqa.graph.retrieval.ablation import without_facts
 from kgqa.models.collate import Collator
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
@@ -36,9 +35,6 @@ LEAST_AGAIN = 0.1
 """Least probability of a candidate to be read again, as a part of the best one's."""
 ROWS_TOGETHER = (16, 512)
 """Candidates read again in one batch, on a CPU, whose caches hold no more, and elsewhere."""
-LEANING = 2.5
-"""How many times more counts what facts change in the second reading: the smallest value with the most right answers of
-everyday_calibration, of 0 to 5 in halves and ones (training/RESULTS.md)."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for its candidates to be read again."""
 
@@ -149,10 +145,7 @@ def second_reading(
     asked: Sequence[int],
 ) -> dict[int, Tensor]:
     """For each question in `asked` the log-probabilities (K,) of its first K candidates, read one by one: of at
-    most `reread`, those that the first reading finds at all likely beside its best, and ends of added facts.
-
-    Where facts are told beside candidates and not followed, each is read without them too, and what they change counts
-    `LEANING` times more, as in context-aware decoding (Shi et al., 2023, equation 2)."""
+    most `reread`, those that the first reading finds at all likely beside its best, and ends of added facts."""
     rows: list[tuple[int, Question, Subgraph]] = []
     added = _added(answerer)
     for n in asked:
@@ -162,22 +155,14 @@ def second_reading(
         if len(likely) < 2:  # nothing to compare it with
             continue
         best = [c.concept for c in likely if c.concept is not None]
-        (graph,) = subgraphs[n]
-        for told in [graph] if follows(answerer.graph, graph) else [graph, without_facts(graph)]:
-            again = as_read_again(answerer, questions[n], told, best)
-            assert again is not None
-            rows += [
-                (n, replace(again[0], choices=(choice,)), part)
-                for choice, part in zip(again[0].choices, again[1], strict=True)
-            ]
-    found = {}
-    for n, read in _one_by_one(answerer, rows).items():
-        score = torch.tensor(read)
-        if not follows(answerer.graph, subgraphs[n][0]):
-            score, alone = score.chunk(2)
-            score = score + LEANING * (score - alone)
-        found[n] = score.log_softmax(-1)
-    return found
+        again = as_read_again(answerer, questions[n], subgraphs[n][0], best)
+        assert again is not None
+        choosing, graphs = again
+        rows += [
+            (n, replace(choosing, choices=(choice,)), graph)
+            for choice, graph in zip(choosing.choices, graphs, strict=True)
+        ]
+    return {n: torch.tensor(row).log_softmax(-1) for n, row in _one_by_one(answerer, rows).items()}
 
 
 def _added(answerer: Reads) -> set[str]:
