@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, is_value, split_literal
+from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, is_value, seconds, split_literal
 
 _UNITS = """
 length mm=0.001 cm=0.01 centimetre=0.01 centimeter=0.01 m=1 metre=1 meter=1 km=1000 kilometre=1000 kilometer=1000
@@ -53,6 +53,8 @@ def value_of(name: str) -> Value | None:
         return Value(amount, "date")
     if kind == "time":
         return Value(amount, "time of day")
+    if seconds(text, datatype) is not None:
+        return Value(amount, "time")
     found = _AFTER.match(text)
     before = _BEFORE.match(text)
     said = found[1].strip() if found else ""

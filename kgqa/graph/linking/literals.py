@@ -17,6 +17,7 @@ _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 _DURATION = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SPANS = ("year", "month", "day", "hour", "minute", "second")
+_SECONDS = (31_556_952, 2_629_746, 86_400, 3_600, 60, 1)
 _NUMBERS = frozenset(
     [
         "decimal",
@@ -89,16 +90,30 @@ def literal_label(value: str, datatype: str = "") -> str:
     if kind == "time" and (match := _TIME.fullmatch(value)):
         seconds = f":{match[3]}" if match[3] and match[3] != "00" else ""
         return f"{match[1]}:{match[2]}{seconds}"
-    if kind.lower().endswith("duration") and (match := _DURATION.fullmatch(value)):
-        parts = [
-            f"{int(n)} {span}{'s' * (int(n) != 1)}"
-            for n, span in zip(match.groups(), _SPANS, strict=True)
-            if n and int(n)
-        ]
+    if spans := _spans(value, datatype):
+        parts = [f"{n} {span}{'s' * (n != 1)}" for n, span in zip(spans, _SPANS, strict=True) if n]
         return " ".join(parts) or value
     if datatype and not datatype.startswith(XSD) and _NUMBER.fullmatch(value) and kind.isalpha():
         return f"{_number(value)} {_CAMEL.sub(' ', kind).lower()}"  # DBpedia: "96"^^dbd:kilometre
     return value
+
+
+def seconds(value: str, datatype: str = "") -> float | None:
+    """How long a duration of ISO 8601 is, in seconds of mean months and years; None for what is none.
+
+    >>> seconds("PT1H30M"), seconds("P2D", XSD + "duration"), seconds("P2D")
+    (5400.0, 172800.0, None)
+    """
+    if not (spans := _spans(value, datatype)):
+        return None
+    return float(sum(n * size for n, size in zip(spans, _SECONDS, strict=True)))
+
+
+def _spans(value: str, datatype: str) -> list[int]:
+    """Years, months, days, hours, minutes and seconds of a duration; without a datatype it begins with PT."""
+    typed = datatype.lower().endswith("duration")
+    match = _DURATION.fullmatch(value) if typed or value.startswith("PT") else None
+    return [int(n or 0) for n in match.groups()] if match and any(match.groups()) else []
 
 
 def _day(match: re.Match[str]) -> str:
@@ -131,7 +146,7 @@ def _number(value: str) -> str:
 
 
 def comparable(name: str) -> float | None:
-    """A literal's place in order: its number, or its day counted from the year 1; None for what has none.
+    """A literal's place in order: its number, its day counted from the year 1, or its seconds; None for what has none.
 
     Text that begins with a number, such as "12.50 EUR", counts as that number.
 
@@ -152,6 +167,8 @@ def comparable(name: str) -> float | None:
         return _days(int(match[1]), int(match[2]), 1)
     if kind == "time" and (match := _TIME.fullmatch(value)):
         return int(match[1]) * 60.0 + int(match[2])
+    if (length := seconds(value, datatype)) is not None:
+        return length
     start = re.match(r"[^\w+-]*([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)", value)
     return float(start[1].replace(",", "")) if start and not datatype.endswith("boolean") else None
 

@@ -28,6 +28,9 @@ from kgqa.graph.linking.literals import (
         ("--05-08", "gMonthDay", "8 May"),
         ("10:15:00", "time", "10:15"),
         ("PT1H36M", "duration", "1 hour 36 minutes"),
+        ("PT50M", "string", "50 minutes"),
+        ("P2D", "string", "P2D"),
+        ("PT", "duration", "PT"),
         ("+1840", "decimal", "1840"),
         ("96.0", "double", "96"),
         ("1.2E3", "double", "1200"),
@@ -63,5 +66,6 @@ def test_order() -> None:
     assert day("1912", "gYear") > day("1911-09-30")
     assert comparable('"480000 EUR"') == 480000
     assert comparable('"€36,000"') == 36000
+    assert comparable('"PT3H"') == 10800 > day("PT50M", "duration")
     assert comparable('"critical"') is None
     assert comparable("http://x/8") is None
