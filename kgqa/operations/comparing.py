@@ -18,6 +18,16 @@ FEW = 6
 INDIRECT = 0.3
 """How much less likely a value is to be compared that belongs to something related."""
 
+_LENGTHS = ("tall", "deep", "shallow", "wide", "broad", "narrow")
+_MEASURES = {
+    "long": ("time", "length"),
+    "short": ("time", "length"),
+    "heavy": ("mass",),
+    "light": ("mass",),
+    **dict.fromkeys(_LENGTHS, ("length",)),
+}
+"""Units of the values that an adjective compares; not of high and low, which ratings are too."""
+
 
 class _Scale(NamedTuple):
     """A relation by which things can be ordered, with each thing's fact and value."""
@@ -81,13 +91,16 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
 
 
 def _fitting(scales: Sequence[_Scale], how: Asked) -> list[_Scale]:
-    """Dates where the comparison is one of time, if there are any; numbers where it is not."""
+    """Dates where the comparison is one of time, if there are any; else numbers, of the measure that is asked for where
+    some say so by their unit."""
     if how.of_time:
         dated = [scale for scale in scales if scale.dated]
         return dated or ([scale for scale in scales if how.base in ("old", "young")])
-    return [
+    numbers = [
         s for s in scales if not any(value.unit in ("date", "time of day") for value in s.values.values())
     ]
+    measures = _MEASURES.get(how.base, ())
+    return [s for s in numbers if {v.unit for v in s.values.values()} <= set(measures)] or numbers
 
 
 def _rivals(text: str, things: list[Thing]) -> list[Thing]:

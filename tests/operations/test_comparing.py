@@ -29,3 +29,10 @@ def test_what_both_share_does_not_stand_in_the_way(over, tmp_path) -> None:
     facts += ["Alba began 1901", "Bern began 1899"]
     path.write_text("".join(fact.replace(" ", "\t") + "\n" for fact in facts), encoding="utf-8")
     assert over(open_graph(path)).ask("Which opened first, Alba or Bern?").text == "Bern"
+
+
+def test_values_of_the_measure_that_is_asked_for_are_compared(over, tmp_path) -> None:
+    path = tmp_path / "dishes.tsv"
+    facts = ["head relation tail", "Stew serves 2", "Stew cooks PT3H", "Soup serves 8", "Soup cooks PT20M"]
+    path.write_text("".join(fact.replace(" ", "\t") + "\n" for fact in facts), encoding="utf-8")
+    assert over(open_graph(path)).ask("Which takes longer, Stew or Soup?").text == "Stew"
