@@ -200,21 +200,32 @@ def by_deletion(reader: ReadsSubgraphs, answer: Answer, subgraphs: Sequence[Subg
     graph, best = evidence.subgraph, answer.candidates[0]
     tried = _may_carry(best, evidence)[: min(TRIED, affordable)]
     changes = dict(zip(tried, falls(reader, answer, subgraphs, [[edge] for edge in tried]), strict=True))
-    paths: dict[tuple[int, ...], EvidencePath] = {}
+    paths: dict[
+        tuple[int, ...], EvidencePath
+    ] = {}  # by what they join: some facts are stated in both directions
     for edge in sorted(tried, key=lambda edge: -changes[edge]):
         if changes[edge] < LEAST_CHANGE or len(paths) == MOST_PATHS:
             break
-        if any(edge in steps for steps in paths):
+        if any(edge in path.steps for path in paths.values()):
             continue
         if path := path_through(best, graph, edge, evidence.paths):
-            paths[path.steps] = path
+            paths.setdefault(_joined(path, graph), path)
     for path in evidence.paths:
-        paths.setdefault(path.steps, path)
+        paths.setdefault(_joined(path, graph), path)
     kinds, telling = _kinds(graph), gives_reason(graph)
     reasons = [p for p in paths.values() if telling[list(p.steps)].all() and not _meets(p, graph, kinds)]
     kept = tuple(reasons or paths.values())[:MOST_PATHS]
     influence = max(changes.get(edge, 0.0) for edge in kept[0].steps)
     return replace(answer, evidence=replace(evidence, paths=kept, influence=influence))
+
+
+def _joined(path: EvidencePath, graph: Subgraph) -> tuple[int, ...]:
+    """The nodes of a path in walking order."""
+    ends = [
+        graph.edges[step, (0, 2) if ahead else (2, 0)]
+        for step, ahead in zip(path.steps, path.forward, strict=True)
+    ]
+    return (int(ends[0][0]), *(int(end) for _, end in ends))
 
 
 def _may_carry(best: Candidate, evidence: Evidence) -> list[int]:
