@@ -329,7 +329,7 @@ class Evidence:
     subgraph: Subgraph = field(default_factory=Subgraph)
     score: float = 0.0
     influence: float | None = None
-    """How far the answer's log-odds fall without that fact of the first path which matters most; None if not measured."""
+    """How far the answer's log-odds fall without the fact of the first path that matters most; None if not measured."""
     query: str = ""
     """For an answer that was computed from the facts of the first path: the same in SPARQL."""
 
