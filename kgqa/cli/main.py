@@ -72,7 +72,8 @@ def ask(
     if server:
         from kgqa.cli.serving import ask_server
 
-        ask_server(server, question, read_passage(passage), tuple(choice or ()), key, as_json)
+        named = (model if model != DEFAULT_READER else "", graph if graph != "everyday" else "")
+        ask_server(server, question, read_passage(passage), tuple(choice or ()), key, as_json, *named)
         return
     if is_prompted(model):
         prompter = open_prompter(model, shots, shown, worth, device)

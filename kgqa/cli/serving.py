@@ -160,16 +160,23 @@ def serve_tools(model: str, graph: str, device: str, language: str, port: int | 
 
 
 def ask_server(
-    url: str, question: str, passage: str, choices: tuple[str, ...], key: str, as_json: bool
+    url: str,
+    question: str,
+    passage: str,
+    choices: tuple[str, ...],
+    key: str,
+    as_json: bool,
+    model: str = "",
+    graph: str = "",
 ) -> None:
-    """Answer one question by a service, and print it."""
+    """Answer one question by a service, and print it; `model` and `graph` are of those it serves, empty its first."""
     from rich.console import Console
     from rich.text import Text
 
     from kgqa.serving.client import Client
     from kgqa.types import printable
 
-    answer = Client(url, key).answer(question, passage, choices)
+    answer = Client(url, key, model=model, graph=graph).answer(question, passage, choices)
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
         return

@@ -23,6 +23,19 @@ TITLES = {
     503: "The service is busy",
     504: "The question took too long",
 }
+REMEDIES = {
+    400: "send one JSON object in UTF-8, not compressed and not deeply nested",
+    404: "see /docs for what is served",
+    405: "see /docs for how it is asked",
+}
+_OF_FAULTS = {
+    "extra_forbidden": "leave it out",
+    "missing": "add it",
+    "string_too_short": "write something",
+    "string_too_long": "shorten it",
+    "too_long": "send fewer",
+    "model_attributes_type": "send a JSON object, with the header Content-Type: application/json",
+}
 
 
 def problem(
@@ -63,7 +76,7 @@ def of_validation(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
             found.append({"field": "body", "detail": detail, "remedy": "send a JSON object"})
             continue
         place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
-        remedy = "leave it out" if error["type"] == "extra_forbidden" else "see /docs for what is expected"
+        remedy = _OF_FAULTS.get(error["type"], "see /docs for what is expected")
         found.append(
             {"field": ".".join(place)[:200] or "body", "detail": str(error["msg"])[:300], "remedy": remedy}
         )

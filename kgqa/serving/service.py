@@ -24,7 +24,7 @@ from kgqa.answerer import Stopped
 from kgqa.graph.concepts import check_relation, ways_to_say
 from kgqa.serving.batching import Batcher, Busy
 from kgqa.serving.guarding import LOG, Guard, Limits
-from kgqa.serving.problems import of_input, of_validation, problem
+from kgqa.serving.problems import REMEDIES, of_input, of_validation, problem
 from kgqa.serving.schema import (
     AnswerBody,
     AnswersBody,
@@ -123,10 +123,11 @@ class Service:
         if not self.answerers:
             raise HTTPException(503, self.fault or "the reader is being loaded; come again in some seconds")
         first_model, first_graph = next(iter(self.answerers))
-        found = self.answerers.get((asked.model or first_model, asked.graph or first_graph))
-        if found is None:
-            names = "/v1/readers and /v1/graphs"
-            raise InputError(f"no such model or graph is served: {asked.model} {asked.graph}; see {names}")
+        model, graph = asked.model or first_model, asked.graph or first_graph
+        if model not in {name for name, _ in self.answerers}:
+            raise InputError(f"no such model is served: {model}; see /v1/readers")
+        if (found := self.answerers.get((model, graph))) is None:
+            raise InputError(f"no such graph is served: {graph}; see /v1/graphs")
         return found
 
     async def answer(self, asked: Asked, request: Request) -> tuple[Answerer, Answer]:
@@ -316,7 +317,8 @@ def _add_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         faults = of_validation(error.errors())
-        return problem(422, f"{faults[0]['field']}: {faults[0]['detail']}", instance(request), faults)
+        said = "{field}: {detail}; {remedy}".format(**faults[0])
+        return problem(422, said, instance(request), faults)
 
     @app.exception_handler(Stopped)
     async def stopped(request: Request, error: Stopped) -> Response:
@@ -333,7 +335,8 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
-        return problem(error.status_code, str(error.detail), instance(request), headers=error.headers)
+        said = "; ".join(filter(None, (str(error.detail), REMEDIES.get(error.status_code))))
+        return problem(error.status_code, said, instance(request), headers=error.headers)
 
     @app.exception_handler(Exception)
     async def fault(request: Request, error: Exception) -> Response:

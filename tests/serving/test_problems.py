@@ -16,7 +16,7 @@ def test_a_line_becomes_field_detail_and_remedy() -> None:
 
 def test_validation_is_named_by_its_place() -> None:
     found = of_validation([{"loc": ("body", "choices", 3), "msg": "too short", "type": "string_too_short"}])
-    assert found[0]["field"] == "choices.3"
+    assert found[0]["field"] == "choices.3" and found[0]["remedy"] == "write something"
 
 
 def test_what_is_no_json_is_said_to_be_none() -> None:

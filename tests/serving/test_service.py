@@ -54,7 +54,7 @@ def test_many_at_once_keep_their_order_and_a_bad_one_its_place(serve) -> None:
         ({"question": "a", "passage": "p" * 200_001}, 422, "passage"),
         ({"question": "a", "choices": ["x"] * 21}, 422, "choices"),
         ({"question": "a", "choices": ["x", " "]}, 422, "choices"),
-        ({"question": "a", "model": "none such"}, 422, "graph"),
+        ({"question": "a", "model": "none such"}, 422, "model"),
         ({"question": "\ud800"}, 422, "question"),
         ([], 422, "body"),
     ],
@@ -138,3 +138,19 @@ def test_cross_origin_is_off(serve) -> None:
         "/v1/answer", json={"question": "a"}, headers={"origin": "https://elsewhere.example"}
     )
     assert "access-control-allow-origin" not in found.headers
+
+
+def test_every_refusal_says_what_to_do(serve) -> None:
+    with serve() as client:
+        asked = {"question": "What did I dig with?"}
+        said = {
+            name: client.request(*request).json()["detail"]
+            for name, request in {"path": ("GET", "/nothing"), "method": ("GET", "/v1/answer")}.items()
+        }
+        said["model"] = client.post("/v1/answer", json={**asked, "model": "nope"}).json()["detail"]
+        said["graph"] = client.post("/v1/answer", json={**asked, "graph": "nope"}).json()["detail"]
+        said["form"] = client.post("/v1/answer", content="question=x").json()["detail"]
+        said["empty"] = client.post("/v1/answer", json={"question": ""}).json()["detail"]
+    assert all("; " in detail for detail in said.values()), said
+    assert "model is served: nope" in said["model"] and "graph is served: nope" in said["graph"]
+    assert "Content-Type" in said["form"]

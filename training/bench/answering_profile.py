@@ -3,8 +3,8 @@
     python training/bench/answering_profile.py [--questions 48] [--together 1 16] [--explained] [--svg OUT.svg]
 
 Stages are counted without what they call: the time of the graph's layers, which the encoder visits, is not the
-encoder's. `--svg` draws a flame graph of the same questions with py-spy (`pip install py-spy`), native code included;
-with another ending it writes the file that speedscope reads. Everyday development questions, one thread.
+encoder's. `--svg` draws a flame graph of the same questions with py-spy (`pip install py-spy`); with another ending it
+writes the file that speedscope reads. Everyday development questions, one thread.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def draw(path: Path, arguments: list[str]) -> None:
     """A flame graph of this script with other arguments."""
     form = "flamegraph" if path.suffix == ".svg" else "speedscope"
     spy = Path(sys.executable).with_name("py-spy")
-    command = [str(spy if spy.exists() else "py-spy"), "record", "--native", "--rate", "150"]
+    command = [str(spy if spy.exists() else "py-spy"), "record", "--rate", "100"]
     try:
         subprocess.run(
             [*command, "--format", form, "--output", str(path), "--", sys.executable, __file__, *arguments],
