@@ -52,6 +52,7 @@ from kgqa.types import (
     Span,
     Subgraph,
 )
+from kgqa.verifying.silence import weigh_silence
 from kgqa.verifying.verdicts import verify
 
 if TYPE_CHECKING:
@@ -346,6 +347,8 @@ class Answerer:
         sentences: Mapping[int, Span],
     ) -> list[Answer]:
         spans = self.reader.span.decode(scores.span, collated)
+        margins = self.reader.span.margin(scores.span, collated.batch)
+        weigh_silence(scores.gate, [example.question for example in collated.examples], spans, margins)
         choices = self.reader.choice.decode(scores.choice, collated)
         gates = scores.gate.softmax(-1).tolist()
         answers = []

@@ -51,7 +51,7 @@ SUB_ROOMS = {
         "overlay": 3,
         "opening": 4,
     },
-    "verifying": {"polarity": 0, "matching": 1, "verdicts": 2},
+    "verifying": {"polarity": 0, "matching": 1, "verdicts": 2, "silence": 2},
     "korean": {"words": 0, "saying": 0, "reading": 1, "english": 2, "answering": 3},
 }
 """Floors within a room: here too an arrow points only to a lower one."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.evaluation.evaluation import answer_all
@@ -125,6 +126,30 @@ def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
     return float(logarithm.detach().exp()), tuple(round(float(b), 4) for b in shift.detach())
+
+
+def fit_logistic(inputs: NDArray[np.float64], right: NDArray[np.bool_], decay: float) -> NDArray[np.float64]:
+    """Weights (F + 1,), the constant last, of a logistic regression of `right` (N,) on inputs (N, F).
+
+    `decay` weighs the squared weights against the mean loss, each times its input's spread: what is rarely there may
+    weigh as much as what often is.
+    """
+    x, y = torch.tensor(inputs), torch.tensor(right).double()
+    spread = x.std(0)
+    weights = torch.zeros(x.shape[1] + 1, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        odds = x @ weights[:-1] + weights[-1]
+        value = torch.nn.functional.binary_cross_entropy_with_logits(odds, y)
+        value = value + decay * (spread * weights[:-1]).square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    fitted: NDArray[np.float64] = weights.detach().numpy()
+    return fitted
 
 
 def fit_calibration(

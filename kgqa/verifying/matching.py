@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 from kgqa.graph.linking.normalising import lemma, local_name, verb_bases
@@ -148,6 +149,13 @@ def matched(question: str, passage: str, graph: Subgraph) -> Match:
     return Match(tuple(asked), tuple(told), content, said, opposed, place, clause, sentence)
 
 
+def coverage(question: str, text: str) -> float:
+    """The share of a question's content words, the first word apart, that a text says in any form; 0 of none."""
+    told = read(text)
+    content = [word for word in read(question)[1:] if word.is_content]
+    return sum(bool(_places(word, told)) for word in content) / max(len(content), 1)
+
+
 def _places(word: Word, told: Sequence[Word]) -> list[int]:
     """Where a text has a word: in any form, else by its stem; a number as it is."""
     number = number_of(word.text)
@@ -158,8 +166,9 @@ def _places(word: Word, told: Sequence[Word]) -> list[int]:
     return same or [n for n, other in enumerate(told) if _share_stem(word.lemma, other.lemma)]
 
 
-def _forms(word: str) -> set[str]:
-    return {word, lemma(word), *verb_bases(word)}
+@lru_cache(maxsize=50_000)
+def _forms(word: str) -> frozenset[str]:
+    return frozenset((word, lemma(word), *verb_bases(word)))
 
 
 def _share_stem(one: str, two: str) -> bool:

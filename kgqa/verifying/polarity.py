@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kgqa.graph.linking.function_words import DETERMINERS, STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
+from kgqa.types import Span
 
 DENYING = frozenset(
     "not no never none nobody nothing neither nor cannot nowhere hardly scarcely without".split()  # noqa: SIM905
@@ -82,6 +83,14 @@ def read(text: str) -> list[Word]:
         word._replace(clause=bisect_right(bounds, word.start), sentence=bisect_right(sentences, word.start))
         for word in found
     ]
+
+
+def sentence_around(text: str, span: Span) -> Span:
+    """The sentence, or sentences, in which a span of a text stands."""
+    bounds = [0, *(match.end() for match in _SENTENCE.finditer(text)), len(text)]
+    start = bounds[bisect_right(bounds, span.start) - 1]
+    end = next((bound for bound in bounds if bound >= span.end), len(text))
+    return Span(start, end)
 
 
 def _clause_bounds(text: str, found: Sequence[Word]) -> list[int]:

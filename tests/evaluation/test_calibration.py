@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from kgqa.answerer import Answerer
-from kgqa.evaluation.calibration import calibrate, fit_calibration, fit_gate, store_calibration
+from kgqa.evaluation.calibration import calibrate, fit_calibration, fit_gate, fit_logistic, store_calibration
 from kgqa.graph.opening import open_graph
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -67,3 +67,11 @@ def test_calibration_is_kept_in_the_card(tmp_path: Path) -> None:
     store_calibration(tmp_path, {"calibration": {"knowledge": (0.5, -0.1)}})
     card = json.loads((tmp_path / "reader.json").read_text())
     assert card == {"format": 1, "name": "toy", "calibration": {"knowledge": [0.5, -0.1]}}
+
+
+def test_a_rare_sign_may_weigh_as_much_as_a_common_one() -> None:
+    draw = np.random.default_rng(0)
+    common, rare = draw.random(400) < 0.5, draw.random(400) < 0.05
+    right = np.where(rare, False, draw.random(400) < np.where(common, 0.8, 0.4))
+    first, second, constant = fit_logistic(np.stack([common, rare], 1).astype(float), right, 0.001)
+    assert first > 1 and second < -2 and abs(constant) < 1

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgqa.types import Link, NodeRole, Relation, Subgraph
-from kgqa.verifying.matching import Match, matched, number_of
+from kgqa.verifying.matching import Match, coverage, matched, number_of
 
 
 def match(question: str, passage: str, graph: Subgraph | None = None) -> Match:
@@ -58,3 +58,9 @@ def test_the_sentence_that_says_most_of_it() -> None:
     passage = "It rained. My sister had two scoops. I only drank water."
     span = match("Did my sister have two scoops?", passage).span
     assert passage[slice(*span)] == "My sister had two scoops"
+
+
+def test_the_share_of_a_question_that_a_text_says() -> None:
+    assert coverage("What did Anna lend Ben?", "Anna lent Ben a tent.") == 1
+    assert coverage("What did Anna lend Carla?", "Anna lent Ben a tent.") == 2 / 3
+    assert coverage("Who?", "Anna lent Ben a tent.") == 0

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.verifying.polarity import read, turns
+from kgqa.types import Span
+from kgqa.verifying.polarity import read, sentence_around, turns
 
 
 def turned(text: str) -> set[str]:
@@ -36,3 +37,10 @@ def test_a_list_of_things_is_one_clause_and_a_new_verb_begins_another() -> None:
         for t in ("soup", "bread")
     )
     assert ate.clause != left.clause and ate.sentence == left.sentence
+
+
+def test_the_sentence_around_a_span() -> None:
+    text = "It rained. Anna lent Ben a tent. They slept."
+    start, end = sentence_around(text, Span(25, 31))
+    assert text[start:end].strip() == "Anna lent Ben a tent."
+    assert sentence_around(text, Span(0, len(text))) == Span(0, len(text))

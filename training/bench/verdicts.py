@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from kgqa.answerer import Answerer
+from kgqa.evaluation.calibration import fit_logistic
 from kgqa.metrics import expected_calibration_error
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example
@@ -106,31 +106,17 @@ def every_but(cases: Sequence[Read], number: int) -> list[Read]:
 
 
 def inputs(cases: Sequence[Read]) -> Floats:
-    return np.array([[*case.signs, 1.0] for case in cases])
+    return np.array([case.signs for case in cases])
 
 
 def odds(cases: Sequence[Read], weights: Floats) -> Floats:
-    result: Floats = inputs(cases) @ weights
+    result: Floats = inputs(cases) @ weights[:-1] + weights[-1]
     return result
 
 
 def fit(cases: Sequence[Read]) -> Floats:
-    """Weights of the signs, and the constant last, by logistic regression."""
-    x = torch.tensor(inputs(cases))
-    y = torch.tensor([float(case.yes) for case in cases], dtype=torch.float64)
-    spread = x[:, :-1].std(0)  # a rare sign may weigh as much as a common one
-    weights = torch.zeros(x.shape[1], dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
-
-    def step() -> torch.Tensor:
-        optimiser.zero_grad()
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(x @ weights, y)
-        loss = loss + DECAY * (spread * weights[:-1]).square().sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
-
-    optimiser.step(step)  # type: ignore[no-untyped-call, arg-type]
-    return weights.detach().numpy()
+    """Weights of the signs, and the constant last."""
+    return fit_logistic(inputs(cases), np.array([case.yes for case in cases]), DECAY)
 
 
 def figures(cases: Sequence[Read], given: Floats) -> str:
