@@ -1,1 +1,1 @@
-"""What a passage says to a question that is answered with yes or no."""
+"""What a passage says to a question: yes, no, or nothing."""
