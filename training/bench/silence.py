@@ -66,7 +66,8 @@ def main() -> None:
     weights[-1] -= SHIFT
     print(dict(zip((*WEIGHTS, "none before"), weights.round(3).tolist(), strict=True)))
     written = np.array([*WEIGHTS.values(), NONE_BEFORE])
-    for name, rows in cases.items():
+    shown = {"every training question": every, **{name: cases[name] for name in DEVELOPMENT}}
+    for name, rows in shown.items():
         gate = inputs(rows)[:, 0]
         for how, odds in (("gate", gate), ("fitted", said(rows, weights)), ("written", said(rows, written))):
             print(f"{name}, {how}: {figures(rows, odds)}")
