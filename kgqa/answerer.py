@@ -172,7 +172,11 @@ class Answerer:
         return other
 
     def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Answerer:
-        """The same over its graph with some facts and without others."""
+        """The same over its graph with some facts and without others.
+
+        Raises:
+            InputError: an added fact has a relation that a graph on the network has not shown.
+        """
         other = self.with_graph(OverlayGraph(self.graph, added, struck))
         other.linker.nearest = self.linker.nearest  # its index of labels is made once
         other._korean = None if added else self._korean

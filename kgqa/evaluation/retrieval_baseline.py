@@ -59,7 +59,11 @@ class RetrievalAlone:
         return None
 
     def with_edits(self, added: Sequence[Fact], struck: Sequence[Fact]) -> RetrievalAlone:
-        """The same over its graph with some facts and without others."""
+        """The same over its graph with some facts and without others.
+
+        Raises:
+            InputError: an added fact has a relation that a graph on the network has not shown.
+        """
         return RetrievalAlone(OverlayGraph(self.graph, added, struck), self.max_nodes)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:

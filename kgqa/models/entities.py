@@ -42,7 +42,11 @@ class EntityVectors:
         return found * torch.tensor([[float(row >= 0)] for row in rows]).reshape(-1, 1)
 
     def save(self, path: Path) -> None:
-        """Write `path`, atomically."""
+        """Write `path`, atomically.
+
+        Raises:
+            InputError: there is no room for it.
+        """
         save_named(path, "names", list(self._row), {"vectors": self._vectors}, self.about)
 
 

@@ -76,7 +76,11 @@ class WordVectors:
         return [(self.lemmas[i], float(cosine[i])) for i in best]
 
     def save(self, path: Path) -> None:
-        """Write `path`, atomically."""
+        """Write `path`, atomically.
+
+        Raises:
+            InputError: there is no room for it.
+        """
         rows = {"vectors": self.vectors[1:], "surprise": self.surprise}
         save_named(path, "lemmas", self.lemmas, rows, self.about)
 
