@@ -4,6 +4,7 @@ from threading import Thread
 
 import pytest
 
+from kgqa.cli.serving import ask_server
 from kgqa.serving.client import Client
 from kgqa.types import InputError
 
@@ -50,3 +51,13 @@ def test_refusals_and_silence_are_one_line(server: str) -> None:
         Client("http://127.0.0.1:9", timeout_s=2).answer("q")
     with pytest.raises(InputError, match="expected http"):
         Client("file:///etc/passwd")
+
+
+def test_the_command_names_reader_and_graph_to_the_service(
+    server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask_server(server, "q", "p", (), "k", True, model="mine", graph="garden")
+    sent = json.loads(capsys.readouterr().out)
+    assert sent["model"] == "mine" and sent["graph"] == "garden"
+    ask_server(server, "q", "p", (), "k", True)
+    assert not {"model", "graph"} & json.loads(capsys.readouterr().out).keys()
