@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.person_names import people
 from kgqa.graph.retrieval.names import SMALL
 from kgqa.metrics import accepts
@@ -205,9 +206,10 @@ def names_unknown(question: str, subgraph: Subgraph) -> bool:
     at, is nobody's given name and does nothing itself ("what do Koreans eat")."""
     known = [(link.start, link.end) for link in subgraph.links if link.part is NodeRole.QUESTION]
     known += people(question)
-    return any(
-        not any(start <= match.start() < end for start, end in known) for match in _NAME.finditer(question)
-    )
+    names = list(_NAME.finditer(question))
+    if any(name[0].lower() in STOP_WORDS for name in names):  # "What Is a Spade For?": capitals tell nothing
+        return False
+    return any(not any(start <= name.start() < end for start, end in known) for name in names)
 
 
 def silence(made: Plan, subgraph: Subgraph, first: Mapping[str, float], read: Sequence[float]) -> float:

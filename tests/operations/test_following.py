@@ -124,6 +124,8 @@ def test_a_name_that_the_graph_does_not_know() -> None:
         ("What did Tom use?", False),
         ("What do Koreans sail?", False),
         ("What should I do?", False),
+        ("What Is a Captain For?", False),
+        ("WHAT DOES IT SAIL?", False),
     ):
         names = ["Gull"] if "Gull" in question else []
         assert names_unknown(question, said(question, *names)) is unknown, question
