@@ -51,6 +51,16 @@ SUB_ROOMS = {
         "overlay": 3,
         "opening": 4,
     },
+    "trainer": {
+        "recipe": 0,
+        "checkpoint": 0,
+        "utilisation": 0,
+        "optimizer": 1,
+        "loop": 2,
+        "data": 3,
+        "pretraining": 4,
+        "finetuning": 4,
+    },
     "verifying": {"polarity": 0, "matching": 1, "verdicts": 2, "silence": 2},
     "korean": {"words": 0, "saying": 0, "reading": 1, "english": 2, "answering": 3},
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kgqa.models.reasoners import REASONERS
-from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.tasks import TaskRecipe
 from kgqa.trainer.recipe import load_recipe
-from kgqa.trainer.tasks import TaskRecipe
 from kgqa.types import InputError
 
 ANSWER = Path(__file__).parent.parent / "training" / "recipes" / "answer"

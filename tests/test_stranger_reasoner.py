@@ -11,10 +11,10 @@ import pytest
 
 from kgqa.answerer import Answerer
 from kgqa.models.reader import load_reader
-from kgqa.trainer.answering import train_reader
-from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.answering import train_reader
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.starting import build
 from kgqa.trainer.recipe import load_recipe
-from kgqa.trainer.starting import build
 from kgqa.types import InputError, Question
 
 FILE = '''

@@ -17,8 +17,8 @@ import numpy as np
 
 from kgqa.answerer import Answerer
 from kgqa.graph.opening import open_graph
-from kgqa.trainer.answering import train_reader
-from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.answering import train_reader
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Answer, KnowledgeGraph, Passage, Question
 
 # 1. The graph. Nobody else knows its predicates, and it needs no labels: a local name such as `boneFolder` is read as

@@ -58,8 +58,8 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
     """Held-out figures of a variant, and the tokens that a second of processor time reads."""
-    from kgqa.trainer.assemble import PretrainingRecipe
-    from kgqa.trainer.pretraining import run_recipe
+    from kgqa.trainer.pretraining.assemble import PretrainingRecipe
+    from kgqa.trainer.pretraining.encoder import run_recipe
     from kgqa.trainer.recipe import load_recipe
 
     heard = {"out": out, "transfer": tokens // (3 * 8 * 128)}
@@ -81,8 +81,8 @@ def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
 
 def tag(name: str, tokens: int, out: Path) -> float:
     """Share of the words of the development part that get their part of speech after a short fine-tune."""
+    from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
-    from kgqa.trainer.tasks import TaskRecipe, train_task
 
     said = [f"encoder.folder={out / name / 'export'}", f"trainer.max_tokens={tokens}", "trainer.threads=1"]
     recipe = load_recipe(RECIPES / "task" / "tagging.toml", said, TaskRecipe)

@@ -32,7 +32,7 @@ def adapt_reader(
     from kgqa.answerer import Answerer
     from kgqa.assets import find_model
     from kgqa.graph.opening import open_graph
-    from kgqa.trainer.adapting import adapt, own_questions
+    from kgqa.trainer.finetuning.adapting import adapt, own_questions
 
     folder, opened = find_model(model), open_graph(graph)
     target = out or Path("runs") / f"adapted-{opened.name}"

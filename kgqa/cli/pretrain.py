@@ -11,7 +11,7 @@ def pretrain(recipe: Path, overrides: list[str], out: Path | None = None) -> Non
 
     The encoder is a Hugging Face folder, `runs/<name>/export` unless `out` names another run folder.
     """
-    from kgqa.trainer.pretraining import PretrainingRecipe, run_recipe
+    from kgqa.trainer.pretraining.encoder import PretrainingRecipe, run_recipe
     from kgqa.trainer.recipe import load_recipe
 
     loaded = load_recipe(recipe, overrides, PretrainingRecipe)

@@ -17,8 +17,8 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
     """
     if "task" in _tables(path) or any(override.startswith("task.") for override in overrides):
         return _train_classifier(path, overrides, out)
-    from kgqa.trainer.answering import train_reader
-    from kgqa.trainer.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.finetuning.answering import train_reader
+    from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
     from kgqa.trainer.recipe import load_recipe
 
     recipe = load_recipe(path, overrides, AnsweringRecipe)
@@ -37,8 +37,8 @@ def _tables(path: Path) -> set[str]:
 
 
 def _train_classifier(path: Path, overrides: list[str], out: Path | None) -> None:
+    from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
-    from kgqa.trainer.tasks import TaskRecipe, train_task
 
     recipe = load_recipe(path, overrides, TaskRecipe)
     folder = out or Path("runs") / recipe.name

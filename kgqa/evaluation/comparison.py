@@ -22,10 +22,10 @@ from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, rank_of_gold
 from kgqa.models.reading import ReadingSettings
-from kgqa.trainer.answering import train_reader
-from kgqa.trainer.answering_recipe import AnsweringRecipe, located
-from kgqa.trainer.mixture import DataSettings, Part
-from kgqa.trainer.preparing import prepare
+from kgqa.trainer.data.mixture import DataSettings, Part
+from kgqa.trainer.finetuning.answering import train_reader
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, located
+from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.recipe import load_resolved, save_recipe
 from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph
 

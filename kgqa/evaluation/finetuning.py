@@ -24,12 +24,12 @@ from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.glue_blimp import JUDGED
 from kgqa.text.datasets.labelled import LABELLED
 from kgqa.text.datasets.loading import DATASETS
-from kgqa.trainer.answering_recipe import EncoderSettings
+from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.starting import load_encoder
+from kgqa.trainer.finetuning.tasks import TaskRecipe, TaskSettings, TaskTrainer, train_task
 from kgqa.trainer.loop import TrainResult, train
-from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.recipe import TrainerSettings
-from kgqa.trainer.starting import load_encoder
-from kgqa.trainer.tasks import TaskRecipe, TaskSettings, TaskTrainer, train_task
 from kgqa.types import Example, Subgraph
 
 

@@ -17,7 +17,7 @@ from kgqa.models.language.language_model import load_language_model
 from kgqa.text.corpus.shards import is_held_out, read_documents
 from kgqa.text.datasets.glue_blimp import read_blimp
 from kgqa.text.datasets.published import located
-from kgqa.trainer.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.types import InputError
 
 HELD_OUT = ("stories_children", "mixed_masc", "mixed_gum_ewt", "news_gov_blogs", "howto_science_books")

@@ -1,1 +1,1 @@
-"""Trainer of kgqa."""
+"""Training: here recipes and the one loop; what is pretrained, fine-tuned, and on which data in the rooms beside."""

@@ -39,7 +39,7 @@ def test_a_recipe_becomes_an_encoder(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_one_of_several_processes_speaks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kgqa.trainer import pretraining
+    from kgqa.trainer.pretraining import encoder as pretraining
 
     done = pretraining.TrainResult(tmp_path, 1, 1, 0.0, 1.0)
     monkeypatch.setattr(pretraining, "run_recipe", lambda *_: done)

@@ -11,7 +11,7 @@ from kgqa.metrics import matthews
 from kgqa.models.classifiers import Classifier
 from kgqa.models.language.language_model import load_language_model
 from kgqa.text.datasets.labelled import Labelled
-from kgqa.trainer.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 
 
 def quiet(items: Iterable[Any], _text: str, _total: int) -> Iterable[Any]:

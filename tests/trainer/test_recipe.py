@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.trainer.assemble import PretrainingRecipe
+from kgqa.trainer.pretraining.assemble import PretrainingRecipe
 from kgqa.trainer.recipe import TrainerSettings, load_recipe, load_resolved, save_recipe
 from kgqa.types import InputError
 

@@ -111,8 +111,8 @@ def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int
 
 def training(world: World, steps: int = 12) -> Callable[[Path], object]:
     """Trains a tiny reader into a folder, with a checkpoint after each step."""
-    from kgqa.trainer.answering import train_reader
-    from kgqa.trainer.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.finetuning.answering import train_reader
+    from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 
     recipe = AnsweringRecipe.model_validate(
         {

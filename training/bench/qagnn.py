@@ -33,8 +33,8 @@ from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES
-from kgqa.trainer.answering_recipe import EncoderSettings
-from kgqa.trainer.starting import load_encoder
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.types import Example, NodeRole, Question, Relation, Subgraph
 
 SAID = ("used for", "has step", "part of", "at", "is a")

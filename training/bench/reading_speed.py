@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kgqa.trainer.answering_recipe import EncoderSettings
-from kgqa.trainer.starting import load_encoder
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.starting import load_encoder
 
 ROWS = 32
 

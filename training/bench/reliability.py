@@ -213,7 +213,7 @@ class World:
         list(read_questions(path))
 
     def _recipe(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.trainer.answering import AnsweringRecipe
+        from kgqa.trainer.finetuning.answering import AnsweringRecipe
         from kgqa.trainer.recipe import load_recipe
 
         path = folder / "recipe.toml"

@@ -5,8 +5,8 @@ import pytest
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.trainer.answering import AnsweringRecipe, train_reader
-from kgqa.trainer.teaching import load_teacher
+from kgqa.trainer.finetuning.answering import AnsweringRecipe, train_reader
+from kgqa.trainer.finetuning.teaching import load_teacher
 from kgqa.types import InputError
 
 

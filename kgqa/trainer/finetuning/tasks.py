@@ -30,10 +30,10 @@ from kgqa.objectives.sift import SiFT
 from kgqa.objectives.task_distillation import TaughtTask
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
-from kgqa.trainer.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.recipe import TrainerSettings
-from kgqa.trainer.starting import load_encoder
 from kgqa.types import InputError
 
 

@@ -10,10 +10,10 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.language.relevance import fingerprint, open_relevance
-from kgqa.trainer.answering_recipe import AnsweringRecipe
-from kgqa.trainer.mixture import WORLDS, DataSettings, Part, load_examples
-from kgqa.trainer.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
-from kgqa.trainer.worlds import asked_worlds
+from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
+from kgqa.trainer.data.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.data.worlds import asked_worlds
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, Subgraph
 
 

@@ -4,8 +4,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from kgqa.batch import QABatch
-from kgqa.trainer.assemble import CorpusSettings
-from kgqa.trainer.grounding import grounded_batches, in_turn, passages
+from kgqa.trainer.pretraining.assemble import CorpusSettings
+from kgqa.trainer.pretraining.grounding import grounded_batches, in_turn, passages
 from kgqa.types import InputError
 
 

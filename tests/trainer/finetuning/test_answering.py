@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from kgqa.answerer import Answerer
-from kgqa.trainer.answering import train_reader
-from kgqa.trainer.answering_recipe import AnsweringRecipe
-from kgqa.trainer.starting import build
+from kgqa.trainer.finetuning.answering import train_reader
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.starting import build
 from kgqa.types import InputError, Question
 
 

@@ -7,7 +7,7 @@ import torch
 from kgqa.models.classifiers import Classifier, Encoding
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
 from kgqa.text.datasets.labelled import Labelled
-from kgqa.trainer.tasks import LabelledBatches, TaskRecipe, labels_of, train_task
+from kgqa.trainer.finetuning.tasks import LabelledBatches, TaskRecipe, labels_of, train_task
 from kgqa.types import InputError
 
 GOOD, BAD = "i dig a hole with red trowel", "i dig a hole with blue trowel"

@@ -8,7 +8,7 @@ import pytest
 
 from kgqa.assets import GRAPH_SUITE
 from kgqa.graph.opening import open_graph
-from kgqa.trainer.adapting import own_questions
+from kgqa.trainer.finetuning.adapting import own_questions
 from kgqa.types import InputError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.retrieval.ablation import without_facts
-from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.data.subgraphs import cache_key, cached_subgraphs, retrieval_settings
 from kgqa.types import Example, InputError, Link, NodeRole, Question, Relation, Subgraph
 
 

@@ -4,8 +4,8 @@ from shutil import copy
 import torch
 
 from kgqa.models.reader import save_reader
-from kgqa.trainer.answering_recipe import AnsweringRecipe, EncoderSettings
-from kgqa.trainer.starting import begin_with, build, load_encoder
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, EncoderSettings
+from kgqa.trainer.finetuning.starting import begin_with, build, load_encoder
 
 
 def folder_of(encoder, tokenizer_folder: Path, folder: Path) -> Path:

@@ -3,7 +3,7 @@ import torch
 from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.trainer.held_out import is_held_out, measure
+from kgqa.trainer.data.held_out import is_held_out, measure
 from kgqa.types import Example, Passage, Question
 
 

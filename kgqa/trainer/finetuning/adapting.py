@@ -21,8 +21,8 @@ from kgqa.graph.linking.literals import is_value
 from kgqa.graph.samples import is_date, worded
 from kgqa.models.reader import CARD, read_card
 from kgqa.operations.lookup import is_kind
-from kgqa.trainer.answering import train_reader
-from kgqa.trainer.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.answering import train_reader
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
 
 MOST_THINGS = 3_000

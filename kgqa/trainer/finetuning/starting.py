@@ -11,7 +11,7 @@ from torch import nn
 from kgqa.assets import find_encoder
 from kgqa.models.reader import CARD, Reader, load_reader
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.trainer.answering_recipe import AnsweringRecipe, EncoderSettings
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, EncoderSettings
 
 
 def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:

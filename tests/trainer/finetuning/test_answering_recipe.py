@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.trainer.answering_recipe import AnsweringRecipe, located
-from kgqa.trainer.mixture import DataSettings
+from kgqa.trainer.data.mixture import DataSettings
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, located
 from kgqa.types import InputError
 
 

@@ -2,9 +2,9 @@ import json
 from pathlib import Path
 
 from kgqa.models.reading import ReadingSettings
-from kgqa.trainer.answering_recipe import AnsweringRecipe
-from kgqa.trainer.mixture import DataSettings
-from kgqa.trainer.preparing import prepare
+from kgqa.trainer.data.mixture import DataSettings
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.preparing import prepare
 
 
 def test_subgraphs_are_stored_or_found_when_asked_for_and_are_the_same(

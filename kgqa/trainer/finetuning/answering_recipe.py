@@ -8,7 +8,7 @@ from kgqa.assets import MODELS, expanded
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.word_vectors import FILE as WORDS
-from kgqa.trainer.mixture import DataSettings
+from kgqa.trainer.data.mixture import DataSettings
 from kgqa.trainer.recipe import TrainerSettings
 
 

@@ -17,14 +17,14 @@ from kgqa.objectives.base import Objective
 from kgqa.objectives.qa import QA
 from kgqa.objectives.reader_distillation import TaughtCollator, TaughtQA
 from kgqa.objectives.sift import SiFT
-from kgqa.trainer.answering_recipe import AnsweringRecipe
 from kgqa.trainer.checkpoint import find_checkpoint, load_weights
-from kgqa.trainer.held_out import measure
+from kgqa.trainer.data.held_out import measure
+from kgqa.trainer.data.mixture import MixedBatches, check_data, in_order, split_off
+from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.trainer.finetuning.preparing import prepare
+from kgqa.trainer.finetuning.starting import build
+from kgqa.trainer.finetuning.teaching import load_teacher
 from kgqa.trainer.loop import TrainResult, swap_folder, train
-from kgqa.trainer.mixture import MixedBatches, check_data, in_order, split_off
-from kgqa.trainer.preparing import prepare
-from kgqa.trainer.starting import build
-from kgqa.trainer.teaching import load_teacher
 from kgqa.types import InputError
 
 _FREE = frozenset(

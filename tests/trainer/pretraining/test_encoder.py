@@ -13,13 +13,19 @@ from safetensors.torch import load_file
 
 from kgqa.batch import TextBatch
 from kgqa.text.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
-from kgqa.trainer import pretraining
-from kgqa.trainer.assemble import PretrainingRecipe
-from kgqa.trainer.pretraining import RowBatches, open_batches, prepare_corpus, run_recipe, word_insides
+from kgqa.trainer.pretraining import encoder as pretraining
+from kgqa.trainer.pretraining.assemble import PretrainingRecipe
+from kgqa.trainer.pretraining.encoder import (
+    RowBatches,
+    open_batches,
+    prepare_corpus,
+    run_recipe,
+    word_insides,
+)
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError
 
-RECIPES = sorted((Path(__file__).parents[2] / "training" / "recipes" / "pretrain").glob("*.toml"))
+RECIPES = sorted((Path(__file__).parents[3] / "training" / "recipes" / "pretrain").glob("*.toml"))
 SENTENCES = ["The cook stirs the soup with a spoon.", "The farmer digs the field with a spade.", "They rest."]
 
 
@@ -194,7 +200,7 @@ def test_two_halves_of_a_pretraining_equal_one_run(
 
 def test_exports_load_where_this_package_is_not(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     run_recipe(recipe, tmp_path / "run")
-    shipped = Path(__file__).parents[2] / "training" / "models" / "kgqa-mini"
+    shipped = Path(__file__).parents[3] / "training" / "models" / "kgqa-mini"
     folders = [str(tmp_path / "run" / "export"), str(shipped)]
     code = (
         "import sys; sys.modules['kgqa'] = None\n"

@@ -14,9 +14,9 @@ from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.models.collate import Collator
 from kgqa.models.reading import ReadingSettings
 from kgqa.text.corpus.shards import Document, is_held_out
-from kgqa.trainer.assemble import CorpusSettings
-from kgqa.trainer.mixture import DataSettings, MixedBatches, Part
-from kgqa.trainer.subgraphs import cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
+from kgqa.trainer.data.subgraphs import cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.pretraining.assemble import CorpusSettings
 from kgqa.types import Example, InputError, Passage, Question
 
 LETTERS_OF_A_TOKEN = 4

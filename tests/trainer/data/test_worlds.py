@@ -1,4 +1,4 @@
-from kgqa.trainer.worlds import asked_worlds
+from kgqa.trainer.data.worlds import asked_worlds
 
 
 def test_questions_come_with_a_subgraph_of_their_own_world() -> None:

@@ -12,7 +12,7 @@ from kgqa.objectives.mlm import MLM
 from kgqa.objectives.pairs import MLMWithPairs
 from kgqa.objectives.plm import PLM
 from kgqa.objectives.rtd import RTD
-from kgqa.trainer.assemble import PretrainingRecipe, build_objective
+from kgqa.trainer.pretraining.assemble import PretrainingRecipe, build_objective
 from kgqa.types import InputError
 
 SIZES = {

@@ -26,7 +26,7 @@ from kgqa.text.corpus.shards import read_documents
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
-from kgqa.trainer.held_out import is_held_out
+from kgqa.trainer.data.held_out import is_held_out
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.trainer.word_vectors import WordsRecipe, learn_words
+from kgqa.trainer.pretraining.word_vectors import WordsRecipe, learn_words
 from kgqa.types import InputError
 
 GARDEN = ["plant the flower with a trowel", "the trowel digs the garden", "flowers grow in the garden"]

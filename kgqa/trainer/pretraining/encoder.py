@@ -18,13 +18,13 @@ from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
 from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, thinned, write_corpus
 from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
-from kgqa.trainer.assemble import (
+from kgqa.trainer.loop import TrainResult, seed_everything, train
+from kgqa.trainer.pretraining.assemble import (
     KNOWLEDGE,
     CorpusSettings,
     PretrainingRecipe,
     build_objective,
 )
-from kgqa.trainer.loop import TrainResult, seed_everything, train
 from kgqa.trainer.recipe import save_recipe
 from kgqa.types import InputError
 
@@ -89,7 +89,9 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
     """
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     if recipe.objective.name in KNOWLEDGE:
-        from kgqa.trainer.grounding import grounded_batches  # graphs are not needed for text alone
+        from kgqa.trainer.pretraining.grounding import (
+            grounded_batches,  # graphs are not needed for text alone
+        )
 
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)

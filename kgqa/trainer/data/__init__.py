@@ -1,0 +1,1 @@
+"""What a training reads: data sets mixed, the subgraphs of their questions, and what is held out."""

@@ -1,0 +1,1 @@
+"""`kgqa train` and `kgqa adapt`: encoders become readers and classifiers."""

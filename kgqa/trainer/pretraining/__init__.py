@@ -1,0 +1,1 @@
+"""`kgqa pretrain` and `kgqa words`: encoders and word vectors made of text."""
