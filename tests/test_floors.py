@@ -51,6 +51,7 @@ SUB_ROOMS = {
         "overlay": 3,
         "opening": 4,
     },
+    "objectives": {"base": 0, "pretraining": 1, "finetuning": 1, "distillation": 2},
     "trainer": {
         "recipe": 0,
         "checkpoint": 0,

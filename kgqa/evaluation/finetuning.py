@@ -18,8 +18,8 @@ from kgqa.models.collate import Collator
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.qa import QA
-from kgqa.objectives.sift import SiFT
+from kgqa.objectives.finetuning.qa import QA
+from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.glue_blimp import JUDGED
 from kgqa.text.datasets.labelled import LABELLED

@@ -17,7 +17,7 @@ from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collate import Collated, Collator
 from kgqa.models.rereading import training_choices
 from kgqa.objectives.base import Batches
-from kgqa.objectives.reader_distillation import TaughtBatch, TaughtCollator
+from kgqa.objectives.distillation.reader import TaughtBatch, TaughtCollator
 from kgqa.operations.following import training_ways
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed

@@ -14,9 +14,9 @@ from kgqa.models.reader import CARD, Reader, read_card, save_reader
 from kgqa.models.word_vectors import FILE as WORDS
 from kgqa.models.word_vectors import load_words
 from kgqa.objectives.base import Objective
-from kgqa.objectives.qa import QA
-from kgqa.objectives.reader_distillation import TaughtCollator, TaughtQA
-from kgqa.objectives.sift import SiFT
+from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA
+from kgqa.objectives.finetuning.qa import QA
+from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.trainer.checkpoint import find_checkpoint, load_weights
 from kgqa.trainer.data.held_out import measure
 from kgqa.trainer.data.mixture import MixedBatches, check_data, in_order, split_off

@@ -25,9 +25,9 @@ from kgqa.models.classifiers import (
 )
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.objectives.base import Batches, Objective
-from kgqa.objectives.classification import Task
-from kgqa.objectives.sift import SiFT
-from kgqa.objectives.task_distillation import TaughtTask
+from kgqa.objectives.distillation.classifiers import TaughtTask
+from kgqa.objectives.finetuning.classification import Task
+from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings

@@ -20,13 +20,19 @@ from kgqa.models.encoders.variants import (
 )
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives.base import Objective
-from kgqa.objectives.clm import CLM
-from kgqa.objectives.distillation import DistilBERT, MobileBERT, TinyBERT, every_second_layer, same_embedding
-from kgqa.objectives.mask_decoder import EnhancedMaskDecoder
-from kgqa.objectives.mlm import MLM
-from kgqa.objectives.pairs import MLMWithPairs
-from kgqa.objectives.plm import PLM
-from kgqa.objectives.rtd import RTD, DisentangledEmbedding, read_head
+from kgqa.objectives.distillation.encoders import (
+    DistilBERT,
+    MobileBERT,
+    TinyBERT,
+    every_second_layer,
+    same_embedding,
+)
+from kgqa.objectives.pretraining.clm import CLM
+from kgqa.objectives.pretraining.mask_decoder import EnhancedMaskDecoder
+from kgqa.objectives.pretraining.mlm import MLM
+from kgqa.objectives.pretraining.pairs import MLMWithPairs
+from kgqa.objectives.pretraining.plm import PLM
+from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
@@ -203,8 +209,8 @@ def build_objective(
 
 def _knowledge(recipe: PretrainingRecipe, model: Any, save: Callable[[Path], None]) -> Objective:
     from kgqa.models.reader import Reader
-    from kgqa.objectives.entity_denoising import EntityDenoising
-    from kgqa.objectives.link_prediction import LinkPrediction
+    from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
+    from kgqa.objectives.pretraining.link_prediction import LinkPrediction
 
     settings, predict = recipe.objective, find_variant(recipe.encoder.variant).predict
     denoising = settings.name == "entity_denoising"

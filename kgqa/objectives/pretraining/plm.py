@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.mlm import MLM, going_on, hide
+from kgqa.objectives.pretraining.mlm import MLM, going_on, hide
 
 
 class Order(NamedTuple):

@@ -4,7 +4,7 @@ import torch
 
 from kgqa.models.classifiers import PlainHead, TaskBatch, task_scores
 from kgqa.models.sentences import pad_rows
-from kgqa.objectives.classification import Task
+from kgqa.objectives.finetuning.classification import Task
 
 
 def batch(seed: int) -> TaskBatch:

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.models.reader import Reader, save_reader
 from kgqa.objectives.base import Objective
-from kgqa.objectives.mlm import gather, hide
+from kgqa.objectives.pretraining.mlm import gather, hide
 
 
 class Joint(Objective):

@@ -11,8 +11,8 @@ from torch.nn.functional import logsigmoid
 
 from kgqa.batch import GraphBatch, Loss, QABatch
 from kgqa.models.embedding import LabelEncoder
-from kgqa.objectives.entity_denoising import others
-from kgqa.objectives.joint import Joint
+from kgqa.objectives.pretraining.entity_denoising import others
+from kgqa.objectives.pretraining.joint import Joint
 
 
 class LinkPrediction(Joint):

@@ -14,7 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
-from kgqa.objectives.mlm import SPECIAL_TOKENS, gather, going_on, hide, states
+from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, gather, going_on, hide, states
 
 HEAD = "discriminator_head.safetensors"
 PREFIX = "discriminator_predictions."

@@ -5,7 +5,7 @@ import torch
 
 from kgqa.models.classifiers import Encoding, load_classifier
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
-from kgqa.objectives.task_distillation import TaughtTask
+from kgqa.objectives.distillation.classifiers import TaughtTask
 from kgqa.text.datasets.labelled import Labelled
 
 ROWS = {

@@ -5,7 +5,7 @@ import torch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.link_prediction import LinkPrediction, without
+from kgqa.objectives.pretraining.link_prediction import LinkPrediction, without
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 

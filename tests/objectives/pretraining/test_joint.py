@@ -7,8 +7,8 @@ import torch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.models.reader import Reader, load_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.joint import Joint
-from kgqa.objectives.mlm import MASK_ID
+from kgqa.objectives.pretraining.joint import Joint
+from kgqa.objectives.pretraining.mlm import MASK_ID
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 

@@ -5,7 +5,7 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
-from kgqa.objectives.rtd import RTD, DisentangledEmbedding, read_head
+from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
 
 SIZES = {
     "num_attention_heads": 2,

@@ -5,7 +5,7 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.mlm import MASK_ID, MLM, hide, static_noise, word_starts
+from kgqa.objectives.pretraining.mlm import MASK_ID, MLM, hide, static_noise, word_starts
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 SIZES = {**SMALL, "max_position_embeddings": 48, "embedding_size": 16}

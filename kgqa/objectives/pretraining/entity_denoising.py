@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from kgqa.batch import GraphBatch, Loss, QABatch
 from kgqa.models.embedding import LabelEncoder
-from kgqa.objectives.joint import Joint
+from kgqa.objectives.pretraining.joint import Joint
 
 REPLACED, MASKED = 0.05, 0.15
 """Shares of the mentioned concepts whose alignment is wrong, or missing; the rest stay as they are."""

@@ -17,7 +17,7 @@ from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
 from kgqa.models.rows import Row
 from kgqa.models.segments import segment_softmax
-from kgqa.objectives.qa import QA
+from kgqa.objectives.finetuning.qa import QA
 from kgqa.types import Example, Subgraph
 
 NOTHING = -1

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.mlm import MLM, gather, states
+from kgqa.objectives.pretraining.mlm import MLM, gather, states
 
 
 class PairHead(nn.Module):

@@ -3,8 +3,8 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
-from kgqa.objectives.mask_decoder import EnhancedMaskDecoder
-from kgqa.objectives.mlm import MLM, states
+from kgqa.objectives.pretraining.mask_decoder import EnhancedMaskDecoder
+from kgqa.objectives.pretraining.mlm import MLM, states
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 

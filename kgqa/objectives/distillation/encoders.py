@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
-from kgqa.objectives.mlm import Masked, gather, hide
+from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
 
 Predict = Callable[[Any, Tensor], Tensor]

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.base import Objective
-from kgqa.objectives.mlm import states
+from kgqa.objectives.pretraining.mlm import states
 
 
 class CLM(Objective):

@@ -9,9 +9,9 @@ from kgqa.models.reader import Reader
 from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.sentences import pad_rows
-from kgqa.objectives.classification import Task
-from kgqa.objectives.qa import QA
-from kgqa.objectives.sift import SiFT
+from kgqa.objectives.finetuning.classification import Task
+from kgqa.objectives.finetuning.qa import QA
+from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}

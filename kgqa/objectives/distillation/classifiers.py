@@ -11,8 +11,8 @@ from torch.nn import functional as F
 from kgqa.batch import Loss
 from kgqa.models.classifiers import TaskBatch, task_scores
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.objectives.classification import Task
-from kgqa.objectives.distillation import attention_loss
+from kgqa.objectives.distillation.encoders import attention_loss
+from kgqa.objectives.finetuning.classification import Task
 
 
 class TaughtTask(Task):

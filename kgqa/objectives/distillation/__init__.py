@@ -1,0 +1,1 @@
+"""What small models learn from larger ones: encoders, classifiers, readers."""

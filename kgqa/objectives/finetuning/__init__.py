@@ -1,0 +1,1 @@
+"""What readers and classifiers learn from questions and labelled rows (`kgqa train`)."""
