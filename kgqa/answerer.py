@@ -27,16 +27,16 @@ from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.keeping import KeptSubgraphs
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.collate import Collated, Collator
+from kgqa.models.collation.collate import Collated, Collator
+from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
-from kgqa.models.entities import FILE as ENTITIES
-from kgqa.models.entities import EntityVectors, load_entities
 from kgqa.models.heads import GATED
 from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.models.language.relevance import open_relevance
 from kgqa.models.reader import Reader, Scores, load_reader
-from kgqa.models.reading import ReadingSettings, settings_of
-from kgqa.models.word_vectors import WordVectors, load_words
+from kgqa.models.vectors.entities import FILE as ENTITIES
+from kgqa.models.vectors.entities import EntityVectors, load_entities
+from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.operations.computing import computed
 from kgqa.operations.following import Led, follows
 from kgqa.second_reading import as_read_again, follow, read_again

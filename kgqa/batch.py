@@ -1,4 +1,4 @@
-"""The tensors of kgqa. Words become these in `models/collate.py`, and these become words in `Head.decode`.
+"""The tensors of kgqa. Words become these in `models/collation/collate.py`, and these become words in `Head.decode`.
 
 Legend of dimensions, used in every shape comment:
   Q questions of the batch                 B rows: one per question, or per choice, or per window of a passage
@@ -50,7 +50,7 @@ class TokenBatch(Movable):
         None  # (B, T, d) float32 vector of the token's word, zero where there is none
     )
     marks: Tensor | None = (
-        None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/overlap_features.py`
+        None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/collation/overlap_features.py`
     )
     part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
 

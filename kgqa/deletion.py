@@ -13,7 +13,7 @@ import numpy as np
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.graph.retrieval.paths import best_paths
-from kgqa.models.rereading import row_key
+from kgqa.models.collation.rereading import row_key
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Question, Source, Subgraph
 
 MAX_HOPS = 3

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from kgqa.batch import Fused
 from kgqa.deletion import answer_paths, targets
-from kgqa.models.facts_in_words import told_paths
+from kgqa.models.collation.facts_in_words import told_paths
+from kgqa.models.collation.rows import Row
 from kgqa.models.reader import Scores
-from kgqa.models.rows import Row
 from kgqa.operations.following import Led
 from kgqa.types import Candidate, Evidence, EvidencePath, Question, Source
 

@@ -11,12 +11,12 @@ from torch import Tensor
 
 from kgqa.batch import QABatch
 from kgqa.candidates import led_first, reordered, supposed, with_added
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.rereading import as_choices, row_key
 from kgqa.models.heads import GATED
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores
-from kgqa.models.reading import ReadingSettings
-from kgqa.models.rereading import as_choices, row_key
 from kgqa.operations.following import (
     UNNAMED,
     Led,

@@ -123,7 +123,7 @@ def model_folder(tmp_path: Path, encoder, tokenizer_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def vectors():
     """Word vectors in which each tool goes with its purpose."""
-    from kgqa.models.word_vectors import WordVectors
+    from kgqa.models.vectors.word_vectors import WordVectors
 
     topics = [
         "plant flower trowel garden",

@@ -41,7 +41,7 @@ def test_a_batch_answers_as_one_by_one(answerer: Answerer) -> None:
 def test_a_knowledge_answer_cites_a_path_to_it(answerer: Answerer) -> None:
     from kgqa.evidence import evidence_of
     from kgqa.graph.retrieval.retrieval import retrieve
-    from kgqa.models.rows import Row
+    from kgqa.models.collation.rows import Row
     from kgqa.types import Candidate
 
     question = Question("What did I dig with?", passage=PASSAGE)

@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph

@@ -2,8 +2,8 @@ import torch
 
 from kgqa.batch import Fused
 from kgqa.evidence import deciding_rows, evidence_of, shown_first
+from kgqa.models.collation.rows import Row
 from kgqa.models.reader import Scores
-from kgqa.models.rows import Row
 from kgqa.operations.following import Led
 from kgqa.types import Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 

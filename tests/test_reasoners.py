@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import ElectraConfig, ElectraModel
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, Link, NodeRole, Passage, Question, Relation, Subgraph

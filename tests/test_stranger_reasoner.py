@@ -21,7 +21,7 @@ FILE = '''
 """Every concept is told the mean of all: one file, written where kgqa is only installed."""
 
 from kgqa.batch import Fused
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.reasoners.base import Reasoner, scatter_mean
 
 

@@ -25,7 +25,7 @@ def embed(
 
     from kgqa.graph.opening import open_graph
     from kgqa.graph.storage.store import GraphStore
-    from kgqa.models.entities import FILE, train_entities
+    from kgqa.models.vectors.entities import FILE, train_entities
 
     opened = open_graph(graph)
     if not isinstance(opened, GraphStore):

@@ -16,7 +16,7 @@ def learn(recipe: Path, overrides: list[str], out: Path | None, show: list[str])
     """
     from rich.progress import track
 
-    from kgqa.models.word_vectors import FILE
+    from kgqa.models.vectors.word_vectors import FILE
     from kgqa.trainer.pretraining.word_vectors import WordsRecipe, learn_words
     from kgqa.trainer.recipe import load_recipe
 

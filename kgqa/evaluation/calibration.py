@@ -17,7 +17,7 @@ from torch import Tensor
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match
-from kgqa.models.collate import gold_source
+from kgqa.models.collation.collate import gold_source
 from kgqa.models.heads.gate import gate_class
 from kgqa.models.reader import read_card
 from kgqa.second_reading import Reads, second_reading

@@ -21,7 +21,7 @@ from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, rank_of_gold
-from kgqa.models.reading import ReadingSettings
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.trainer.data.mixture import DataSettings, Part
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, located

@@ -14,9 +14,9 @@ import torch
 
 from kgqa.evaluation.likelihood import Progress
 from kgqa.metrics import exact_match, f1
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reader import Reader, save_reader
-from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT

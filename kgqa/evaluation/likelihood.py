@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from kgqa.models.collation.sentences import mask_each, mask_share, sentence_ids
 from kgqa.models.encoders.stepping import longest_row
 from kgqa.models.language.language_model import LanguageModel
-from kgqa.models.sentences import mask_each, mask_share, sentence_ids
 from kgqa.text.datasets.glue_blimp import Pair
 
 BATCH_TOKENS = 8192

@@ -1,1 +1,1 @@
-"""Models of kgqa."""
+"""The reader and its parts, a room each: words to tensors, vectors, encoders, reasoners, heads, language models."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import QABatch
-from kgqa.models.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
+from kgqa.models.collation.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
 from kgqa.models.segments import segments_side_by_side
 
 

@@ -13,10 +13,10 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from kgqa.batch import Movable, TokenBatch
+from kgqa.models.collation.sentences import marks_of, pad_rows, sentence_ids
 from kgqa.models.devices import find_device
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.encoders.variants import save_model
-from kgqa.models.sentences import marks_of, pad_rows, sentence_ids
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled
 from kgqa.types import InputError

@@ -19,7 +19,7 @@ from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.person_names import people
 from kgqa.graph.retrieval.names import SMALL
 from kgqa.metrics import accepts
-from kgqa.models.rereading import part_of, shortened
+from kgqa.models.collation.rereading import part_of, shortened
 from kgqa.operations.checking import OPEN_WORLD
 from kgqa.operations.choosing import alike
 from kgqa.operations.lookup import is_kind

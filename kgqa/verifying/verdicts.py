@@ -20,10 +20,10 @@ from torch import Tensor
 
 from kgqa.batch import QABatch
 from kgqa.graph.linking.function_words import DETERMINERS
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.rereading import shortened
 from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.models.reader import Reader, Scores
-from kgqa.models.rereading import shortened
 from kgqa.types import Candidate, Example, Question, Span, Subgraph
 from kgqa.verifying.matching import Alike, Match, matched
 

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kgqa.cli.graph import graph_app
-from kgqa.models.entities import METHODS
+from kgqa.models.vectors.entities import METHODS
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -3,7 +3,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from kgqa.cli.main import app
-from kgqa.models.word_vectors import load_words
+from kgqa.models.vectors.word_vectors import load_words
 
 
 def test_words_are_learnt_and_shown(tmp_path: Path) -> None:

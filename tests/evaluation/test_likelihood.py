@@ -5,9 +5,9 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from kgqa.evaluation.likelihood import held_out_loss, log_likelihoods, pair_accuracy
+from kgqa.models.collation.sentences import sentence_ids
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
 from kgqa.models.language.language_model import load_language_model
-from kgqa.models.sentences import sentence_ids
 from kgqa.text.datasets.glue_blimp import Pair
 
 

@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.models.association import Association, from_facts
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.types import Example, Question
 
 

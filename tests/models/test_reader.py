@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from kgqa.batch import QABatch, TextBatch
-from kgqa.models.collate import Collator
-from kgqa.models.reading import ReadingSettings
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.objectives.base import Objective
 from kgqa.types import Example, Link, NodeRole, Passage, Question, Relation, Subgraph
 

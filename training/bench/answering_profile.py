@@ -63,7 +63,7 @@ def watched() -> Stages:
     """The stages of answering, from now on counted."""
     from kgqa import answerer
     from kgqa.graph.linking.linker import Linker
-    from kgqa.models.collate import Collator
+    from kgqa.models.collation.collate import Collator
     from kgqa.models.encoders.stepping import Stepper
     from kgqa.models.reader import Reader
     from kgqa.models.reasoners.fused import FusedReasoner, FusionLayer

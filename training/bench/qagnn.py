@@ -27,8 +27,8 @@ from torch.nn import functional as F
 from torch_geometric.utils import to_dense_batch
 
 from kgqa.batch import QABatch
-from kgqa.models.collate import Collator
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.collation.collate import Collator
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings

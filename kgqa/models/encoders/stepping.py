@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.utils.hooks import RemovableHandle
 
 from kgqa.batch import TokenBatch
-from kgqa.models.overlap_features import MARKS
+from kgqa.models.collation.overlap_features import MARKS
 
 CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})
 UNBOUNDED = 512

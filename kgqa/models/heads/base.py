@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.collate import Collated
+from kgqa.models.collation.collate import Collated
 from kgqa.types import Candidate
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.collate import Collated
+from kgqa.models.collation.collate import Collated
 from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, NodeRole, Source
 

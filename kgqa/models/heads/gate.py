@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.collate import SOURCES, VERDICTS
+from kgqa.models.collation.collate import SOURCES, VERDICTS
 from kgqa.models.heads.base import row_mean
 from kgqa.types import Source
 

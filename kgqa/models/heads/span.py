@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.collate import SOURCES, Collated
+from kgqa.models.collation.collate import SOURCES, Collated
 from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, Source, Span
 

@@ -12,10 +12,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from kgqa.models.collation.sentences import Marks, marks_of, pad_rows
 from kgqa.models.devices import find_device
 from kgqa.models.encoders.stepping import CAUSAL_TYPES
 from kgqa.models.encoders.variants import ENCODERS
-from kgqa.models.sentences import Marks, marks_of, pad_rows
 from kgqa.text.corpus.tokenizer import load_tokenizer
 
 

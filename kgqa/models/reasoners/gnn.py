@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from kgqa.batch import EdgeBatch, GraphBatch
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.segments import segment_softmax

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes

@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.graph.retrieval.paths import best_paths
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean
 from kgqa.models.segments import segment_softmax

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, GraphBatch, QABatch
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from kgqa.batch import Loss, Movable, QABatch, TokenBatch
-from kgqa.models.collate import Collated, Collator
+from kgqa.models.collation.collate import Collated, Collator
+from kgqa.models.collation.rows import Row
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
-from kgqa.models.rows import Row
 from kgqa.models.segments import segment_softmax
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.types import Example, Subgraph

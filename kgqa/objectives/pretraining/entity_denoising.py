@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgqa.batch import GraphBatch, Loss, QABatch
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.objectives.pretraining.joint import Joint
 
 REPLACED, MASKED = 0.05, 0.15

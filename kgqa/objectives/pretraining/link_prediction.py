@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from kgqa.batch import GraphBatch, Loss, QABatch
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.objectives.pretraining.entity_denoising import others
 from kgqa.objectives.pretraining.joint import Joint
 

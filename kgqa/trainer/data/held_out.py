@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from kgqa.metrics import accepts
-from kgqa.models.collate import Collated
+from kgqa.models.collation.collate import Collated
 from kgqa.models.reader import Reader
 from kgqa.types import Candidate, Example, Question, Source
 

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
-from kgqa.models.collate import Collated, Collator
-from kgqa.models.rereading import training_choices
+from kgqa.models.collation.collate import Collated, Collator
+from kgqa.models.collation.rereading import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, TaughtCollator
 from kgqa.operations.following import training_ways

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.assets import cache_folder
-from kgqa.models.collate import Collator
-from kgqa.models.entities import FILE as ENTITIES
-from kgqa.models.entities import load_entities
+from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import CARD, Reader, read_card, save_reader
-from kgqa.models.word_vectors import FILE as WORDS
-from kgqa.models.word_vectors import load_words
+from kgqa.models.vectors.entities import FILE as ENTITIES
+from kgqa.models.vectors.entities import load_entities
+from kgqa.models.vectors.word_vectors import FILE as WORDS
+from kgqa.models.vectors.word_vectors import load_words
 from kgqa.objectives.base import Objective
 from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA
 from kgqa.objectives.finetuning.qa import QA

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from kgqa.assets import MODELS, expanded
-from kgqa.models.reading import ReadingSettings
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.models.word_vectors import FILE as WORDS
+from kgqa.models.vectors.word_vectors import FILE as WORDS
 from kgqa.trainer.data.mixture import DataSettings
 from kgqa.trainer.recipe import TrainerSettings
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.assets import expanded, find_model
-from kgqa.models.collate import Collator
-from kgqa.models.entities import FILE as ENTITIES
-from kgqa.models.entities import load_entities
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.reader import Reader, load_reader
-from kgqa.models.reading import ReadingSettings, settings_of
-from kgqa.models.word_vectors import load_words
+from kgqa.models.vectors.entities import FILE as ENTITIES
+from kgqa.models.vectors.entities import load_entities
+from kgqa.models.vectors.word_vectors import load_words
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import InputError
 

@@ -11,8 +11,8 @@ from kgqa.assets import cache_folder
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.models.collate import Collator
-from kgqa.models.reading import ReadingSettings
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.text.corpus.shards import Document, is_held_out
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.data.subgraphs import cache_key, cached_subgraphs, retrieval_settings

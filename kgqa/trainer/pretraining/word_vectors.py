@@ -20,7 +20,7 @@ from kgqa.assets import data_path
 from kgqa.graph.linking.normalising import lemma
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.word_vectors import WordVectors
+from kgqa.models.vectors.word_vectors import WordVectors
 from kgqa.text.corpus.shards import read_lines, thinned
 from kgqa.types import InputError
 

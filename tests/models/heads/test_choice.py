@@ -2,7 +2,7 @@ import numpy as np
 import torch
 
 from kgqa.batch import Fused
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.heads.choice import ChoiceHead
 from kgqa.types import Example, Question, Subgraph
 

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.heads.concept import ConceptHead
 from kgqa.types import Example, Question, Source
 

@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.batch import Fused
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.heads.gate import GATED, Gate
 from kgqa.types import Example, Passage, Question, Source, Span
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.heads.span import MAX_SPAN_TOKENS, NOT_A_TOKEN, SpanHead
 from kgqa.types import Example, Passage, Question, Span, Subgraph
 

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.ernie import Ernie, first_tokens
@@ -31,7 +31,7 @@ def test_training_starts_at_the_encoder_and_entities_reach_tokens(tokenizer, enc
 def test_learnt_vectors_take_the_place_of_labels(tokenizer, encoder, digging) -> None:
     import numpy as np
 
-    from kgqa.models.entities import EntityVectors
+    from kgqa.models.vectors.entities import EntityVectors
 
     torch.manual_seed(0)
     stepper = Stepper(encoder)

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.reasoners.gnn import AttentionPooling, Connections, NodeInput, RelationalAttention
 from kgqa.types import Example, Question
 

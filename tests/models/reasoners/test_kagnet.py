@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.kagnet import KagNet, find_pairs

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.kbert import KBert
@@ -36,9 +36,9 @@ def test_without_facts_it_is_the_plain_encoder(tokenizer, encoder) -> None:
 def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
+    from kgqa.models.collation.reading import ReadingSettings
     from kgqa.models.encoders.variants import EncoderSettings as Sizes
     from kgqa.models.encoders.variants import build_encoder
-    from kgqa.models.reading import ReadingSettings
 
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     network = build_encoder(

@@ -2,7 +2,7 @@ import itertools
 
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.mhgrn import MHGRN

@@ -2,9 +2,9 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reader import Reader
-from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA, moved, soft_losses
 from kgqa.types import Example, Passage, Question, Span

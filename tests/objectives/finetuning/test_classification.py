@@ -3,7 +3,7 @@ from pathlib import Path
 import torch
 
 from kgqa.models.classifiers import PlainHead, TaskBatch, task_scores
-from kgqa.models.sentences import pad_rows
+from kgqa.models.collation.sentences import pad_rows
 from kgqa.objectives.finetuning.classification import Task
 
 

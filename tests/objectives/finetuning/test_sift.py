@@ -3,12 +3,12 @@ import torch
 
 from kgqa.batch import Loss
 from kgqa.models.classifiers import PlainHead, TaskBatch
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.sentences import pad_rows
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
 from kgqa.models.reader import Reader
-from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.models.sentences import pad_rows
 from kgqa.objectives.finetuning.classification import Task
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT

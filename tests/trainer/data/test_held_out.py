@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.trainer.data.held_out import is_held_out, measure

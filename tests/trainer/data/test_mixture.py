@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from kgqa.graph.opening import open_graph
-from kgqa.models.collate import Collator
+from kgqa.models.collation.collate import Collator
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part, load_examples, sentences
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
 

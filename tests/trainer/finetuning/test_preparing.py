@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from kgqa.models.reading import ReadingSettings
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.trainer.data.mixture import DataSettings
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.preparing import prepare

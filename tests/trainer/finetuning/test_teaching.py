@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reader import Reader, save_reader
-from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.trainer.finetuning.answering import AnsweringRecipe, train_reader
 from kgqa.trainer.finetuning.teaching import load_teacher

@@ -1,10 +1,10 @@
 import torch
 
-from kgqa.models.collate import Collator
-from kgqa.models.overlap_features import MARKS, marks, read_words
-from kgqa.models.person_masking import Pieces
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.overlap_features import MARKS, marks, read_words
+from kgqa.models.collation.person_masking import Pieces
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reader import Reader, load_reader, save_reader
-from kgqa.models.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import Example, Passage, Question, Span, Subgraph
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.models.person_masking import Pieces
+from kgqa.models.collation.person_masking import Pieces
 from kgqa.types import Subgraph
 
 

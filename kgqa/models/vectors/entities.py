@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.vector_file import load_named, save_named
+from kgqa.models.vectors.vector_file import load_named, save_named
 from kgqa.types import InputError
 
 METHODS = ("transe", "distmult", "complex", "rotate")

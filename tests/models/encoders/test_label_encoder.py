@@ -1,7 +1,7 @@
 import torch
 
-from kgqa.models.collate import Collator
-from kgqa.models.embedding import LabelEncoder
+from kgqa.models.collation.collate import Collator
+from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.types import Example, Question
 

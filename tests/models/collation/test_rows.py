@@ -1,5 +1,5 @@
-from kgqa.models.person_masking import Pieces
-from kgqa.models.rows import Parts
+from kgqa.models.collation.person_masking import Pieces
+from kgqa.models.collation.rows import Parts
 
 
 def test_every_row_has_its_own_copy_of_the_subgraph(digging) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.models.vector_file import load_named, save_named
+from kgqa.models.vectors.vector_file import load_named, save_named
 from kgqa.types import InputError
 
 

@@ -15,13 +15,13 @@ from torch import Tensor
 from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
-from kgqa.models.entities import EntityVectors
-from kgqa.models.facts_in_words import PathTable, choice_nodes, facts_of
-from kgqa.models.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
-from kgqa.models.person_masking import Anybody, Pieces
-from kgqa.models.reading import ReadingSettings
-from kgqa.models.rows import Parts, Row
-from kgqa.models.word_vectors import WordVectors
+from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of
+from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
+from kgqa.models.collation.person_masking import Anybody, Pieces
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.rows import Parts, Row
+from kgqa.models.vectors.entities import EntityVectors
+from kgqa.models.vectors.word_vectors import WordVectors
 from kgqa.types import Example, InputError, NodeRole, Question, Source, Span, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)

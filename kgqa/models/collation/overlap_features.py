@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.normalising import lemma, words
-from kgqa.models.person_masking import ALIKE, SOMEBODY, Pieces
+from kgqa.models.collation.person_masking import ALIKE, SOMEBODY, Pieces
 
 if TYPE_CHECKING:
-    from kgqa.models.word_vectors import WordVectors
+    from kgqa.models.vectors.word_vectors import WordVectors
 
 QUESTION, CHOICE, PASSAGE = 1, 2, 3
 """Parts of a row; 0 is no word's first token."""

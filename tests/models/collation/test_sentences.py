@@ -2,7 +2,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models
 
-from kgqa.models.sentences import Marks, marks_of, mask_each, mask_share, pad_rows, sentence_ids
+from kgqa.models.collation.sentences import Marks, marks_of, mask_each, mask_share, pad_rows, sentence_ids
 from kgqa.types import InputError
 
 

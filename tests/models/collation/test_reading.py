@@ -1,4 +1,4 @@
-from kgqa.models.reading import ReadingSettings, settings_of
+from kgqa.models.collation.reading import ReadingSettings, settings_of
 
 
 def test_settings_come_from_the_card() -> None:

@@ -1,7 +1,7 @@
 import torch
 
-from kgqa.models.collate import Collator
-from kgqa.models.person_masking import SOMEBODY, Anybody, Pieces
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.person_masking import SOMEBODY, Anybody, Pieces
 from kgqa.types import Example, Passage, Question, Subgraph
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.models.word_vectors import FILE, WordVectors, load_words
+from kgqa.models.vectors.word_vectors import FILE, WordVectors, load_words
 from kgqa.types import InputError
 
 

@@ -1,4 +1,4 @@
-from kgqa.models.facts_in_words import PathTable, choice_nodes, facts_of
+from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of
 from kgqa.types import Subgraph
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.normalising import lemma, words
-from kgqa.models.vector_file import load_named, save_named
+from kgqa.models.vectors.vector_file import load_named, save_named
 
 FILE = "words.safetensors"
 LEAST, MOST = 4.0, 12.0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.models.collate import Collator
-from kgqa.models.reading import ReadingSettings
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.types import Example, InputError, Link, NodeRole, Passage, Question, Span, Subgraph
 
 PASSAGE = "I want to plant flowers so I dug the ground."

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.entities import METHODS, EntityVectors, load_entities, train_entities
+from kgqa.models.vectors.entities import METHODS, EntityVectors, load_entities, train_entities
 from kgqa.types import InputError, Triple
 
 
