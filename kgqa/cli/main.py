@@ -66,11 +66,11 @@ def ask(
     worth: Worth = "token",
 ) -> None:
     """Answer one question, with the evidence; --model may be any causal Hugging Face folder, which is prompted."""
-    from kgqa.cli.answering import ask_one, read_passage
-    from kgqa.cli.prompting import as_question, is_prompted, open_prompter, prompt_one
+    from kgqa.cli.asking.answering import ask_one, read_passage
+    from kgqa.cli.asking.prompting import as_question, is_prompted, open_prompter, prompt_one
 
     if server:
-        from kgqa.cli.serving import ask_server
+        from kgqa.cli.asking.serving import ask_server
 
         named = (model if model != DEFAULT_READER else "", graph if graph != "everyday" else "")
         ask_server(server, question, read_passage(passage), tuple(choice or ()), key, as_json, *named)
@@ -94,7 +94,7 @@ def go_on(
     device: Device = "auto",
 ) -> None:
     """Go on with a text, by a causal language model."""
-    from kgqa.cli.prompting import continue_text
+    from kgqa.cli.asking.prompting import continue_text
 
     continue_text(text, model, tokens, temperature, seed, device)
 
@@ -119,11 +119,11 @@ def predict(
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
     if (Path(model) / "task.json").is_file():
-        from kgqa.cli.classifying import classify_file
+        from kgqa.cli.asking.classifying import classify_file
 
         classify_file(Path(source), Path(target), Path(model), batch, device)
         return
-    from kgqa.cli import predicting
+    from kgqa.cli.asking import predicting
 
     run = predicting.Run(graph, model, batch, device, language, engine, workers)
     predicting.predict(source, target, run)
@@ -169,22 +169,22 @@ def evaluate(
 ) -> None:
     """Measure a reader on a data set or on many graphs, or train and compare all reasoners."""
     if task == "compare":
-        from kgqa.cli.training import compare_rows
+        from kgqa.cli.evaluation.comparing import compare_rows
 
         compare_rows(recipe, overrides or [], rows, seeds, limit, out)
         return
     if task == "graphs":
-        from kgqa.cli.suites import evaluate_graphs
+        from kgqa.cli.evaluation.suites import evaluate_graphs
 
         evaluate_graphs(data, model, as_json, sparql, limit, device, ablation)
         return
     if task == "edits":
-        from kgqa.cli.suites import evaluate_edits
+        from kgqa.cli.evaluation.suites import evaluate_edits
 
         evaluate_edits(data, model, as_json, device)
         return
-    from kgqa.cli.answering import evaluate_task
-    from kgqa.cli.prompting import evaluate_prompted, is_prompted, open_prompter
+    from kgqa.cli.asking.prompting import is_prompted, open_prompter
+    from kgqa.cli.evaluation.evaluating import evaluate_prompted, evaluate_task
 
     if is_prompted(model):
         evaluate_prompted(task, data, open_prompter(model, shots, shown, worth, device), limit, as_json)
@@ -199,7 +199,7 @@ def train(
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
 ) -> None:
     """Train a reader; run the same line again to resume."""
-    from kgqa.cli.training import train_recipe
+    from kgqa.cli.training.recipes import train_recipe
 
     train_recipe(recipe, overrides or [], out)
 
@@ -218,7 +218,7 @@ def adapt(
     as_json: AsJson = False,
 ) -> None:
     """Fit a reader to one graph by questions made of its facts; says what that brought on others."""
-    from kgqa.cli.adapting import adapt_reader
+    from kgqa.cli.training.adapting import adapt_reader
 
     adapt_reader(graph, model, out, minutes, questions, steps, device, as_json)
 
@@ -230,7 +230,7 @@ def pretrain(
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
 ) -> None:
     """Pretrain an encoder; run the same line again to resume."""
-    from kgqa.cli.training import pretrain_recipe
+    from kgqa.cli.training.recipes import pretrain_recipe
 
     pretrain_recipe(recipe, overrides or [], out)
 
@@ -243,7 +243,7 @@ def words(
     show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
 ) -> None:
     """Learn word vectors by counting what goes with what in texts and graphs."""
-    from kgqa.cli.word_vectors import learn
+    from kgqa.cli.training.word_vectors import learn
 
     learn(recipe, overrides or [], out, show or [])
 
@@ -272,7 +272,7 @@ def probe(
     out: Annotated[Path, typer.Option(help="Folder of the figures; resumable.")] = Path("runs/probes"),
 ) -> None:
     """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
-    from kgqa.cli.probing import probe_encoder
+    from kgqa.cli.evaluation.probing import probe_encoder
 
     options = (limit, tokens, seeds, pairs, from_scratch, sift)
     probe_encoder(folder, tasks, *options, as_json, name, results, out)
@@ -303,7 +303,7 @@ def serve(
     log_texts: Annotated[bool, typer.Option(help="Write questions and passages to the log.")] = False,
 ) -> None:
     """Answer over HTTP: /v1/answer, /v1/answers, /v1/explain, /v1/what-if; described at /docs."""
-    from kgqa.cli import serving
+    from kgqa.cli.asking import serving
 
     serving.need("fastapi", "serve")
     from kgqa.serving.guarding import Limits
@@ -331,7 +331,7 @@ def mcp(
     ] = None,
 ) -> None:
     """Offer an agent the tools answer, explain and graph_search (Model Context Protocol)."""
-    from kgqa.cli.serving import serve_tools
+    from kgqa.cli.asking.serving import serve_tools
 
     serve_tools(model, graph, device, language, http)
 
@@ -375,7 +375,7 @@ def run() -> None:
     """Entry point: bad input ends in one line on standard error and exit code 2."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    from kgqa.cli.graph import graph_app
+    from kgqa.cli.graph.commands import graph_app
 
     app.add_typer(graph_app, name="graph", help="Import, look at and export knowledge graphs.")
     try:

@@ -4,7 +4,7 @@ from threading import Thread
 
 import pytest
 
-from kgqa.cli.serving import ask_server
+from kgqa.cli.asking.serving import ask_server
 from kgqa.serving.client import Client
 from kgqa.types import InputError
 

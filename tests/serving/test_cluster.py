@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.predicting import Run, predict_file
+from kgqa.cli.asking.predicting import Run, predict_file
 from kgqa.types import InputError
 
 

@@ -78,7 +78,7 @@ def kill_imports(world: World, times: int, draw: random.Random) -> tuple[int, li
 
 def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a prediction that goes on where it was: the same file as without."""
-    from kgqa.cli.predicting import Run, predict_file
+    from kgqa.cli.asking.predicting import Run, predict_file
 
     source, whole = world.folder / "asked.jsonl", world.folder / "whole.jsonl"
     rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(48))
@@ -197,7 +197,7 @@ def leave_room(disk: Path, room: int) -> Path:
 def fill_small_disk(world: World) -> list[str]:
     """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
     was begun goes on to what an unbroken run writes."""
-    from kgqa.cli.predicting import Run, predict_file
+    from kgqa.cli.asking.predicting import Run, predict_file
     from kgqa.graph.storage.importing import import_graph
     from kgqa.graph.storage.store import GraphStore
 
@@ -250,7 +250,7 @@ def fill_disk(world: World) -> list[str]:
     """
     import resource
 
-    from kgqa.cli.predicting import Run, predict_file
+    from kgqa.cli.asking.predicting import Run, predict_file
     from kgqa.graph.storage.importing import import_graph
     from kgqa.graph.storage.store import GraphStore
 

@@ -206,7 +206,7 @@ class World:
             json.dumps(answer_json(answer), ensure_ascii=False).encode()
 
     def _lines(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.cli.predicting import read_questions
+        from kgqa.cli.asking.predicting import read_questions
 
         path = folder / "questions.jsonl"
         path.write_bytes(broken(self.questions, draw))

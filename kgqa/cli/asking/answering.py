@@ -1,12 +1,11 @@
-"""`kgqa ask` and `kgqa evaluate`."""
+"""`kgqa ask` with a reader."""
 
 from __future__ import annotations
 
 import json
-from itertools import islice
 from pathlib import Path
 
-from kgqa.types import CAUTION, Answer, Example, InputError, Passage, Question, printable
+from kgqa.types import CAUTION, Answer, InputError, Passage, Question, printable
 
 MAX_PASSAGE_BYTES = 1_000_000
 """More than the most characters that are read, in any script."""
@@ -101,65 +100,3 @@ def _show(answer: Answer, caution: float, korean: bool = False) -> None:
     others = [f"{c.text} ({c.score:.0%})" for c in runners_up[:3]]
     if others:
         say(f"{_OR[korean]} {', '.join(others)}", "dim")
-
-
-def evaluate_task(
-    task: str,
-    data: Path | None,
-    graph: str,
-    model: str,
-    limit: int | None,
-    as_json: bool,
-    deletion: int = 0,
-    calibrate: bool = False,
-    device: str = "auto",
-    language: str = "auto",
-    ablation: str = "none",
-) -> None:
-    """Score a reader on a data set and print the figures, with a deletion test of some explanations.
-
-    `calibrate` first fits its gate and its confidences to the data set and stores them in its folder. `ablation` takes
-    something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`) and compares it with itself.
-
-    Raises:
-        InputError: the data set, the reader, the graph or the ablation cannot be found or used.
-    """
-    from rich.console import Console
-    from rich.table import Table
-
-    from kgqa.assets import find_model
-    from kgqa.graph.retrieval.ablation import find_ablation
-    from kgqa.text.datasets.loading import load_dataset
-
-    find_model(model)
-    ablate = find_ablation(ablation)
-    examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
-    if not examples:
-        raise InputError(f"{data or task}: no questions found")
-    from kgqa.answerer import Answerer
-    from kgqa.deletion import deletion_test
-    from kgqa.evaluation.calibration import calibrate as fit
-    from kgqa.evaluation.calibration import store_calibration
-    from kgqa.evaluation.evaluation import evaluate
-
-    answerer = Answerer.load(model, graph, device=device, language=language)
-    whole = None
-    if ablation != "none":
-        whole = answerer.with_graph(answerer.graph).answer_many
-        answerer.ablate = ablate
-    if calibrate:
-        store_calibration(find_model(model), fit(answerer, examples))
-    figures = evaluate(answerer.answer_many, examples, whole)
-    if deletion:
-        passed = deletion_test(answerer, [example.question for example in examples[:deletion]])
-        figures["deletion_tests"] = float(len(passed))
-        figures["deletion_passed"] = sum(passed) / max(len(passed), 1)
-    if as_json:
-        print(
-            json.dumps({"task": task, "model": model, "graph": graph, "questions": len(examples), **figures})
-        )
-        return
-    table = Table("figure", "value", title=f"{task}: {len(examples)} questions, {model} over {graph}")
-    for name, value in figures.items():
-        table.add_row(name, f"{value:.4g}")
-    Console().print(table)

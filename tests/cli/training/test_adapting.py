@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.assets import GRAPH_SUITE
-from kgqa.cli.adapting import adapt_reader
+from kgqa.cli.training.adapting import adapt_reader
 from kgqa.types import InputError
 
 

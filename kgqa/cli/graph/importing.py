@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgqa.cli.showing import described, show_manifest
+from kgqa.cli.graph.showing import described, show_manifest
 from kgqa.types import InputError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.pretrain import pretrain
+from kgqa.cli.training.recipes import pretrain_recipe, train_recipe
 from kgqa.types import InputError
 
 RECIPE = """
@@ -26,12 +26,36 @@ max_steps = 2
 """
 
 
+def test_an_unknown_recipe_key_is_named_with_its_neighbour(tmp_path: Path) -> None:
+    recipe = tmp_path / "r.toml"
+    recipe.write_text('name = "x"\n[[data]]\nname = "synthesis"\n')
+    with pytest.raises(InputError, match="max_nodes"):
+        train_recipe(recipe, ["reading.max_nodez=3"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 5_000 + "]" * 5_000,
+        "a." * 3_000 + "b = 1",
+        "a = " + "9" * 5_000,
+        "reasoner.n" + "9" * 5_000 + " = 1",
+    ],
+)
+def test_a_recipe_deep_or_endless_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.toml").write_text(text)
+    with pytest.raises(InputError) as refused:
+        train_recipe(tmp_path / "r.toml", [], tmp_path / "out")
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 2_000
+
+
 def test_a_recipe_becomes_an_encoder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text.txt").write_text(
         "\n\n".join(f"Day {n} was fine. We dug the garden." for n in range(900))
     )
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
-    pretrain(tmp_path / "toy.toml", ["trainer.max_steps=3"], tmp_path / "run")
+    pretrain_recipe(tmp_path / "toy.toml", ["trainer.max_steps=3"], tmp_path / "run")
     assert (tmp_path / "run" / "export" / "model.safetensors").exists()
     assert "done: 3 steps" in capsys.readouterr().out
 
@@ -46,7 +70,7 @@ def test_one_of_several_processes_speaks(
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
     for rank, said in (("1", ""), ("0", "done: 1 steps")):
         monkeypatch.setenv("RANK", rank)
-        pretrain(tmp_path / "toy.toml", [], tmp_path / "run")
+        pretrain_recipe(tmp_path / "toy.toml", [], tmp_path / "run")
         out = capsys.readouterr().out
         assert out.startswith(said) and bool(out) == bool(said)
 
@@ -54,4 +78,4 @@ def test_one_of_several_processes_speaks(
 def test_unknown_keys_are_named(tmp_path: Path) -> None:
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
     with pytest.raises(InputError, match="did you mean 'variant'"):
-        pretrain(tmp_path / "toy.toml", ["encoder.varient=bert"], tmp_path / "run")
+        pretrain_recipe(tmp_path / "toy.toml", ["encoder.varient=bert"], tmp_path / "run")

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.training import train_recipe
+from kgqa.cli.training.recipes import train_recipe
 
 
 def test_from_a_recipe_to_labels(
     tokenizer, tokenizer_folder: Path, encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]
-    from kgqa.cli.classifying import classify_file
+    from kgqa.cli.asking.classifying import classify_file
 
     monkeypatch.chdir(tmp_path)
     encoder.save_pretrained("encoder")

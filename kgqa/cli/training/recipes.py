@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
-
-from kgqa.types import InputError
 
 
 def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
@@ -48,46 +45,21 @@ def _train_classifier(path: Path, overrides: list[str], out: Path | None) -> Non
     print(f"use it with: kgqa predict IN.jsonl OUT.jsonl --model {folder / 'export'}")
 
 
-def pretrain_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
-    """Pretrain an encoder from a recipe file."""
-    from kgqa.cli.pretrain import pretrain
+def pretrain_recipe(path: Path, overrides: list[str], out: Path | None = None) -> None:
+    """Pretrain an encoder as a recipe says; a run that was interrupted goes on from its latest checkpoint.
 
-    pretrain(path, overrides, out)
-
-
-def compare_rows(
-    path: Path, overrides: list[str], rows: str, seeds: int, limit: int | None, out: Path
-) -> None:
-    """Train and measure rows of the table; print the table of all that `out` holds, and keep it there.
-
-    Raises:
-        InputError: the recipe cannot be used, or no row is called so.
+    The encoder is a Hugging Face folder, `runs/<name>/export` unless `out` names another run folder.
     """
-    from kgqa.answerer import Answerer
-    from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
-    from kgqa.evaluation.tables import table
-    from kgqa.graph.opening import open_graph
+    from kgqa.trainer.pretraining.encoder import PretrainingRecipe, run_recipe
     from kgqa.trainer.recipe import load_recipe
 
-    recipe = load_recipe(path, overrides, ComparisonRecipe)
-    if limit:
-        columns = [column.model_copy(update={"limit": limit}) for column in recipe.columns]
-        recipe = recipe.model_copy(update={"columns": columns})
-    chosen = [row.strip() for row in rows.split(";") if row.strip()] or list(ROWS)
-    for row in chosen:
-        if row not in ROWS:
-            near = difflib.get_close_matches(row, ROWS, n=1, cutoff=0.0)[0]
-            raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
-    outcomes = compare(
-        recipe,
-        open_graph,
-        lambda folder, opened: Answerer.load(str(folder), opened),
-        out,
-        rows=chosen,
-        seeds=range(seeds),
+    loaded = load_recipe(path, overrides, PretrainingRecipe)
+    folder = out or Path("runs") / loaded.name
+    result = run_recipe(loaded, folder)
+    if int(os.environ.get("RANK", "0")):  # one of several processes: the first one speaks
+        return
+    state = "interrupted; the same command goes on" if result.interrupted else "done"
+    print(
+        f"{state}: {result.steps:,} steps, {result.tokens:,} tokens, {result.minutes:.1f} minutes, "
+        f"loss {result.loss:.3f}; the encoder is in {folder / 'export'}"
     )
-    text = table(outcomes)
-    temporary = out / ".table.md"
-    temporary.write_text(text + "\n", encoding="utf-8")
-    os.replace(temporary, out / "table.md")
-    print(text)

@@ -1,11 +1,10 @@
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from kgqa.cli.answering import ask_one, evaluate_task
-from kgqa.cli.predicting import Run, predict_file, read_questions
+from kgqa.cli.asking.answering import ask_one
+from kgqa.cli.asking.predicting import Run, predict_file, read_questions
 from kgqa.types import InputError
 
 
@@ -58,37 +57,6 @@ def test_a_bad_line_is_named(line: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=words) as error:
         list(read_questions(path))
     assert "in.jsonl:2" in str(error.value)
-
-
-def test_evaluate_prints_figures(model_folder, tools_file, tmp_path, capsys) -> None:
-    row = {
-        "id": "1",
-        "question": "What?",
-        "passage": "I plant flowers.",
-        "answers": ["trowel"],
-        "source": "knowledge",
-    }
-    data = write(tmp_path / "own.jsonl", [row, row])
-    evaluate_task("own", data, str(tools_file), str(model_folder), None, True)
-    figures = json.loads(capsys.readouterr().out)
-    assert figures["questions"] == 2 and 0 <= figures["hits@1"] <= 1
-    evaluate_task("own", data, str(tools_file), str(model_folder), None, True, ablation="no-facts")
-    without = json.loads(capsys.readouterr().out)
-    assert without["whole_exact_match"] == figures["exact_match"] == without["exact_match"] + without["gain"]
-    assert without["knowledge_gain_error"] == 0
-    with pytest.raises(InputError, match="no such ablation; write one of none, shuffled"):
-        evaluate_task("own", data, str(tools_file), str(model_folder), None, True, ablation="mixed")
-
-
-def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_path, capsys) -> None:
-    copy = tmp_path / "calibrated"
-    shutil.copytree(model_folder, copy)
-    data = tmp_path / "q.jsonl"
-    rows = [{"id": str(i), "question": "What did I dig with?", "answers": ["trowel"]} for i in range(40)]
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    evaluate_task("own", data, str(tools_file), str(copy), None, True, calibrate=True)
-    assert json.loads((copy / "reader.json").read_text(encoding="utf-8"))["calibration"]
-    assert "calibration" not in json.loads((model_folder / "reader.json").read_text(encoding="utf-8"))
 
 
 def test_a_korean_answer_is_said_in_korean(

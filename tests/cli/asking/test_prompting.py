@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.predicting import Run, predict_file
-from kgqa.cli.prompting import continue_text, evaluate_prompted, is_prompted, open_prompter, prompt_one
+from kgqa.cli.asking.predicting import Run, predict_file
+from kgqa.cli.asking.prompting import continue_text, is_prompted, open_prompter, prompt_one
+from kgqa.cli.evaluation.evaluating import evaluate_prompted
 from kgqa.types import InputError, Question
 
 

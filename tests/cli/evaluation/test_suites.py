@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.suites import evaluate_edits, evaluate_graphs
+from kgqa.cli.evaluation.suites import evaluate_edits, evaluate_graphs
 from kgqa.types import InputError
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.probing import probe_encoder
+from kgqa.cli.evaluation.probing import probe_encoder
 from kgqa.evaluation import probing
 from kgqa.types import InputError
 

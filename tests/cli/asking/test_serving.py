@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.serving import need, read_keys
+from kgqa.cli.asking.serving import need, read_keys
 from kgqa.serving.client import Client
 from kgqa.types import InputError
 

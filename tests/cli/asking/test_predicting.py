@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import kgqa.cli.predicting as predicting
-from kgqa.cli.predicting import Run, predict_file, read_questions
+import kgqa.cli.asking.predicting as predicting
+from kgqa.cli.asking.predicting import Run, predict_file, read_questions
 from kgqa.types import InputError
 
 FINE = b'{"id": "a", "question": "What did I dig with?"}\n'

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kgqa.cli.graph import graph_app
+from kgqa.cli.graph.commands import graph_app
 from kgqa.models.vectors.entities import METHODS
 
 

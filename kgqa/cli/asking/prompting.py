@@ -1,10 +1,9 @@
-"""`kgqa ask` and `kgqa evaluate` with a causal language model, and `kgqa continue`."""
+"""`kgqa ask` with a causal language model, and `kgqa continue`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -70,38 +69,9 @@ def prompt_one(asked: Question, prompter: Prompter, as_json: bool) -> None:
 
 def as_question(question: str, passage: str, choices: Sequence[str]) -> Question:
     """A question from what the command line gave."""
-    from kgqa.cli.answering import read_passage
+    from kgqa.cli.asking.answering import read_passage
 
     return Question(question, tuple(choices), Passage(read_passage(passage)) if passage else None)
-
-
-def evaluate_prompted(
-    task: str, data: Path | None, prompter: Prompter, limit: int | None, as_json: bool
-) -> None:
-    """Score a causal language model on a data set and print the figures.
-
-    Raises:
-        InputError: the data set cannot be found.
-    """
-    from kgqa.evaluation.evaluation import evaluate
-    from kgqa.text.datasets.loading import load_dataset
-
-    examples = list(islice(load_dataset(str(data) if data else task), limit))
-    if not examples:
-        raise InputError(f"{data or task}: no questions found")
-    figures = evaluate(prompter.answer_many, examples)
-    told = {
-        "task": task,
-        "model": prompter.name,
-        "shots": len(prompter.shown),
-        "questions": len(examples),
-        **figures,
-    }
-    if as_json:
-        print(json.dumps(told))
-        return
-    for name, value in told.items():
-        print(f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}")
 
 
 def continue_text(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kgqa.assets import cache_folder, find_model
-from kgqa.cli.prompting import is_prompted, open_prompter
+from kgqa.cli.asking.prompting import is_prompted, open_prompter
 from kgqa.types import InputError, Passage, Question
 
 MAX_LINE_BYTES = 16 << 20

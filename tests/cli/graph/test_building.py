@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from kgqa.assets import RELATIONS
-from kgqa.cli.build import build
+from kgqa.cli.graph.building import build
 from kgqa.types import InputError
 
 

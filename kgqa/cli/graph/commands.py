@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgqa.cli.build import build
-from kgqa.cli.embedding import embed
-from kgqa.cli.importing import get, import_sources
-from kgqa.cli.showing import described, print_json, print_table, show_manifest
+from kgqa.cli.graph.building import build
+from kgqa.cli.graph.embedding import embed
+from kgqa.cli.graph.importing import get, import_sources
+from kgqa.cli.graph.showing import described, print_json, print_table, show_manifest
 from kgqa.graph.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
 from kgqa.types import InputError
 

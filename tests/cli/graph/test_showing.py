@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.showing import print_json, print_table, show_manifest
+from kgqa.cli.graph.showing import print_json, print_table, show_manifest
 
 MANIFEST = {
     "name": "garden",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.testing import CliRunner
 
-from kgqa.cli.graph import graph_app
+from kgqa.cli.graph.commands import graph_app
 from kgqa.types import InputError
 
 

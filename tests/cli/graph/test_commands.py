@@ -69,7 +69,7 @@ def test_export(garden: str, tmp_path: Path) -> None:
 
 
 def test_info_says_what_to_ask() -> None:
-    harbour = str(Path(__file__).parents[1] / "graphs" / "harbour.ttl")
+    harbour = str(Path(__file__).parents[2] / "graphs" / "harbour.ttl")
     said = json.loads(run("info", harbour, "--json"))
     assert len(said["questions"]) == 3 and said["types"]["Fishing Trawler"] == 2
     assert "ask, for instance: " in run("info", harbour)

@@ -1,0 +1,1 @@
+"""`kgqa evaluate` and `kgqa probe`."""

@@ -1,0 +1,47 @@
+"""`kgqa evaluate compare`: all reasoners trained and measured alike."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from kgqa.types import InputError
+
+
+def compare_rows(
+    path: Path, overrides: list[str], rows: str, seeds: int, limit: int | None, out: Path
+) -> None:
+    """Train and measure rows of the table; print the table of all that `out` holds, and keep it there.
+
+    Raises:
+        InputError: the recipe cannot be used, or no row is called so.
+    """
+    from kgqa.answerer import Answerer
+    from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
+    from kgqa.evaluation.tables import table
+    from kgqa.graph.opening import open_graph
+    from kgqa.trainer.recipe import load_recipe
+
+    recipe = load_recipe(path, overrides, ComparisonRecipe)
+    if limit:
+        columns = [column.model_copy(update={"limit": limit}) for column in recipe.columns]
+        recipe = recipe.model_copy(update={"columns": columns})
+    chosen = [row.strip() for row in rows.split(";") if row.strip()] or list(ROWS)
+    for row in chosen:
+        if row not in ROWS:
+            near = difflib.get_close_matches(row, ROWS, n=1, cutoff=0.0)[0]
+            raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
+    outcomes = compare(
+        recipe,
+        open_graph,
+        lambda folder, opened: Answerer.load(str(folder), opened),
+        out,
+        rows=chosen,
+        seeds=range(seeds),
+    )
+    text = table(outcomes)
+    temporary = out / ".table.md"
+    temporary.write_text(text + "\n", encoding="utf-8")
+    os.replace(temporary, out / "table.md")
+    print(text)

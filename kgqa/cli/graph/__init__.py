@@ -1,0 +1,1 @@
+"""`kgqa graph`: graphs built, imported, looked at and exported."""

@@ -1,0 +1,1 @@
+"""`kgqa train`, `pretrain`, `adapt` and `words`."""
