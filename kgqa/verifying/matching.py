@@ -77,11 +77,11 @@ class Match:
         return bool(asked) and not asked & {w.text for w in self.told if w.sentence == self.sentence}
 
     def swapped(self) -> bool:
-        """Whether three or more words stand in the clause in the contrary order: who did what to whom."""
+        """Whether any three words stand in the clause in the contrary order: who did what to whom."""
         places = [self.place[n] for n in self.content if n in self.said]
         places = [place for place in places if self.told[place].clause == self.clause]
-        turned = all(first > second for first, second in combinations(places, 2))
-        return len(places) > 2 and turned and _has_by(self.asked) == _has_by(self.told)
+        turned = any(first > second > third for first, second, third in combinations(places, 3))
+        return turned and _has_by(self.asked) == _has_by(self.told)
 
     def rivalry(self, alike: Alike) -> float:
         """How alike a word that the clause does not say is to one that it says instead, 0 to 1."""

@@ -32,7 +32,7 @@ _TAKING_BACK = frozenset(_BACK.split())
 """What follows them is not so, or not said to be."""
 _BOUND = re.compile(
     r"[,;:.!?()\"“”—–]|\b(?:but|while|although|though|because|so|who|which|when|if|or|as|since|where|whereas|yet|that"
-    r"|and|than|before|after|until)\b",
+    r"|and|before|after|until)\b",
     re.IGNORECASE,
 )
 _LISTING = frozenset({"and", "or", ","})

@@ -27,8 +27,8 @@ from kgqa.models.reader import Reader, Scores
 from kgqa.types import Candidate, Example, Question, Span, Subgraph
 from kgqa.verifying.matching import Alike, Match, matched
 
-WEIGHTS = {"contrary": -1.28, "denied": -0.49, "all": -2.18, "swapped": -2.53, "rival": -1.19, "found": 0.11}
-YES_BEFORE = 0.53
+WEIGHTS = {"contrary": -1.33, "denied": -0.49, "all": -2.23, "swapped": -2.89, "rival": -1.18, "found": 0.13}
+YES_BEFORE = 0.57
 """Log-odds of yes by `Signs`, and where none speaks. Logistic regression on `training/data/reading_yesno_*.jsonl`
 and questions of BoolQ (`training/bench/verdicts.py`, training/RESULTS.md)."""
 MOST_OPEN = 6

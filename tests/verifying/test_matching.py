@@ -28,6 +28,9 @@ def test_who_did_what_to_whom() -> None:
     assert match("Did the cat chase the dog?", "The dog chased the cat.").swapped()
     assert not match("Did the dog chase the cat?", "The dog chased the cat.").swapped()
     assert not match("Was the cat chased by the dog?", "The dog chased the cat.").swapped()
+    assert match("Did Ada teach Ben to drive?", "Ben taught Ada to drive.").swapped()
+    assert match("Is the dog bigger than the cat?", "The cat is bigger than the dog.").swapped()
+    assert not match("Is the cat bigger than the dog?", "The cat is bigger than the dog.").swapped()
 
 
 def test_asked_of_all_where_the_passage_speaks_of_some() -> None:
