@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kgqa.operations.asking import Asked
 from kgqa.operations.choosing import MOST_FACTS, Computed, Option, Reads, Thing, choose
-from kgqa.operations.lookup import Row, groups_of, ids, is_kind
+from kgqa.operations.lookup import Row, groups_of, ids, kinds_called, members_of
 from kgqa.operations.query import extreme_query
 from kgqa.operations.values import Value, is_date, is_plain, value_of
 from kgqa.types import NO, YES, Answer, KnowledgeGraph
@@ -50,16 +50,11 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
     entities = [e for thing in rivals for e in thing.entities]
     owner = {entity: number for number, thing in enumerate(rivals) for entity in thing.entities}
     if len(rivals) < 2:
-        if len(things) != 1 or how.whether or " or " in question.text:
+        if len(things) > 1 or how.whether or " or " in question.text:
             return None
-        above = things[0].entities
-        entities = [
-            end
-            for group in groups_of(graph, above, MOST_FACTS)
-            if not group.forward and is_kind(graph.relations[group.relation])
-            for end in group.ends
-        ]
-        owner = {entity: number for number, entity in enumerate(dict.fromkeys(entities))}
+        above = things[0].entities if things else _kinds_compared(graph, question.text, how)
+        entities = list(dict.fromkeys(row.head for row in members_of(graph, above)))
+        owner = {entity: number for number, entity in enumerate(entities)}
     scales = _scales(graph, entities, owner)
     scales = _fitting(scales, how)
     if not scales:
@@ -88,6 +83,13 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
         text = YES if owner[winner] == 0 else NO
         return Computed(text, rows, query, weights[best])
     return Computed(label, rows, query, weights[best], name)
+
+
+def _kinds_compared(graph: KnowledgeGraph, text: str, how: Asked) -> list[int]:
+    """The kinds that are called by the noun beside "which", or by the one after the superlative."""
+    beside = re.search(r"\b(?:which|what)\s+([\w-]+)", text, re.IGNORECASE)
+    nouns = [beside[1] if beside else "", how.quality]
+    return next((found for noun in nouns if (found := kinds_called(graph, noun))), [])
 
 
 def _fitting(scales: Sequence[_Scale], how: Asked) -> list[_Scale]:

@@ -8,15 +8,45 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgqa.graph.linking.literals import BOOLEAN
+from kgqa.graph.linking.person_names import people
 from kgqa.operations.asking import Asked
-from kgqa.operations.choosing import MOST_FACTS, Computed, Option, Reads, Thing, choose, option
-from kgqa.operations.lookup import Group, Row, groups_of, ids, is_kind, rows_of
-from kgqa.operations.query import count_query, value_query
+from kgqa.operations.choosing import (
+    MOST_FACTS,
+    Computed,
+    Option,
+    Reads,
+    Thing,
+    choose,
+    content,
+    option,
+    shares,
+    without,
+)
+from kgqa.operations.lookup import (
+    Group,
+    Row,
+    groups_of,
+    ids,
+    is_kind,
+    kinds_called,
+    kinds_of,
+    members_of,
+    rows_of,
+)
+from kgqa.operations.query import count_query, members_query, value_query
 from kgqa.operations.values import is_count, value_of
-from kgqa.types import Answer, Candidate, KnowledgeGraph
+from kgqa.operations.way_features import is_measure
+from kgqa.types import YES, Answer, Candidate, KnowledgeGraph
 
+MOST_NAMES = 5
+"""Ends of a relation whose names are looked at."""
+_PEOPLE = re.compile(r"people|persons?", re.IGNORECASE)
+_KINDS = frozenset({"kind", "type", "sort", "class", "category"})
 SINGLE = 0.4
 """How much less likely a relation is to be counted that leads to one thing only."""
+
+UNNAMED = 0.05
+"""The same of a stored number that the question does not name, where it names what can be counted."""
 
 
 def counted(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> Computed | None:
@@ -27,20 +57,32 @@ def counted(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
     nouns = {e for t in inside for e in t.entities}
     groups = groups_of(graph, anchors, MOST_FACTS)
     if not groups:
-        anchors, nouns = [e for t in inside for e in t.entities], set()
+        anchors = [e for t in inside for e in t.entities]
+        if not question.passage_text and (members := _members(graph, question.text, how, inside)) is not None:
+            return members
+        nouns = set()
         groups = groups_of(graph, anchors, MOST_FACTS)
     numbers, others = _split(graph, groups)
     if question.passage_text:  # how many there were of what it tells is no count of facts
         others = []
     of_kind = _of_kind(graph, others, nouns)
+    if not of_kind and _PEOPLE.fullmatch(question.text[slice(*how.noun)].strip()):
+        others = [g for g in others if any(map(people, graph.labels(ids(g.ends[:MOST_NAMES]))))] or others
     counts = list(of_kind) or [g for g in others if not (g.forward and is_kind(graph.relations[g.relation]))]
+    if counts:  # a weight is no number of people
+        numbers = [g for g in numbers if not is_measure(graph.relations[g.relation])]
     if not numbers and not counts:
         return None
     candidates = [*numbers, *counts]
     which = re.sub(r"\bhow many\b", "which", question.text, flags=re.IGNORECASE)
     options = [option(graph, group) for group in candidates]
     prior = [_first_opinion(graph, group, ranked) for group in candidates]
-    # how many is asked of what there can be several of
+    # how many is asked of what there can be several of, and of no other number where there are such things
+    named = any(shares(question.text, graph, group.relation) for group in of_kind or counts)
+    prior = [
+        p * UNNAMED if named and g in numbers and not shares(question.text, graph, g.relation) else p
+        for p, g in zip(prior, candidates, strict=True)
+    ]
     prior = [
         p if len(g.ends) > 1 or g in numbers else p * SINGLE for p, g in zip(prior, candidates, strict=True)
     ]
@@ -53,6 +95,41 @@ def counted(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
         return Computed(label, group.rows[:1], value_query(anchor, relation), weights[best])
     query = count_query(anchor, relation, group.forward, of_kind.get(group))
     return Computed(str(len(group.ends)), group.rows, query, weights[best])
+
+
+def _members(graph: KnowledgeGraph, text: str, how: Asked, named: Sequence[Thing]) -> Computed | None:
+    """How many things are of one of the kinds, narrower ones included; with a yes for a relation that the question
+    names besides them ("how many bikes are electric"), those that have it."""
+    noun = text[slice(*how.noun)]
+    kinds = [e for thing in named for e in thing.entities] or kinds_called(graph, noun)
+    rows = {row.head: row for row in members_of(graph, kinds)}
+    if not rows or content(noun) & _KINDS:
+        return None
+    rest = without(text, named) if named else text.replace(noun, " ".join(noun.split()[:-1]))
+    rest = rest.replace("many", " ")
+    true = [
+        group
+        for group in groups_of(graph, list(rows), MOST_FACTS)
+        if group.forward
+        and graph.names(ids(group.ends[:1]))[0].endswith(f"^^<{BOOLEAN}>")
+        and shares(rest, graph, group.relation)
+    ]
+    asked = {group.relation for group in true}
+    if content(rest) and len(asked) != 1:
+        return None
+    kept = [group.rows[0] for group in true if graph.labels(ids(group.ends[:1])) == [YES]]
+    shown = kept if asked else list(rows.values())
+    wider = {
+        graph.relations[r.relation].name: None
+        for chains in kinds_of(graph, [r.tail for r in rows.values()]).values()
+        for chain in chains
+        for r in chain
+    }
+    relations = dict.fromkeys(graph.relations[row.relation].name for row in rows.values())
+    names = graph.names(ids(kinds))
+    truth = graph.relations[min(asked)].name if asked else ""
+    query = members_query(names, list(relations), list(wider), truth)
+    return Computed(str(len(shown)), tuple(shown), query, 0.9)
 
 
 def _first_opinion(graph: KnowledgeGraph, group: Group, ranked: Sequence[Candidate]) -> float:
@@ -100,26 +177,14 @@ def _of_kind(
     relations that lead to it."""
     if not nouns:
         return {}
-    steps = {end: {end} for group in groups for end in group.ends}
-    relations: dict[str, None] = {}
-    layer = set(steps)
-    above: dict[int, set[int]] = {}
-    for _ in range(2):
-        rows = [r for r in rows_of(graph, layer) if r.head in layer and is_kind(graph.relations[r.relation])]
-        for row in rows:
-            above.setdefault(row.head, set()).add(row.tail)
-            relations[graph.relations[row.relation].name] = None
-        layer = {row.tail for row in rows} - above.keys()
-        if not layer:
-            break
+    kinds = kinds_of(graph, [end for group in groups for end in group.ends])
+    chains = [chain for noun in nouns for chain in kinds.get(noun, ())]
+    members = {chain[0].head for chain in chains}
+    relations = dict.fromkeys(graph.relations[row.relation].name for chain in chains for row in chain)
     name = graph.names(ids([min(nouns)]))[0]
     found = {}
     for group in groups:
-        kept = []
-        for row in group.rows:
-            kinds = above.get(row.tail if group.forward else row.head, set())
-            if nouns & kinds.union(*(above.get(kind, ()) for kind in kinds)):
-                kept.append(row)
+        kept = [row for row in group.rows if (row.tail if group.forward else row.head) in members]
         if kept:
             found[replace(group, rows=tuple(kept))] = (name, list(relations))
     return found

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgqa.graph.linking.normalising import lemma
+from kgqa.graph.retrieval.names import SMALL
 from kgqa.types import Ints, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
 DEEPEST = 3
@@ -17,6 +19,10 @@ _IS_A = re.compile(
     r"(?:is )?an?(?: kind of| type of)?|(?:instance|subclass|kind|type) of|(?:has )?type|broader(?: term)?|isa"
     r"|ist ein\(e\)"
 )
+
+_NARROWS = re.compile(r"(?:is )?an? (?:kind|type) of|(?:sub ?class|kind|type) of|broader(?: term)?")
+MOST = 2_000
+"""Facts of a kind that are asked for, in each direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +95,66 @@ def groups_of(graph: KnowledgeGraph, anchors: Sequence[int], limit: int | None =
 
 
 def kinds_of(graph: KnowledgeGraph, things: Sequence[int]) -> dict[int, list[list[Row]]]:
-    """For each kind that a thing is of, over up to `DEEPEST` steps: the chains of facts that say so."""
-    found: dict[int, list[list[Row]]] = defaultdict(list)
-    chains: dict[int, list[list[Row]]] = {thing: [[]] for thing in things}
-    seen = set(things)
+    """For each kind that a thing is of, over up to `DEEPEST` steps: for each such thing the facts that say so."""
+    above: dict[int, list[Row]] = {}
+    layer = dict.fromkeys(things)
     for _ in range(DEEPEST):
-        onward: dict[int, list[list[Row]]] = defaultdict(list)
-        for row in rows_of(graph, chains):
-            if row.head in chains and is_kind(graph.relations[row.relation]):
-                onward[row.tail] += [[*chain, row] for chain in chains[row.head]]
-        for kind, steps in onward.items():
-            found[kind] += steps
-        chains = {kind: steps for kind, steps in onward.items() if kind not in seen}
-        seen |= chains.keys()
-        if not chains:
-            break
+        for row in rows_of(graph, layer):
+            if row.head in layer and is_kind(graph.relations[row.relation]):
+                above.setdefault(row.head, []).append(row)
+        layer = dict.fromkeys(
+            row.tail for thing in layer for row in above.get(thing, ()) if row.tail not in above
+        )
+    found: dict[int, list[list[Row]]] = defaultdict(list)
+    for thing in things:
+        chains: dict[int, list[Row]] = {thing: []}
+        reached = [thing]
+        for _ in range(DEEPEST):
+            steps = [row for node in reached for row in above.get(node, ())]
+            reached = []
+            for row in steps:
+                if row.tail not in chains:
+                    chains[row.tail] = [*chains[row.head], row]
+                    reached.append(row.tail)
+        for kind, chain in chains.items():
+            if chain:
+                found[kind].append(chain)
     return found
+
+
+def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
+    """The facts that say of things that they are of one of the kinds, or of a narrower one, over up to `DEEPEST` steps;
+    none of the narrower kinds themselves where anything is of them."""
+    below: list[Row] = []
+    wide: set[int] = set()
+    layer = set(kinds)
+    for _ in range(DEEPEST):
+        rows = [
+            r for r in rows_of(graph, layer, MOST) if r.tail in layer and is_kind(graph.relations[r.relation])
+        ]
+        wide |= {row.tail for row in rows}
+        below += rows
+        layer = {row.head for row in rows} - wide - layer
+        if not layer:
+            break
+    leaves = [row for row in below if row.head not in wide]
+    return [row for row in leaves if not _narrows(graph.relations[row.relation])] or leaves
+
+
+def kinds_called(graph: KnowledgeGraph, noun: str) -> list[int]:
+    """The kinds of a small graph whose names end with a noun, as "road bike" does where no kind is called bike."""
+    if not (said := noun.split()) or graph.entity_count is None or graph.entity_count >= SMALL:
+        return []
+    wanted = lemma(said[-1].lower())
+    labels = graph.labels(ids(range(graph.entity_count)))
+    named = [e for e, label in enumerate(labels) if label and lemma(label.split()[-1].lower()) == wanted]
+    kinds = {row.tail for row in rows_of(graph, named, MOST) if is_kind(graph.relations[row.relation])}
+    return [entity for entity in named if entity in kinds]
+
+
+def _narrows(relation: Relation) -> bool:
+    """Whether a relation leads from a kind to a wider one, and from no thing to its kind, told by its words."""
+    return any(_NARROWS.fullmatch(words.lower()) for words in (relation.words, relation.label) if words)
 
 
 def subgraph_of(

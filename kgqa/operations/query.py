@@ -46,6 +46,23 @@ def count_query(
     return "SELECT (COUNT(DISTINCT ?thing) AS ?count) WHERE {\n  " + "\n  ".join(lines) + "\n}"
 
 
+def members_query(
+    kinds: Sequence[str], relations: Sequence[str], wider: Sequence[str], is_true: str = ""
+) -> str:
+    """How many things are of one of the kinds, or of a narrower one, and have a yes for the relation `is_true`.
+
+    `relations` lead from a thing to its kind, `wider` from a kind to what it is a kind of.
+    """
+    above = f"/({'|'.join(map(path, wider))})*" if wider else ""
+    lines = [
+        f"VALUES ?kind {{ {' '.join(map(written, kinds))} }}",
+        f"?thing ({'|'.join(map(path, relations))}){above} ?kind .",
+    ]
+    if is_true:
+        lines.append(f"?thing {path(is_true)} true .")
+    return "SELECT (COUNT(DISTINCT ?thing) AS ?count) WHERE {\n  " + "\n  ".join(lines) + "\n}"
+
+
 def value_query(anchor: str, relation: str) -> str:
     """The value that is stored."""
     return "SELECT ?value WHERE {\n  " + pattern(anchor, relation, "?value") + "\n}"

@@ -170,6 +170,11 @@ def wordings(question: str, rest: str) -> list[str]:
     return found
 
 
+def is_measure(relation: Relation) -> bool:
+    """Whether a relation tells a measure, as weight and height are."""
+    return not _MEASURES.isdisjoint(f"{relation.label} {relation.words}".lower().split())
+
+
 def _other_measure(question: str) -> Callable[[Relation], bool]:
     """Whether a relation tells another measure than the question asks for: how heavy a thing is, not how tall."""
     own = {

@@ -36,3 +36,13 @@ def test_values_of_the_measure_that_is_asked_for_are_compared(over, tmp_path) ->
     facts = ["head relation tail", "Stew serves 2", "Stew cooks PT3H", "Soup serves 8", "Soup cooks PT20M"]
     path.write_text("".join(fact.replace(" ", "\t") + "\n" for fact in facts), encoding="utf-8")
     assert over(open_graph(path)).ask("Which takes longer, Stew or Soup?").text == "Stew"
+
+
+def test_the_largest_of_all_that_are_of_narrower_kinds(over, tmp_path) -> None:
+    path = tmp_path / "bikes.ttl"
+    facts = "@prefix : <http://bikes.example/> . :Glide a :CityBike ; :price 749 . :Strada a :RoadBike ; :price 1899 ."
+    path.write_text(facts, encoding="utf-8")
+    answerer = over(open_graph(path))
+    assert answerer.ask("Which is the cheapest bike?").text == "Glide"
+    assert answerer.ask("Which bike is the dearest?").text == "Strada"
+    assert answerer.ask("Which is the cheapest car?").text is None

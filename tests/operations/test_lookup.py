@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.graph.opening import open_graph
-from kgqa.operations.lookup import edge_of, groups_of, kinds_of, rows_of, subgraph_of
+from kgqa.operations.lookup import edge_of, groups_of, kinds_of, members_of, rows_of, subgraph_of
 from kgqa.types import KnowledgeGraph, NodeRole
 
 
@@ -44,3 +44,8 @@ def test_a_subgraph_grows_by_facts(graph: KnowledgeGraph) -> None:
     assert both.nodes[: len(first.nodes)] == first.nodes and len(both.edges) == len(rows)
     assert both.roles[0] == NodeRole.QUESTION and len(both.weights) == len(both.edges)
     assert [both.triple(edge_of(both, graph, row)).head for row in rows] == ["Ann"] * 2
+
+
+def test_members_of_a_kind_are_of_narrower_kinds_too(graph: KnowledgeGraph) -> None:
+    members = {row.head for row in members_of(graph, [entity(graph, "worker")])}
+    assert members == {entity(graph, "ann"), entity(graph, "bo")}
