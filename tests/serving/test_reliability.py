@@ -3,6 +3,7 @@
 import importlib
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_a_broken_reader_counts_as_a_fault(reliability) -> None:
 
 
 def test_killed_imports_leave_nothing_half(endurance, world) -> None:
-    assert endurance.kill_imports(world, 2, endurance.random.Random(0))[1] == []
+    assert endurance.kill_imports(world, 2, Random(0))[1] == []
 
 
 def test_a_full_disk_leaves_nothing_half(endurance, world) -> None:
@@ -63,8 +64,8 @@ def test_a_full_disk_leaves_nothing_half(endurance, world) -> None:
 
 
 def test_a_killed_prediction_goes_on(endurance, world) -> None:
-    assert endurance.kill_predictions(world, 1, endurance.random.Random(0))[1] == []
+    assert endurance.kill_predictions(world, 1, Random(0))[1] == []
 
 
 def test_killed_trainings_end_with_the_weights_of_an_unbroken_one(endurance, world) -> None:
-    assert endurance.kill_trainings(world, 1, endurance.random.Random(0))[1] == []
+    assert endurance.kill_trainings(world, 1, Random(0))[1] == []

@@ -9,14 +9,12 @@ each half of the files fitted on the other, and on what is measured only: `yesno
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from kept import read_or_kept
 from numpy.typing import NDArray
 
 from kgqa.answerer import Answerer
@@ -44,17 +42,7 @@ class Read(NamedTuple):
 
 def main() -> None:
     """Read, fit and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="kgqa-base")
-    parser.add_argument("--keep", type=Path)
-    arguments = parser.parse_args()
-    if arguments.keep and arguments.keep.exists():
-        kept = json.loads(arguments.keep.read_text(encoding="utf-8"))
-        cases = {name: [Read(*row) for row in rows] for name, rows in kept.items()}
-    else:
-        cases = read_all(Answerer.load(arguments.model))
-        if arguments.keep:
-            arguments.keep.write_text(json.dumps(cases), encoding="utf-8")
+    cases = read_or_kept(__doc__, Read, read_all)
     a, b, c, d = (cases[name] for name in TRAINING)
     searched = cases[SEARCHED]
     every = [*a, *b, *c, *d, *searched[:HALF]]

@@ -1,0 +1,123 @@
+"""Many ask a service at a time, and it is killed while they do: is no answer lost or mixed up?"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from pathlib import Path
+
+from reliability import World
+
+
+class Served:
+    """A service in a child, over the tiny reader."""
+
+    def __init__(self, world: World) -> None:
+        import uvicorn
+
+        from kgqa.serving.guarding import Limits
+        from kgqa.serving.service import create_service
+
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.port = self.listener.getsockname()[1]
+        self.child = os.fork()
+        if not self.child:
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1), os.dup2(quiet, 2)
+            with suppress(BaseException):
+                limits = Limits(timeout_s=120)
+                app = create_service(lambda: {("tiny", "store"): world.answerer}, limits, eager=True)
+                config = uvicorn.Config(app, log_config=None, access_log=False)
+                uvicorn.Server(config).run(sockets=[self.listener])
+            os._exit(0)
+        self.listener.close()
+
+    def ask(self, number: str, text: str, timeout_s: float = 120) -> str:
+        """The answer; a fault where it is another's."""
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)) as line:
+            body = json.dumps({"question": text, "id": number})
+            line.request("POST", "/v1/answer", body, {"Content-Type": "application/json"})
+            response = line.getresponse()
+            found = json.load(response)
+            if response.status != 200:
+                raise OSError(f"status {response.status}: {found.get('detail')}")
+            if (found["id"], found["question"]) != (number, text):
+                raise AssertionError(f"{number} was given the answer to {found['id']}")
+            return str(found["answer"])
+
+    def memory_mb(self) -> float:
+        """Of the service now."""
+        lines = Path(f"/proc/{self.child}/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+    def kill(self) -> None:
+        """End it without a word."""
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+
+
+def call(world: World, callers: int, seconds: float, most: int = 0) -> tuple[Counter[str], list[str]]:
+    """Many callers at a time, for some seconds or (other than 0) `most` questions each: answers lost, mixed up, or
+    other than when asked alone."""
+    service, count, faults = Served(world), Counter(), []
+    texts = [f"Who works in ward {n}?" for n in range(20)]
+    alone = [service.ask(f"first {n}", text) for n, text in enumerate(texts)]
+    count["MB at the start"] = int(service.memory_mb())
+    until = time.monotonic() + seconds
+
+    def one(caller: int) -> None:
+        number = 0
+        while time.monotonic() < until and (not most or number < most):
+            number += 1
+            which = (caller + number) % len(texts)
+            try:
+                answer = service.ask(f"{caller}-{number}", texts[which])
+                count["answered"] += 1
+                count["other than alone"] += answer != alone[which]
+            except AssertionError as error:
+                faults.append(f"serve: mixed up: {error}")
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                faults.append(f"serve: lost: {error}")
+
+    threads = [threading.Thread(target=one, args=(caller,)) for caller in range(callers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    count["MB at the end"] = int(service.memory_mb())
+    service.kill()
+    return count, faults
+
+
+def kill_services(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+    """Kills of a service that is being asked: callers get whole answers or an error, and the next one serves."""
+    faults: list[str] = []
+    for _ in range(times):
+        service = Served(world)
+        service.ask("0", "Who works in ward 0?")
+
+        def one(caller: int, asked: Served = service) -> None:
+            try:
+                while True:
+                    asked.ask(str(caller), f"Who works in ward {caller}?", 10)
+            except AssertionError as error:
+                faults.append(f"serve: {error}")
+            except (OSError, ValueError, http.client.HTTPException):
+                return
+
+        threads = [threading.Thread(target=one, args=(caller,)) for caller in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(draw.uniform(0, 0.5))
+        service.kill()
+        for thread in threads:
+            thread.join()
+    return times, faults

@@ -1,0 +1,148 @@
+"""Import, predict and train meet a full disk: do they end in one line, and leave what was there whole?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from faults.kills import trained, training
+from reliability import World, in_child
+
+from kgqa.types import InputError
+
+
+def ending(attempt: Callable[[], object], before: Callable[[], None] = lambda: None) -> str:
+    """How something ended in a child: `done`, `refused`, or what went wrong."""
+
+    def told(pipe: int) -> None:
+        before()
+        try:
+            attempt()
+            os.write(pipe, b"done")
+        except (InputError, OSError) as error:  # the command says an OSError in one line
+            os.write(pipe, f"refused {error}".encode())
+        except BaseException as error:
+            os.write(pipe, f"traceback {type(error).__name__} {error}".encode())
+
+    return in_child(told)[1] or "died"
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[bool]:
+    """A disk of that size at `folder`; False where mounting is not allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    with suppress(FileNotFoundError):
+        if not subprocess.run(mount, capture_output=True).returncode:
+            try:
+                yield True
+            finally:
+                subprocess.run(["umount", "--lazy", str(folder)], check=True)
+            return
+    yield False
+
+
+def leave_room(disk: Path, room: int) -> Path:
+    """Fill a disk up to `room` bytes, with a file that is returned."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, shutil.disk_usage(disk).free - room))
+    return ballast
+
+
+def fill_small_disk(world: World) -> list[str]:
+    """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
+    was begun goes on to what an unbroken run writes."""
+    from kgqa.cli.asking.predicting import Run, predict_file
+    from kgqa.graph.storage.importing import import_graph
+    from kgqa.graph.storage.store import GraphStore
+
+    faults: list[str] = []
+    disk, train, whole = world.folder / "disk", training(world), world.folder / "whole"
+    with small_disk(disk, "48m") as mounted:
+        if not mounted:
+            return ["full disk: mounting is not allowed here"]
+        import_graph([world.graph], disk / "store")
+        facts = GraphStore.open(disk / "store").edge_count
+        source, answers = world.folder / "disk_questions.jsonl", disk / "answers.jsonl"
+        rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        asked = Run(str(world.store), str(world.reader), 4, "cpu")
+        tries: dict[str, Callable[[], object]] = {
+            "import": lambda: import_graph([world.graph], disk / "store"),
+            "predict": lambda: predict_file(source, answers, asked),
+            "train": lambda: train(disk / "trained"),
+        }
+        for name, attempt in tries.items():
+            endings: Counter[str] = Counter()
+            for room in (0, 5_000, 20_000, 100_000, 1_000_000, 5_000_000, 12_000_000, 20_000_000):
+                ballast = leave_room(disk, room)
+                said = ending(attempt)
+                ballast.unlink()
+                endings[said.split()[0]] += 1
+                if said.split()[0] not in ("done", "refused"):
+                    faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
+            if GraphStore.open(disk / "store").edge_count != facts:
+                faults.append("full disk: the old store is not whole")
+            print(f"full disk, {name}: {dict(endings)}", flush=True)
+            if (said := ending(attempt)) != "done":
+                faults.append(f"{name} does not go on after a full disk: {said[:200]}")
+        found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
+        if found != [str(n) for n in range(24)]:
+            faults.append("full disk: a prediction that met one does not go on")
+        if not whole.exists():
+            train(whole)
+        if trained(disk / "trained") != trained(whole):
+            faults.append("full disk: a training that met one ends with other weights")
+        left = [path.name for path in disk.rglob("*") if path.name.endswith((".part", ".old"))]
+        faults += [f"full disk: {name} is left" for name in left]
+    return faults
+
+
+def fill_disk(world: World) -> list[str]:
+    """An import and a prediction that meet a full disk end in one line, and leave what was there before whole.
+
+    What may be written to a file is limited instead of the disk: the system refuses either in the middle of a write.
+    """
+    import resource
+
+    from kgqa.cli.asking.predicting import Run, predict_file
+    from kgqa.graph.storage.importing import import_graph
+    from kgqa.graph.storage.store import GraphStore
+
+    faults: list[str] = []
+    store, answers = world.folder / "full", world.folder / "full.jsonl"
+    import_graph([world.graph], store)
+    facts = GraphStore.open(store).edge_count
+    source = world.folder / "full_questions.jsonl"
+    rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked = Run(str(world.store), str(world.reader), 4, "cpu")
+    tries: dict[str, Callable[[], object]] = {
+        "import": lambda: import_graph([world.graph], store),
+        "predict": lambda: predict_file(source, answers, asked),
+    }
+    for name, attempt in tries.items():
+        for room in (0, 100, 1_000, 3_000):
+
+            def limit(room: int = room) -> None:
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+            said = ending(attempt, limit)
+            if said.split()[0] not in ("done", "refused"):
+                faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
+        if name == "import" and GraphStore.open(store).edge_count != facts:
+            faults.append("full disk: the old store is not whole")
+    predict_file(source, answers, asked)
+    found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
+    if found != [str(n) for n in range(24)]:
+        faults.append("full disk: a prediction that met one does not go on")
+    return faults
