@@ -3,146 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import pytest
+from tab import FORMS, MARKS, Form, ask_example, downloaded, settled, visit
 
-from apps.texts import text
-from kgqa.assets import DEFAULT_READER, MODELS
 from kgqa.text.datasets.json_lines import read_examples
 
-CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),  # one server and one Chromium for all
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
-]
-START_S = 300
-Form = tuple[int, str, str]  # width in pixels, colour scheme, language
-
-
-FORMS = pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["desk", "phone"])
-
-
-@pytest.fixture(scope="module")
-def opinions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the app keeps what visitors think of answers."""
-    return tmp_path_factory.mktemp("opinions") / "feedback.jsonl"
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterator[str]:
-    """Where the app is served, on a port of its own, with the shipped reader and graph."""
-    if not (MODELS / DEFAULT_READER).exists() and "KGQA_MODEL" not in os.environ:
-        pytest.skip("no shipped reader here: train one with training/recipes/answer/kgqa-base.toml")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"]
-    written = tmp_path_factory.mktemp("app") / "app.log"
-    with written.open("w") as log:
-        environment = os.environ | {"KGQA_FEEDBACK": str(opinions)}
-        server = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-    try:
-        for _ in range(START_S * 4):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
-                break
-            except OSError:
-                assert server.poll() is None, written.read_text()
-                time.sleep(0.25)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.kill()
-        server.wait(20)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is in the extra [dev]")
-    with sync_api.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """A tab on the app; at its end no request went elsewhere and the console is free of errors."""
-    elsewhere: list[str] = []
-    errors: list[str] = []
-
-    def asked(request: Any) -> None:
-        if urlsplit(request.url).hostname not in ("127.0.0.1", None):
-            elsewhere.append(request.url)
-
-    tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.set_default_timeout(120_000)
-    tab.on("request", asked)
-    tab.on("websocket", asked)
-    tab.on("pageerror", lambda error: errors.append(str(error)))
-    tab.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
-    tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    go_to(tab, address)
-    yield tab
-    tab.close()
-    assert not elsewhere and not errors
-
-
-SETTLED = """() => {
-    const busy = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning"
-        || document.querySelector("[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]")
-        || [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].some(chart => !chart.querySelector("svg"));
-    if (busy) window.busyAt = performance.now();
-    return performance.now() - window.busyAt > 400;
-}"""
-"""The page has run to its end, all of it is drawn, and both have been so for a while: a click may start it again."""
-
-
-def settled(page: Any) -> None:
-    """Wait until nothing changes: what is typed into a page that still runs may be lost, faded text has no contrast."""
-    page.evaluate("window.busyAt = performance.now()")
-    page.wait_for_function(SETTLED, polling=100)
-
-
-def go_to(page: Any, url: str) -> None:
-    page.goto(url)
-    page.locator("h1").first.wait_for()
-    settled(page)
-
-
-def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., str]:
-    """Open a page in a form; what the app says in its language, by key."""
-    width, scheme, language = form
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-    go_to(page, f"{address}/{path}?lang={language}")
-    return partial(text, language=language)
-
-
-def ask_example(page: Any, number: int) -> None:
-    page.locator(f".st-key-example{number} button").click()
-    page.locator("[role=status]").wait_for()
-    page.locator("svg g.node").first.wait_for()
-    settled(page)
-
-
-def downloaded(page: Any, button: Any) -> bytes:
-    with page.expect_download() as download:
-        button.click()
-    return Path(download.value.path()).read_bytes()
+pytestmark = MARKS
 
 
 def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
@@ -209,50 +77,6 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.get_by_text("over bees").wait_for()
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_the_answer_is_in_view(page: Any, address: str, width: int, height: int, language: str) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    go_to(page, f"{address}/?lang={language}")
-    page.locator(".st-key-example1 button").click()
-    page.locator("[role=status]").wait_for()
-    settled(page)
-    box = page.locator("[role=status]").bounding_box()
-    assert box["y"] >= 0 and box["y"] + box["height"] <= height and box["x"] + box["width"] <= width
-    page.locator("svg g.node").first.wait_for()
-    settled(page)
-    picture = page.locator("[data-testid=stGraphVizChart] svg").bounding_box()
-    assert picture["x"] >= 0 and picture["x"] + picture["width"] <= width + 1
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme", "language"),
-    [(1440, "light", "en"), (390, "dark", "en"), (1440, "dark", "ko"), (390, "light", "ko")],
-)
-@pytest.mark.parametrize("path", ["", "own", "compare", "batch", "learn", "about"])
-def test_every_page_opens_by_its_address_and_can_be_used_by_all(
-    page: Any, address: str, path: str, width: int, scheme: str, language: str
-) -> None:
-    """No request fails (a console error would tell), and axe-core finds nothing serious."""
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe-playwright-python in [dev]"
-    )
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    go_to(page, f"{address}/{path}?lang={language}")
-    serious = list(serious_findings(axe.Axe().run(page)))
-    for chart in page.locator("[data-testid=stVegaLiteChart]").all():
-        chart.hover()  # what is pointed at has more marks
-        serious += serious_findings(axe.Axe().run(page))
-    assert not serious
-
-
-def serious_findings(results: Any) -> Iterator[tuple[str, str]]:
-    for found in results.response["violations"]:
-        if found["impact"] in ("serious", "critical"):
-            yield found["id"], found["nodes"][0]["html"][:200]
-
-
 def test_the_history_survives_a_reload_and_is_walked_by_arrows(page: Any, address: str) -> None:
     for example in ("example0", "example1"):
         page.locator(f".st-key-{example} button").click()
@@ -287,15 +111,6 @@ def test_a_graph_of_ones_own_is_kept_over_a_reload(page: Any, address: str) -> N
     asked = page.url
     page.goto(asked.replace("&g=", "&g=x"))
     page.get_by_text("no longer open here").wait_for()
-
-
-def test_a_hostile_link_is_text(page: Any, address: str) -> None:
-    page.goto(
-        f"{address}/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20why%3F&p=%3Cscript%3Ealert(2)%3C/script%3E"
-    )
-    page.locator("[role=status]").wait_for()
-    page.get_by_text("<script>alert(2)</script>").last.wait_for()
-    assert page.locator("img[src=x]").count() == 0
 
 
 @FORMS
@@ -391,12 +206,3 @@ def test_an_opinion_is_kept_as_a_line_to_train_on(
     (example,) = read_examples(opinions)
     assert "garden fork" in str(example)
     opinions.unlink()
-
-
-@FORMS
-def test_the_tour_takes_five_steps(page: Any, address: str, form: Form) -> None:
-    say = visit(page, address, form, "learn")
-    for number, step in enumerate(("link", "retrieve", "read", "reason", "decide"), start=1):
-        page.locator(".st-key-step").get_by_text(str(number), exact=True).click()
-        page.get_by_role("heading", name=say(f"step_{step}")).wait_for()
-        settled(page)

@@ -1,0 +1,70 @@
+"""A tab on the app: opened, waited for until nothing changes, looked at."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.texts import text
+
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+MARKS = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),  # one server and one Chromium at a time
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+]
+Form = tuple[int, str, str]  # width in pixels, colour scheme, language
+FORMS = pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["desk", "phone"])
+SETTLED = """() => {
+    const busy = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning"
+        || document.querySelector("[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]")
+        || [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].some(chart => !chart.querySelector("svg"));
+    if (busy) window.busyAt = performance.now();
+    return performance.now() - window.busyAt > 400;
+}"""
+"""The page has run to its end, all of it is drawn, and both have been so for a while: a click may start it again."""
+
+
+def settled(page: Any) -> None:
+    """Wait until nothing changes: what is typed into a page that still runs may be lost, faded text has no contrast."""
+    page.evaluate("window.busyAt = performance.now()")
+    page.wait_for_function(SETTLED, polling=100)
+
+
+def go_to(page: Any, url: str) -> None:
+    page.goto(url)
+    page.locator("h1").first.wait_for()
+    settled(page)
+
+
+def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., str]:
+    """Open a page in a form; what the app says in its language, by key."""
+    width, scheme, language = form
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+    go_to(page, f"{address}/{path}?lang={language}")
+    return partial(text, language=language)
+
+
+def ask_example(page: Any, number: int) -> None:
+    page.locator(f".st-key-example{number} button").click()
+    page.locator("[role=status]").wait_for()
+    page.locator("svg g.node").first.wait_for()
+    settled(page)
+
+
+def downloaded(page: Any, button: Any) -> bytes:
+    with page.expect_download() as download:
+        button.click()
+    return Path(download.value.path()).read_bytes()
+
+
+def serious_findings(results: Any) -> Iterator[tuple[str, str]]:
+    for found in results.response["violations"]:
+        if found["impact"] in ("serious", "critical"):
+            yield found["id"], found["nodes"][0]["html"][:200]
