@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from torch import nn
 
 from kgqa.assets import data_path
@@ -35,9 +36,6 @@ from kgqa.objectives.pretraining.plm import PLM
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
-
-KNOWLEDGE = ("entity_denoising", "link_prediction")
-"""Objectives over text with subgraphs."""
 
 
 class TokenizerSettings(BaseModel):
@@ -86,20 +84,8 @@ class ObjectiveSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Literal[
-        "mlm",
-        "nsp",
-        "sop",
-        "rtd",
-        "clm",
-        "plm",
-        "distilbert",
-        "tinybert",
-        "mobilebert",
-        "entity_denoising",
-        "link_prediction",
-    ] = "mlm"
-    """`nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's; the last two are MLM over text with subgraphs."""
+    name: str = "mlm"
+    """A row of `OBJECTIVES`."""
     mask_share: float = Field(default=0.15, gt=0, lt=1)
     """Share of the tokens hidden."""
     static_masks: bool = False
@@ -133,6 +119,13 @@ class ObjectiveSettings(BaseModel):
     held_out_facts: float = Field(default=0.15, gt=0, lt=1)
     """Link prediction: share of the facts taken out of each batch."""
 
+    @field_validator("name")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        if name not in OBJECTIVES:
+            raise ValueError(f"unknown objective; take one of {', '.join(OBJECTIVES)}")
+        return name
+
 
 class PretrainingRecipe(BaseModel):
     """Everything `kgqa pretrain` needs; the resolved recipe is stored with the run."""
@@ -149,86 +142,116 @@ class PretrainingRecipe(BaseModel):
     """A Hugging Face folder of an earlier run whose weights are gone on from, with a new warm-up."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an objective is built of."""
+
+    recipe: PretrainingRecipe
+    vocab_size: int
+    save: Callable[[Path], None]
+    """Writes what belongs beside the weights."""
+    inside: torch.Tensor | None
+    """(V,) bool, the tokens that go on a word, for `whole_words`."""
+    predict: Callable[[Any, torch.Tensor], torch.Tensor]
+    """The head of the recipe's encoder, states to logits."""
+
+    @property
+    def masks(self) -> dict[str, Any]:
+        """How tokens are hidden, as the masked objectives take it."""
+        settings = self.recipe.objective
+        return {"share": settings.mask_share, "static": settings.static_masks, "inside": self.inside}
+
+    def language_model(self) -> Any:
+        """The encoder with its head, with new weights or those that the recipe starts from.
+
+        Raises:
+            InputError: the weights to start from are missing or do not fit.
+        """
+        model = build_language_model(self.recipe.encoder, self.vocab_size)
+        _start(model, self.recipe.start)
+        return model
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveRow:
+    """An objective of `kgqa pretrain`: how it is built, over which encoders, and of what its batches are made."""
+
+    build: Callable[[Parts], Objective]
+    encoders: tuple[Literal["bidirectional", "causal", "permuted"], ...] = ("bidirectional",)
+    reads: Literal["rows", "pairs", "subgraphs"] = "rows"
+    """Packed text, pairs of sentences, or text with the subgraphs of the concepts that it names."""
+    softened: bool = False
+    """Whether there is something for `temperature` to soften."""
+
+
 def build_objective(
     recipe: PretrainingRecipe,
     vocab_size: int,
     save: Callable[[Path], None],
     inside: torch.Tensor | None = None,
 ) -> Objective:
-    """The networks of a recipe, with new weights or those it starts from, under its objective.
-
-    Args:
-        save: writes what belongs beside the weights.
-        inside: (V,) bool, the tokens that go on a word, for `whole_words`.
+    """The networks of a recipe, with new weights or those it starts from, under its objective; see `Parts`.
 
     Raises:
         InputError: objective and encoder do not fit, or a teacher is missing.
     """
     torch.manual_seed(recipe.trainer.seed)
-    settings = recipe.objective
+    settings, row = recipe.objective, OBJECTIVES[recipe.objective.name]
     variant = find_variant(recipe.encoder.variant)
-    if variant.causal != (settings.name == "clm"):
-        fitting = "clm" if variant.causal else "mlm, rtd or another for bidirectional encoders"
-        raise InputError(
-            f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: take {fitting}"
-        )
-    if (
-        variant.permuted
-        and settings.name not in {"plm", "mlm"}
-        or settings.name == "plm"
-        and not variant.permuted
-    ):
-        raise InputError(
-            f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: plm and xlnet go together"
-        )
-    softened = settings.name in {"rtd", "distilbert", "mobilebert"} or (
-        settings.name == "tinybert" and settings.prediction
-    )
+    kind = "causal" if variant.causal else "permuted" if variant.permuted else "bidirectional"
+    if kind not in row.encoders:
+        fitting = "plm and xlnet go together"
+        if variant.causal or "causal" in row.encoders:
+            fitting = "take " + (
+                "clm" if variant.causal else "mlm, rtd or another for bidirectional encoders"
+            )
+        raise InputError(f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: {fitting}")
+    softened = row.softened and (settings.prediction or settings.name != "tinybert")
     if settings.temperature is not None and not softened:
         raise InputError(f"objective.temperature: nothing is softened under {settings.name!r}; leave it out")
-    if settings.name == "rtd":
-        return _rtd(recipe, vocab_size, save, inside)
-    if settings.name in {"distilbert", "tinybert", "mobilebert"}:
-        return _distillation(recipe, vocab_size, save)
-    model = build_language_model(recipe.encoder, vocab_size)
-    _start(model, recipe.start)
-    if settings.name == "clm":
-        return CLM(model, variant.predict, save=save)
-    if settings.name in KNOWLEDGE:
-        return _knowledge(recipe, model, save)
-    masks: dict[str, Any] = {"share": settings.mask_share, "static": settings.static_masks, "inside": inside}
-    if settings.name == "plm":
-        return PLM(model, variant.predict, share=settings.mask_share, inside=inside, save=save)
-    if settings.name != "mlm":
-        return MLMWithPairs(model, variant.predict, **masks, save=save)
-    decoder = None
-    if settings.mask_decoder and recipe.encoder.variant == "deberta":
-        decoder = EnhancedMaskDecoder(recipe.encoder.max_position_embeddings, recipe.encoder.hidden_size)
-    return MLM(model, variant.predict, **masks, decoder=decoder, save=save)
+    return row.build(Parts(recipe, vocab_size, save, inside, variant.predict))
 
 
-def _knowledge(recipe: PretrainingRecipe, model: Any, save: Callable[[Path], None]) -> Objective:
+def _clm(parts: Parts) -> Objective:
+    return CLM(parts.language_model(), parts.predict, save=parts.save)
+
+
+def _plm(parts: Parts) -> Objective:
+    share = parts.recipe.objective.mask_share
+    return PLM(parts.language_model(), parts.predict, share=share, inside=parts.inside, save=parts.save)
+
+
+def _pairs(parts: Parts) -> Objective:
+    return MLMWithPairs(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
+
+
+def _mlm(parts: Parts) -> Objective:
+    model, encoder, decoder = parts.language_model(), parts.recipe.encoder, None
+    if parts.recipe.objective.mask_decoder and encoder.variant == "deberta":
+        decoder = EnhancedMaskDecoder(encoder.max_position_embeddings, encoder.hidden_size)
+    return MLM(model, parts.predict, **parts.masks, decoder=decoder, save=parts.save)
+
+
+def _knowledge(parts: Parts) -> Objective:
     from kgqa.models.reader import Reader
     from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
     from kgqa.objectives.pretraining.link_prediction import LinkPrediction
 
-    settings, predict = recipe.objective, find_variant(recipe.encoder.variant).predict
+    settings, model = parts.recipe.objective, parts.language_model()
     denoising = settings.name == "entity_denoising"
     usual = ReasonerSettings(name="ernie" if denoising else "fused")
-    reader = Reader(model.base_model, settings.reasoner or usual)
+    networks = (model, parts.predict, Reader(model.base_model, settings.reasoner or usual))
     if denoising:
-        return EntityDenoising(model, predict, reader, share=settings.mask_share, save=save)
+        return EntityDenoising(*networks, share=settings.mask_share, save=parts.save)
     held_out = settings.held_out_facts
-    return LinkPrediction(model, predict, reader, share=settings.mask_share, save=save, held_out=held_out)
+    return LinkPrediction(*networks, share=settings.mask_share, save=parts.save, held_out=held_out)
 
 
-def _rtd(
-    recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None], inside: torch.Tensor | None
-) -> RTD:
-    settings, encoder = recipe.objective, recipe.encoder
+def _rtd(parts: Parts) -> Objective:
+    recipe, settings, encoder = parts.recipe, parts.recipe.objective, parts.recipe.encoder
     small = settings.generator or smaller(encoder, settings.generator_form)
-    generator = build_language_model(small, vocab_size)
-    discriminator = build_encoder(encoder, vocab_size)
+    generator = build_language_model(small, parts.vocab_size)
+    discriminator = build_encoder(encoder, parts.vocab_size)
     if generator.get_input_embeddings().embedding_dim != discriminator.get_input_embeddings().embedding_dim:  # type: ignore[operator]
         raise InputError(
             "objective.generator: its word vectors must be as wide as the encoder's to be shared"
@@ -246,8 +269,8 @@ def _rtd(
         weight=settings.weight,
         temperature=settings.temperature or 1.0,
         warm_steps=settings.warm_steps,
-        inside=inside,
-        save=save,
+        inside=parts.inside,
+        save=parts.save,
     )
     head = read_head(data_path(recipe.start)) if recipe.start else None
     if head:
@@ -268,10 +291,10 @@ def smaller(encoder: EncoderSettings, form: Literal["shallower", "narrower"]) ->
     return encoder.model_copy(update={**sizes, "intermediate_size": encoder.intermediate_size // 4})
 
 
-def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Path], None]) -> Objective:
+def _distillation(parts: Parts) -> Objective:
     from transformers import AutoModelForMaskedLM
 
-    settings = recipe.objective
+    recipe, settings, vocab_size, save = parts.recipe, parts.recipe.objective, parts.vocab_size, parts.save
     if not settings.teacher:
         raise InputError(
             f"objective.teacher: {settings.name} needs the folder of a trained masked language model"
@@ -288,9 +311,8 @@ def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Pa
         )
     student = build_language_model(recipe.encoder, vocab_size, attention)
     _start(student, recipe.start)
-    predict = find_variant(recipe.encoder.variant).predict
     kinds = [row.predict for row in ENCODERS.values() if row.model_type == teacher.config.model_type]
-    networks = (student, predict, teacher, kinds[0])
+    networks = (student, parts.predict, teacher, kinds[0])
     share = settings.mask_share
     heat = settings.temperature or (2.0 if settings.name == "distilbert" else 1.0)
     if settings.name == "tinybert":
@@ -304,6 +326,23 @@ def _distillation(recipe: PretrainingRecipe, vocab_size: int, save: Callable[[Pa
     if (alike or student.config.model_type == teacher.config.model_type) and not recipe.start:  # type: ignore[union-attr]
         every_second_layer(student, teacher)
     return DistilBERT(*networks, share=share, save=save, temperature=heat)
+
+
+OBJECTIVES = {
+    "mlm": ObjectiveRow(_mlm, ("bidirectional", "permuted")),
+    "nsp": ObjectiveRow(_pairs, reads="pairs"),
+    "sop": ObjectiveRow(_pairs, reads="pairs"),
+    "rtd": ObjectiveRow(_rtd, softened=True),
+    "clm": ObjectiveRow(_clm, ("causal",)),
+    "plm": ObjectiveRow(_plm, ("permuted",)),
+    "distilbert": ObjectiveRow(_distillation, softened=True),
+    "tinybert": ObjectiveRow(_distillation, softened=True),
+    "mobilebert": ObjectiveRow(_distillation, softened=True),
+    "entity_denoising": ObjectiveRow(_knowledge, reads="subgraphs"),
+    "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs"),
+}
+"""What `objective.name` may be: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's, the last two are MLM
+over text with subgraphs."""
 
 
 def _start(model: nn.Module, start: str | None) -> None:

@@ -20,7 +20,7 @@ from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, sav
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.loop import TrainResult, seed_everything, train
 from kgqa.trainer.pretraining.assemble import (
-    KNOWLEDGE,
+    OBJECTIVES,
     CorpusSettings,
     PretrainingRecipe,
     build_objective,
@@ -88,14 +88,14 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
         InputError: there is too little text for a row.
     """
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
-    if recipe.objective.name in KNOWLEDGE:
-        from kgqa.trainer.pretraining.grounding import (
-            grounded_batches,  # graphs are not needed for text alone
-        )
+    reads = OBJECTIVES[recipe.objective.name].reads
+    if reads == "subgraphs":
+        # graphs are not needed for text alone
+        from kgqa.trainer.pretraining.grounding import grounded_batches
 
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
-    if recipe.objective.name in {"nsp", "sop"}:
+    if reads == "pairs":
         task: PairTask = "nsp" if recipe.objective.name == "nsp" else "sop"
         return PairBatches(PairMaker(corpus, task, data.sequence_tokens, split), data.batch_rows, seed)
     documents = data.packing == "doc_sentences"

@@ -123,6 +123,11 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         built(recipe("albert", start=str(tmp_path)))
 
 
+def test_an_unknown_objective_is_refused_with_the_recipe() -> None:
+    with pytest.raises(ValueError, match=r"objective.name\n.*take one of mlm, nsp"):
+        recipe("bert", "mlmm")
+
+
 def test_a_distilbert_begins_with_its_teachers_layers(tmp_path: Path) -> None:
     teacher = built(recipe("bert"))
     teacher.export(tmp_path)
