@@ -16,6 +16,7 @@ from kgqa.operations.choosing import (
     Thing,
     choose,
     content,
+    is_oblique,
     option,
     shares,
     without,
@@ -32,6 +33,8 @@ OPEN_WORLD = ("everyday",)
 """Graphs that do not say all there is: what they do not state may be true all the same."""
 _KINDS = frozenset({"kind", "kinds", "sort", "type", "example"})
 _IS = re.compile(r"\s*(?:is|are|was|were)\b[^,]*\ban? ", re.IGNORECASE)
+_DOES = re.compile(r"\W*(?:do|does|did) (?:the )?", re.IGNORECASE)
+_VERB = re.compile(r"\s+\w+\s+(?:the |an? )?", re.IGNORECASE)
 _DIRECTED = frozenset({"by", "of", "on", "in", "at", "for", "from", "after"})
 _DENIES = re.compile(r"\b(?:not|never|no|different|distinct)\b|\bdisjoint|n['’]t\b", re.IGNORECASE)
 _MUTUAL = frozenset(
@@ -108,9 +111,18 @@ def _likely(
     mine = {row.relation for row in joined}
     if _IS.match(text) and all(is_kind(graph.relations[relation]) for relation in mine):
         return True  # "Is Haneul a private university?", whatever the kind is called
-    if not any(shares(rest, graph, relation) for relation in mine) and any(
-        shares(rest, graph, relation) for relation in range(len(graph.relations)) if relation not in mine
-    ):
+    # "Does the dairy make Karvin?" is no question of what it is made from
+    doing = (
+        len(things) > 1
+        and _DOES.match(text[: things[0].start])
+        and _VERB.fullmatch(text[things[0].end : things[1].start])
+    )
+    others = [
+        relation
+        for relation in range(len(graph.relations))
+        if relation not in mine and not (doing and is_oblique(graph.relations[relation]))
+    ]
+    if not any(shares(rest, graph, r) for r in mine) and any(shares(rest, graph, r) for r in others):
         return False
     row = joined[0]
     if len(joined) == 1 and _is_turned(rest, graph, row, owner, things):
@@ -120,7 +132,11 @@ def _likely(
         return True
     other = things[owner[second]]
     opened = f"{text[: other.start]}what{text[other.end :]}" if other.start >= 0 else text
-    groups = [g for g in groups_of(graph, [first], MOST_FACTS) if g.relation not in mine]
+    groups = [
+        group
+        for group in groups_of(graph, [first], MOST_FACTS)
+        if group.relation not in mine and not is_kind(graph.relations[group.relation])
+    ]
     options = [Option(first, (row,), second), *(option(graph, group) for group in groups[: MOST_READ - 1])]
     weights = choose(reader, [opened], options, rest)
     return weights[0] >= UNLIKELY * max(weights)

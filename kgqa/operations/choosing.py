@@ -12,7 +12,7 @@ from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
 from kgqa.operations.lookup import Group, Row, ids, is_kind, subgraph_of
 from kgqa.text.synthesis.inflection import PAST
-from kgqa.types import Answer, Candidate, KnowledgeGraph, Link, NodeRole, Question, Subgraph
+from kgqa.types import Answer, Candidate, KnowledgeGraph, Link, NodeRole, Question, Relation, Subgraph
 
 MOST_READ = 16
 """Relations that are read against the question."""
@@ -20,6 +20,7 @@ MOST_FACTS = 2_000
 """Facts of a concept that are asked for, in each direction."""
 ALIKE = 3.0
 """Weight of the words that question and facts share, beside the reader's log-probability."""
+_OBLIQUE = frozenset({"from", "of", "with", "in", "into", "at", "on", "for", "during", "under"})
 _QUANTITIES = frozenset({"number", "count", "total", "amount"})
 
 
@@ -168,6 +169,19 @@ def _irregular() -> frozenset[str]:
 def _present() -> dict[str, str]:
     """Verbs by their irregular past: won is win, which is not in the lemmatiser."""
     return {past: verb for verb, past in PAST.items()}
+
+
+def is_oblique(relation: Relation) -> bool:
+    """Whether a relation tells what was done by neither of its ends, as "made from" and "written in" do.
+
+    >>> is_oblique(Relation("x", "made from")), is_oblique(Relation("x", "made by"))
+    (True, False)
+    """
+    said = (relation.words or relation.label).lower().split()
+    return any(
+        after in _OBLIQUE and (word.endswith(("ed", "en", "wn")) or word in _present())
+        for word, after in zip(said, said[1:], strict=False)
+    )
 
 
 def shares(text: str, graph: KnowledgeGraph, relation: int) -> bool:

@@ -50,6 +50,8 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
     entities = [e for thing in rivals for e in thing.entities]
     owner = {entity: number for number, thing in enumerate(rivals) for entity in thing.entities}
     if len(rivals) < 2:
+        if how.amount:  # "the most episodes": an episode is a kind too
+            things = [t for t in things if question.text[t.start : t.end].lower() not in how.base.lower()]
         if len(things) > 1 or how.whether or " or " in question.text:
             return None
         above = things[0].entities if things else _kinds_compared(graph, question.text, how)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
 from kgqa.graph.linking.person_names import people
 from kgqa.graph.retrieval.question_types import asked
-from kgqa.operations.choosing import alike
+from kgqa.operations.choosing import alike, is_oblique
 from kgqa.operations.lookup import is_kind
 from kgqa.operations.values import value_asked
 from kgqa.operations.ways import Way, between_in, kinds_in, mentioned_in, middle_of, sources_of
@@ -32,6 +32,12 @@ _ROLE_OF = re.compile(
 )
 _REDUCED = re.compile(r"^(.*)\bthe ([\w-]+) (?:the )?$", re.IGNORECASE)
 _BY = re.compile(r"\b(?:is|are|was|were|been)\b.*\bby (?:the )?$", re.IGNORECASE)
+_DOER_OF = re.compile(
+    r"\b(?:the \w+(?:er|or) of|(?:that|which|who) (?!is |are |was |were |has |had |the |an? )\w+) (?:the )?$",
+    re.IGNORECASE,
+)
+_ITS_DOER = re.compile(r"['’]s \w+(?:er|or)\b", re.IGNORECASE)
+_ADVERB = re.compile(r"\W*(?:where|when|why|how)\b", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did) (?:the )?$", re.IGNORECASE)
 _DONE_TO = re.compile(
     r"(?:who|what|which \w+) (?!is |are |was |were |has |had )\w+ (?:the )?$", re.IGNORECASE
@@ -62,6 +68,10 @@ _NOUN_OF = {
 _MEASURES = frozenset(
     " ".join(nouns for word, nouns in _NOUN_OF.items() if not word.startswith("wh")).split()
 )
+_ASKING = re.compile(r"\b(?:what|which|whose) [\w-]+(?= (?:do|does|did|is|are|was|were)\b)", re.IGNORECASE)
+_NOUN_ASKED = re.compile(r"\b(?:what|which) ([\w-]+)", re.IGNORECASE)
+_PLACES = frozenset({"location", "located", "place", "address"})
+_WHERE_IS = re.compile(r"\s*where (?:is|are|was|were)\b", re.IGNORECASE)
 _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 
 
@@ -113,13 +123,18 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
     measured = _other_measure(question)
     between = between_in(subgraph, sources)
     leads = asked(question, subgraph.relations).leads
-    does = {source: _does(question, subgraph, source) for source in sources}
+    doing = {source: is_doing(question, subgraph, source) for source in sources}
+    does = {
+        source: -1.0 if outer and doing[source] else _does(question, subgraph, source) for source in sources
+    }
     who = bool(re.search(r"\bwho(?:m|se)?\b", question, re.IGNORECASE))
     for way in found:
         relations = [subgraph.relations[relation] for relation, _ in way.steps]
+        if doing[way.source] and is_oblique(relations[0]):
+            relations[0] = Relation(relations[0].name, "")
         said = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
         end_kinds = set().union(*(kinds.get(end, set()) for end in way.ends))
-        named = " ".join(subgraph.labels[kind] for kind in end_kinds)
+        named = " ".join([*(subgraph.labels[kind] for kind in end_kinds), *_called(question, subgraph, way)])
         last, forward = way.steps[-1]
         fits = 0.0
         if asked_kinds - set(sources):
@@ -128,13 +143,9 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
         through = two and middle_of(subgraph, way) in between
         told = max(alike(rest, form) for form in _forms(relations) for rest in rests)
         if outer and two:
-            told = (
-                sum(
-                    max(alike(part, form) for form in _forms([relation]))
-                    for part, relation in zip((inner, outer), relations, strict=True)
-                )
-                / 2
-            )
+            middle = middle_of(subgraph, way)
+            called = " ".join(subgraph.labels[node] for node in [middle, *kinds.get(middle, ())])
+            told = (_tells(inner, relations[0], called) + _tells(outer, relations[1])) / 2
         rows.append(
             (
                 told,
@@ -145,13 +156,31 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
                 -6.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
-                does[way.source] * _doer_at_head(relations[0]) * (1 if forward else -1)
-                if told and not two
-                else 0.0,
+                _voice(way, relations[0], does, nested=bool(outer)) if told else 0.0,
                 (2 * told if two else -1.0) if outer else 0.0,
             )
         )
     return WayFeatures(*np.array(rows, dtype=np.float64).reshape(-1, len(WayFeatures._fields)).T)
+
+
+def _tells(said: str, relation: Relation, called: str = "") -> float:
+    """How much a relation tells of the words about one thing, 0 to 1, or the relation and what its end is `called` of
+    those words; "where" is told by what leads to a place."""
+    if said == "where":
+        words_of = f"{relation.label} {relation.words}".lower().split()
+        return 1.0 if not _PLACES.isdisjoint(words_of) else 0.7 * (words_of[-1] in ("in", "at"))
+    told = max(alike(said, form) for form in _forms([relation]))
+    return max(told, alike(f"{relation.label} {relation.words} {called}", said)) if called else told
+
+
+def _called(question: str, subgraph: Subgraph, way: Way) -> list[str]:
+    """The noun that is asked for, where the names of a way's ends say that they are such: "which lake", Lake Hoven."""
+    if (match := _NOUN_ASKED.search(question)) is None:
+        return []
+    noun = lemma(match[1].lower())
+    named = [subgraph.labels[end].lower().split() for end in way.ends[:MOST_NAMES]]
+    said = all(len(name) > 1 and noun in (lemma(name[0]), lemma(name[-1])) for name in named)
+    return [match[1]] if said else []
 
 
 def wordings(question: str, rest: str) -> list[str]:
@@ -190,6 +219,21 @@ def _other_measure(question: str) -> Callable[[Relation], bool]:
     return tells
 
 
+def is_doing(question: str, subgraph: Subgraph, source: int) -> bool:
+    """Whether it is asked of a thing who does something to it, or what it does to another: "Who makes Karvin?", "the
+    maker of Karvin", "the dairy that makes Karvin", "What does the dairy make?"."""
+    for link in subgraph.links:
+        if link.part is NodeRole.QUESTION and link.node == source:
+            before, after = question[: link.start], question[link.end :]
+            if _DONE_TO.match(before) and not re.search(r"\w", after):
+                return True
+            if _DOER_OF.search(before) or _ITS_DOER.match(after):
+                return True
+            if _DOES.search(before) and re.fullmatch(r"\s+\w+\W*", after) and not _ADVERB.match(before):
+                return True
+    return False
+
+
 def _does(question: str, subgraph: Subgraph, source: int) -> float:
     """Whether a question has a thing do what it asks about ("Who was taught by Ada?", "Who does Ada teach?"): 1; -1
     where that is done to it ("Who teaches Ada?"), 0 where its words do not tell."""
@@ -201,6 +245,14 @@ def _does(question: str, subgraph: Subgraph, source: int) -> float:
             if _DONE_TO.match(before) and not re.search(r"\w", after):
                 return -1.0
     return 0.0
+
+
+def _voice(way: Way, relation: Relation, does: Mapping[int, float], nested: bool) -> float:
+    """Whether the first fact of a way has the doer where the question has it, 1, or -1; of two facts where a thing is
+    named by who does something to it."""
+    if len(way.steps) > 1 and not nested:
+        return 0.0
+    return does[way.source] * _doer_at_head(relation) * (1 if way.steps[0][1] else -1)
 
 
 def _doer_at_head(relation: Relation) -> float:
@@ -230,18 +282,30 @@ def nested_in(question: str, subgraph: Subgraph, sources: Sequence[int]) -> tupl
         before, after = question[: link.start], question[link.end :]
         found = None
         if (match := _REDUCED.match(before)) and re.match(r"\s+\w", after):
-            found = f"{match[2]} {after}", match[1]
+            found = _split(match[1], match[2], after)
         elif match := _ROLE_OF.match(before):
-            relative = match[3].lower() in _RELATIVE
-            found = (
-                f"{match[2]} {match[4]} {after if relative else ''}",
-                f"{match[1]} {'' if relative else after}",
-            )
+            if match[3].lower() not in _RELATIVE and not re.match(r" (?:which|whom)\b", match[4]):
+                found = f"{match[2]} {match[4]}", f"{match[1]} {after}"
+            elif _content(match[4]):  # "the man who keeps the hut": what comes after is said of the man
+                found = _split(match[1], f"{match[2]} {match[4]}", after, 0)
+            else:
+                found = _split(match[1], match[2], after)
         elif match := re.match(r"['’]s ([\w-]+)\b(.*)", after):
             found = match[1], f"{before} {match[2]}"
-        if found and _content(found[0]) and _content(found[1]):
-            return _content(found[0]), _content(found[1])
+        if found and _content(found[0]):
+            outer = _content(found[1]) or ("where" if _WHERE_IS.match(question) else "")
+            if outer:
+                return _content(found[0]), outer
     return "", ""
+
+
+def _split(before: str, noun: str, after: str, verbs: int = 1) -> tuple[str, str]:
+    """The words about a noun and those of the clause behind it, whose first word alone belongs to the noun where the
+    main clause has no verb before it: "What does the brook that the trail crosses flow into?"."""
+    if _content(re.sub(_ASKING, " ", before)):
+        return f"{noun} {after}", before
+    said = after.split()
+    return " ".join([noun, *said[:verbs]]), " ".join([before, *said[verbs:]])
 
 
 def _content(text: str) -> str:

@@ -46,3 +46,12 @@ def test_the_largest_of_all_that_are_of_narrower_kinds(over, tmp_path) -> None:
     assert answerer.ask("Which is the cheapest bike?").text == "Glide"
     assert answerer.ask("Which bike is the dearest?").text == "Strada"
     assert answerer.ask("Which is the cheapest car?").text is None
+
+
+def test_what_there_is_most_of_may_be_a_kind_too(over, tmp_path) -> None:
+    path = tmp_path / "shows.ttl"
+    facts = (
+        "@prefix : <http://s.example/> . :Gale a :Show ; :episodeCount 9 . :Dune a :Show ; :episodeCount 3 ."
+    )
+    path.write_text(facts + " :E1 a :Episode ; :partOf :Dune .", encoding="utf-8")
+    assert over(open_graph(path)).ask("Which show has the most episodes?").text == "Gale"

@@ -29,6 +29,10 @@ def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
         ("Where was the Gull's captain born?", ("captain", "born")),
         ("Who is the captain of the Gull?", ("", "")),
         ("Who built the Gull?", ("", "")),
+        ("Where is the captain of the Gull?", ("captain", "where")),
+        ("What does the strait that the Gull crosses lead to?", ("strait crosses", "lead")),
+        ("Where does the man who sails the Gull live?", ("man sails", "live")),
+        ("Who owns the port in which the Gull lies?", ("port lies", "owns")),
     ],
 )
 def test_a_thing_named_by_what_it_is_to_another(question: str, expected: tuple[str, str]) -> None:
@@ -80,3 +84,73 @@ def test_another_measure_is_not_what_is_asked_for() -> None:
     other = _other_measure("How tall is the Gull?")
     assert other(weight) and not other(height) and not other(Relation("n", "number"))
     assert not _other_measure("Who built the Gull?")(weight)
+
+
+NAMES = ("Karvin", "sour milk", "Lom Dairy", "Lom", "Lake Moss")
+
+
+def dairy(question: str, name: str) -> Subgraph:
+    """A cheese, what it is made from, who makes it, where that is, and on which lake."""
+    at = question.index(name)
+    node = NAMES.index(name)
+    return Subgraph(
+        NAMES,
+        NAMES,
+        np.array([NodeRole.QUESTION if n == node else NodeRole.OTHER for n in range(5)], dtype=np.int32),
+        np.full(5, 0.5, dtype=np.float32),
+        np.array([(0, 0, 1), (0, 1, 2), (2, 2, 3), (2, 3, 4)], dtype=np.int32),
+        np.ones(4, dtype=np.float32),
+        (
+            Relation("from", "made from"),
+            Relation("by", "produced by"),
+            Relation("in", "situated in"),
+            Relation("near", "beside"),
+        ),
+        (Link(NodeRole.QUESTION, at, at + len(name), node),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who makes Karvin?", 0.0),
+        ("Who is the maker of Karvin?", 0.0),
+        ("What is Karvin made from?", 1.0),
+        ("Where do they make Karvin?", 1.0),
+    ],
+)
+def test_who_makes_a_thing_is_not_told_by_what_it_is_made_from(question: str, told: float) -> None:
+    asked = dairy(question, "Karvin")
+    found = ways(asked)
+    features = way_features(question, asked, found)
+    by_end = dict(zip([way.ends[0] for way in found], features.told.tolist(), strict=True))
+    assert by_end[1] == told
+
+
+def test_where_a_maker_is_asks_for_a_place_over_two_facts() -> None:
+    question = "Where is the maker of Karvin?"
+    asked = dairy(question, "Karvin")
+    found = ways(asked)
+    nested = way_features(question, asked, found).nested.tolist()
+    best = max(range(len(found)), key=lambda n: nested[n])
+    assert NAMES[found[best].ends[0]] == "Lom"
+
+
+def test_what_stands_between_is_known_by_its_name() -> None:
+    question = "Where is the dairy that Karvin has to thank situated?"
+    asked = dairy(question, "Karvin")
+    found = ways(asked)
+    told = dict(
+        zip([way.ends[0] for way in found], way_features(question, asked, found).told.tolist(), strict=True)
+    )
+    assert told[3] > 0.5
+
+
+def test_names_of_ends_say_what_they_are() -> None:
+    question = "On which lake does Lom Dairy lie?"
+    asked = dairy(question, "Lom Dairy")
+    found = ways(asked)
+    covers = dict(
+        zip([way.ends[0] for way in found], way_features(question, asked, found).covers.tolist(), strict=True)
+    )
+    assert covers[4] == 0.5 and covers[3] == 0.0
