@@ -177,11 +177,23 @@ def is_oblique(relation: Relation) -> bool:
     >>> is_oblique(Relation("x", "made from")), is_oblique(Relation("x", "made by"))
     (True, False)
     """
+    return any(after in _OBLIQUE for after in _after_participles(relation))
+
+
+def is_by(relation: Relation) -> bool:
+    """Whether a relation leads to who did something, as "built by" does."""
+    return _after_participles(relation)[-1:] == ["by"]
+
+
+def _after_participles(relation: Relation) -> list[str]:
+    """The words that follow a past participle in what a relation is called."""
     said = (relation.words or relation.label).lower().split()
-    return any(
-        after in _OBLIQUE and (word.endswith(("ed", "en", "wn")) or word in _present())
+    past = _present()
+    return [
+        after
         for word, after in zip(said, said[1:], strict=False)
-    )
+        if word.endswith(("ed", "en", "wn")) or word in past
+    ]
 
 
 def shares(text: str, graph: KnowledgeGraph, relation: int) -> bool:

@@ -11,6 +11,7 @@ from kgqa.operations.choosing import MOST_FACTS, Computed, Option, Reads, Thing,
 from kgqa.operations.lookup import Row, groups_of, ids, kinds_called, members_of
 from kgqa.operations.query import extreme_query
 from kgqa.operations.values import Value, is_date, is_plain, value_of
+from kgqa.operations.way_features import nouns_of
 from kgqa.types import NO, YES, Answer, KnowledgeGraph
 
 FEW = 6
@@ -27,6 +28,24 @@ _MEASURES = {
     **dict.fromkeys(_LENGTHS, ("length",)),
 }
 """Units of the values that an adjective compares; not of high and low, which ratings are too."""
+
+_SAME_SCALE = {
+    "light": "heavy",
+    "short": "long",
+    "cheap": "cost",
+    "dear": "cost",
+    "expensive": "cost",
+    "slow": "fast",
+    "small": "big",
+    "low": "high",
+    "shallow": "deep",
+    "narrow": "wide",
+    "near": "far",
+    "weak": "strong",
+    "cold": "hot",
+    "cool": "hot",
+}
+"""An adjective by another that its values are called after."""
 
 
 class _Scale(NamedTuple):
@@ -64,16 +83,16 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
     asked_again = _without_rivals(question.text, how, graph.labels(ids(entities[:1]))[0])
     told = [Option(e, s.rows[e], s.rows[e][-1].tail) for s in scales for e in [next(iter(s.rows))]]
     prior = [1.0 if len(scale.steps) == 1 else INDIRECT for scale in scales]
-    weights = choose(reader, [asked_again], told, question.text, prior)
-    best = max(range(len(scales)), key=lambda at: weights[at])
-    scale = scales[best]
-    low = how.low
-    if scale.dated and how.base in ("old", "young"):
-        low = how.base == "old"
-    order = sorted(
-        scale.values, key=lambda e: (scale.values[e].amount if low else -scale.values[e].amount, e)
-    )
-    if scale.values[order[0]].amount == scale.values[order[1]].amount:
+    called = [] if how.of_time else nouns_of(_SAME_SCALE.get(how.base, how.base))
+    said = " ".join([question.text, *called])
+    weights = choose(reader, [asked_again], told, said, prior)
+    for best in sorted(range(len(scales)), key=lambda at: -weights[at]):
+        scale = scales[best]
+        low = how.base == "old" if scale.dated and how.base in ("old", "young") else how.low
+        order = _in_order(scale, low)
+        if scale.values[order[0]].amount != scale.values[order[1]].amount:
+            break
+    else:  # by nothing is one ahead of all others
         return None
     winner = order[0]
     name, label = graph.names(ids([winner]))[0], graph.labels(ids([winner]))[0]
@@ -85,6 +104,11 @@ def compared(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> 
         text = YES if owner[winner] == 0 else NO
         return Computed(text, rows, query, weights[best])
     return Computed(label, rows, query, weights[best], name)
+
+
+def _in_order(scale: _Scale, low: bool) -> list[int]:
+    """The things by their values, the lowest or the highest first."""
+    return sorted(scale.values, key=lambda e: (scale.values[e].amount if low else -scale.values[e].amount, e))
 
 
 def _kinds_compared(graph: KnowledgeGraph, text: str, how: Asked) -> list[int]:

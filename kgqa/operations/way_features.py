@@ -13,11 +13,11 @@ from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
 from kgqa.graph.linking.person_names import people
 from kgqa.graph.retrieval.question_types import asked
-from kgqa.operations.choosing import alike, is_oblique
+from kgqa.operations.choosing import alike, is_by, is_oblique
 from kgqa.operations.lookup import is_kind
 from kgqa.operations.values import value_asked
 from kgqa.operations.ways import Way, between_in, kinds_in, mentioned_in, middle_of, sources_of
-from kgqa.types import NodeRole, Relation, Subgraph
+from kgqa.types import Link, NodeRole, Relation, Subgraph
 
 MOST_NAMES = 5
 """Ends of a way whose names are looked at."""
@@ -70,7 +70,9 @@ _MEASURES = frozenset(
 )
 _ASKING = re.compile(r"\b(?:what|which|whose) [\w-]+(?= (?:do|does|did|is|are|was|were)\b)", re.IGNORECASE)
 _NOUN_ASKED = re.compile(r"\b(?:what|which) ([\w-]+)", re.IGNORECASE)
+_BESIDE = re.compile(r"\b(?:what|which)\s+(?:[\w-]+\s+){0,2}$", re.IGNORECASE)
 _PLACES = frozenset({"location", "located", "place", "address"})
+_OWN = re.compile(r"['’]s ([\w' -]+)")
 _WHERE_IS = re.compile(r"\s*where (?:is|are|was|were)\b", re.IGNORECASE)
 _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 
@@ -111,6 +113,11 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
         node for node in mentioned if node in classes and subgraph.roles[node] == NodeRole.QUESTION
     }
     sources = sources_of(subgraph)
+    beside = {
+        link.node
+        for link in subgraph.links
+        if link.node in asked_kinds - set(sources) and _BESIDE.search(question[: link.start])
+    }
     rests = wordings(question, rest_of(question, subgraph, sources))
     rows = []
     inner, outer = nested_in(question, subgraph, sources)
@@ -127,18 +134,20 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
     does = {
         source: -1.0 if outer and doing[source] else _does(question, subgraph, source) for source in sources
     }
+    timed = asks_when_or_where(question)
     who = bool(re.search(r"\bwho(?:m|se)?\b", question, re.IGNORECASE))
     for way in found:
         relations = [subgraph.relations[relation] for relation, _ in way.steps]
-        if doing[way.source] and is_oblique(relations[0]):
+        by = timed and is_by(relations[0]) and (len(way.steps) == 1 or wanted.kind == "date")
+        if by or (doing[way.source] and is_oblique(relations[0])):  # its words mislead
             relations[0] = Relation(relations[0].name, "")
         said = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
         end_kinds = set().union(*(kinds.get(end, set()) for end in way.ends))
         named = " ".join([*(subgraph.labels[kind] for kind in end_kinds), *_called(question, subgraph, way)])
         last, forward = way.steps[-1]
         fits = 0.0
-        if asked_kinds - set(sources):
-            fits = 1.0 if end_kinds & asked_kinds else -1.0
+        if beside:
+            fits = 1.0 if end_kinds & beside else -1.0
         two = len(way.steps) > 1
         through = two and middle_of(subgraph, way) in between
         told = max(alike(rest, form) for form in _forms(relations) for rest in rests)
@@ -204,6 +213,15 @@ def is_measure(relation: Relation) -> bool:
     return not _MEASURES.isdisjoint(f"{relation.label} {relation.words}".lower().split())
 
 
+def nouns_of(word: str) -> list[str]:
+    """What the values are called that an adjective, a verb or an adverb asks for.
+
+    >>> nouns_of("heavy"), nouns_of("green")
+    (['weight', 'mass'], [])
+    """
+    return _NOUN_OF.get(word, "").split()
+
+
 def _other_measure(question: str) -> Callable[[Relation], bool]:
     """Whether a relation tells another measure than the question asks for: how heavy a thing is, not how tall."""
     own = {
@@ -219,15 +237,20 @@ def _other_measure(question: str) -> Callable[[Relation], bool]:
     return tells
 
 
+def asks_when_or_where(question: str) -> bool:
+    """Whether a time, a place or a reason is asked for, which whoever did something is none of."""
+    return _ADVERB.match(question) is not None
+
+
 def is_doing(question: str, subgraph: Subgraph, source: int) -> bool:
     """Whether it is asked of a thing who does something to it, or what it does to another: "Who makes Karvin?", "the
     maker of Karvin", "the dairy that makes Karvin", "What does the dairy make?"."""
     for link in subgraph.links:
         if link.part is NodeRole.QUESTION and link.node == source:
-            before, after = question[: link.start], question[link.end :]
+            before, after = _around(question, link)
             if _DONE_TO.match(before) and not re.search(r"\w", after):
                 return True
-            if _DOER_OF.search(before) or _ITS_DOER.match(after):
+            if _DOER_OF.search(before) or _ITS_DOER.match(after) or _BY.search(before):
                 return True
             if _DOES.search(before) and re.fullmatch(r"\s+\w+\W*", after) and not _ADVERB.match(before):
                 return True
@@ -239,7 +262,7 @@ def _does(question: str, subgraph: Subgraph, source: int) -> float:
     where that is done to it ("Who teaches Ada?"), 0 where its words do not tell."""
     for link in subgraph.links:
         if link.part is NodeRole.QUESTION and link.node == source:
-            before, after = question[: link.start], question[link.end :]
+            before, after = _around(question, link)
             if _BY.search(before) or (_DOES.search(before) and re.match(r"\s+\w", after)):
                 return 1.0
             if _DONE_TO.match(before) and not re.search(r"\w", after):
@@ -279,7 +302,7 @@ def nested_in(question: str, subgraph: Subgraph, sources: Sequence[int]) -> tupl
     for link in subgraph.links:
         if link.part is not NodeRole.QUESTION or link.node not in sources:
             continue
-        before, after = question[: link.start], question[link.end :]
+        before, after = _around(question, link)
         found = None
         if (match := _REDUCED.match(before)) and re.match(r"\s+\w", after):
             found = _split(match[1], match[2], after)
@@ -290,13 +313,33 @@ def nested_in(question: str, subgraph: Subgraph, sources: Sequence[int]) -> tupl
                 found = _split(match[1], f"{match[2]} {match[4]}", after, 0)
             else:
                 found = _split(match[1], match[2], after)
-        elif match := re.match(r"['’]s ([\w-]+)\b(.*)", after):
-            found = match[1], f"{before} {match[2]}"
+        elif match := _OWN.match(after):
+            found = _owned(before, match[1].split())
         if found and _content(found[0]):
             outer = _content(found[1]) or ("where" if _WHERE_IS.match(question) else "")
             if outer:
                 return _content(found[0]), outer
     return "", ""
+
+
+def _around(question: str, link: Link) -> tuple[str, str]:
+    """What stands before and after a name; the ending of a possessive stands after it."""
+    end = link.end
+    if question[link.start : end].endswith(("'s", "’s")):
+        end -= 2
+    return question[: link.start], question[end:]
+
+
+def _owned(before: str, said: list[str]) -> tuple[str, str] | None:
+    """The words about what is somebody's, and the words about that: "Where was Ann's boss born?"; "What is Ann's
+    phone number?" asks for the very thing."""
+    if re.search(r"\b(?:do|does|did)\b", before, re.IGNORECASE):  # the verb is still to come
+        return said[0], " ".join([before, *said[1:]])
+    if _content(before):
+        return " ".join(said), before
+    if len(said) > 1 and said[-1].endswith(("ed", "en", "wn", "rn")):
+        return " ".join(said[:-1]), said[-1]
+    return (" ".join(said), "") if _WHERE_IS.match(before) else None
 
 
 def _split(before: str, noun: str, after: str, verbs: int = 1) -> tuple[str, str]:

@@ -55,3 +55,27 @@ def test_what_there_is_most_of_may_be_a_kind_too(over, tmp_path) -> None:
     )
     path.write_text(facts + " :E1 a :Episode ; :partOf :Dune .", encoding="utf-8")
     assert over(open_graph(path)).ask("Which show has the most episodes?").text == "Gale"
+
+
+def test_an_adjective_is_compared_by_what_its_values_are_called(over, tmp_path) -> None:
+    path = tmp_path / "bikes.tsv"
+    facts = [
+        "head;relation;tail",
+        "Glide;price;749",
+        "Glide;weight;14",
+        "Strada;price;1899",
+        "Strada;weight;8",
+    ]
+    path.write_text("".join(fact.replace(";", "\t") + "\n" for fact in facts), encoding="utf-8")
+    ask = over(open_graph(path)).ask
+    assert ask("Which is lighter, Glide or Strada?").text == "Strada"
+    assert ask("Which is cheaper, Glide or Strada?").text == "Glide"
+
+
+def test_where_several_are_first_another_relation_is_compared(over, tmp_path) -> None:
+    path = tmp_path / "bikes.ttl"
+    facts = """@prefix : <http://b.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+    :A a :Bike ; :new "1990"^^xsd:gYear ; :releaseDate "2020-01-01"^^xsd:date .
+    :B a :Bike ; :new "1990"^^xsd:gYear ; :releaseDate "2021-01-01"^^xsd:date ."""
+    path.write_text(facts, encoding="utf-8")
+    assert over(open_graph(path)).ask("Which is the newest bike?").text == "B"

@@ -30,6 +30,9 @@ def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
         ("Who is the captain of the Gull?", ("", "")),
         ("Who built the Gull?", ("", "")),
         ("Where is the captain of the Gull?", ("captain", "where")),
+        ("Where is the Gull's captain?", ("captain", "where")),
+        ("Which songs were written by the Gull's captain?", ("captain", "songs written")),
+        ("What is the Gull's phone number?", ("", "")),
         ("What does the strait that the Gull crosses lead to?", ("strait crosses", "lead")),
         ("Where does the man who sails the Gull live?", ("man sails", "live")),
         ("Who owns the port in which the Gull lies?", ("port lies", "owns")),
@@ -37,6 +40,14 @@ def test_a_kind_beside_a_name_says_what_is_asked_for() -> None:
 )
 def test_a_thing_named_by_what_it_is_to_another(question: str, expected: tuple[str, str]) -> None:
     assert nested_in(question, said(question, "Gull"), [0]) == expected
+
+
+def test_the_ending_of_a_possessive_may_be_linked_with_the_name() -> None:
+    question = "Where was the Gull's captain born?"
+    asked = said(question, "Gull")
+    (link,) = asked.links
+    linked = replace(asked, links=(replace(link, end=link.end + 2),))
+    assert nested_in(question, linked, [0]) == ("captain", "born")
 
 
 def test_a_fact_has_the_doer_where_the_question_has_it() -> None:
@@ -117,6 +128,7 @@ def dairy(question: str, name: str) -> Subgraph:
         ("Who is the maker of Karvin?", 0.0),
         ("What is Karvin made from?", 1.0),
         ("Where do they make Karvin?", 1.0),
+        ("What is made by the owner of Karvin?", 0.0),
     ],
 )
 def test_who_makes_a_thing_is_not_told_by_what_it_is_made_from(question: str, told: float) -> None:
@@ -154,3 +166,26 @@ def test_names_of_ends_say_what_they_are() -> None:
         zip([way.ends[0] for way in found], way_features(question, asked, found).covers.tolist(), strict=True)
     )
     assert covers[4] == 0.5 and covers[3] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who produced Karvin?", 1.0),
+        ("When was Karvin produced?", 0.0),
+        ("Where is it produced, Karvin?", 0.0),
+    ],
+)
+def test_who_did_it_is_neither_time_nor_place(question: str, told: float) -> None:
+    asked = dairy(question, "Karvin")
+    found = ways(asked)
+    by_end = dict(
+        zip([way.ends[0] for way in found], way_features(question, asked, found).told.tolist(), strict=True)
+    )
+    assert by_end[2] == told
+
+
+def test_a_kind_in_a_clause_is_not_asked_for() -> None:
+    question = "Who sails the ship beside the Gull?"
+    asked = said(question, "Gull", "ship")
+    assert not way_features(question, asked, ways(asked)).fits.any()
