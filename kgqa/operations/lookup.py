@@ -134,7 +134,9 @@ def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
         ]
         wide |= {row.tail for row in rows}
         below += rows
-        layer = {row.head for row in rows} - wide - layer
+        # of a graph on the network not all facts of all things are asked for
+        narrower = {r.head for r in rows if not graph.is_remote or _narrows(graph.relations[r.relation])}
+        layer = narrower - wide - layer
         if not layer:
             break
     leaves = [row for row in below if row.head not in wide]

@@ -142,9 +142,11 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
         if by or (doing[way.source] and is_oblique(relations[0])):  # its words mislead
             relations[0] = Relation(relations[0].name, "")
         said = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
-        end_kinds = set().union(*(kinds.get(end, set()) for end in way.ends))
-        named = " ".join([*(subgraph.labels[kind] for kind in end_kinds), *_called(question, subgraph, way)])
         last, forward = way.steps[-1]
+        to_kind = forward and is_kind(subgraph.relations[last])
+        # of "which books" a narrower kind of book is none
+        end_kinds = set() if to_kind and beside else set().union(*(kinds.get(end, set()) for end in way.ends))
+        named = " ".join([*(subgraph.labels[kind] for kind in end_kinds), *_called(question, subgraph, way)])
         fits = 0.0
         if beside:
             fits = 1.0 if end_kinds & beside else -1.0
@@ -160,7 +162,7 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
                 told,
                 max(alike(f"{said} {named}", rest) for rest in rests),
                 two and not through,
-                kind if forward and is_kind(subgraph.relations[last]) else 0.0,
+                kind if to_kind else 0.0,
                 fits,
                 -6.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),

@@ -189,3 +189,17 @@ def test_a_kind_in_a_clause_is_not_asked_for() -> None:
     question = "Who sails the ship beside the Gull?"
     asked = said(question, "Gull", "ship")
     assert not way_features(question, asked, ways(asked)).fits.any()
+
+
+def test_a_narrower_kind_is_none_of_the_things_that_are_asked_for() -> None:
+    question = "Which ship sails to Port Ellin?"
+    asked = said(question, "Port Ellin", "ship")
+    edges = np.array(
+        [(0, 0, 2), (0, 2, 4), (4, 2, 3)], dtype=np.int32
+    )  # the Gull is a "1902", which is a ship
+    asked = replace(asked, edges=edges, weights=np.ones(3, dtype=np.float32))
+    found = ways(asked)
+    fits = dict(
+        zip([way.ends for way in found], way_features(question, asked, found).fits.tolist(), strict=True)
+    )
+    assert fits[(0,)] == 1 and fits[(4,)] == -1
