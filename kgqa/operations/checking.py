@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from kgqa.graph.linking.literals import BOOLEAN
 from kgqa.operations.asking import Asked
 from kgqa.operations.choosing import (
-    MOST_FACTS,
     MOST_READ,
     Computed,
     Option,
@@ -21,7 +20,7 @@ from kgqa.operations.choosing import (
     shares,
     without,
 )
-from kgqa.operations.lookup import Row, groups_of, ids, is_kind, kinds_of, rows_of
+from kgqa.operations.lookup import MOST_FACTS, Row, groups_of, ids, is_kind, kinds_of, rows_of
 from kgqa.operations.query import ask_query, joined_query
 from kgqa.types import NO, YES, Answer, KnowledgeGraph, Question
 

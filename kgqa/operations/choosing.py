@@ -16,8 +16,6 @@ from kgqa.types import Answer, Candidate, KnowledgeGraph, Link, NodeRole, Questi
 
 MOST_READ = 16
 """Relations that are read against the question."""
-MOST_FACTS = 2_000
-"""Facts of a concept that are asked for, in each direction."""
 ALIKE = 3.0
 """Weight of the words that question and facts share, beside the reader's log-probability."""
 _OBLIQUE = frozenset({"from", "of", "with", "in", "into", "at", "on", "for", "during", "under"})

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kgqa.operations.asking import Asked
-from kgqa.operations.choosing import MOST_FACTS, Computed, Option, Reads, Thing, choose
-from kgqa.operations.lookup import Row, groups_of, ids, kinds_called, members_of
+from kgqa.operations.choosing import Computed, Option, Reads, Thing, choose
+from kgqa.operations.lookup import MOST_FACTS, Row, groups_of, ids, kinds_called, members_of
 from kgqa.operations.query import extreme_query
 from kgqa.operations.values import Value, is_date, is_plain, value_of
 from kgqa.operations.way_features import nouns_of

@@ -11,7 +11,6 @@ from kgqa.graph.linking.literals import BOOLEAN
 from kgqa.graph.linking.person_names import people
 from kgqa.operations.asking import Asked
 from kgqa.operations.choosing import (
-    MOST_FACTS,
     Computed,
     Option,
     Reads,
@@ -23,23 +22,24 @@ from kgqa.operations.choosing import (
     without,
 )
 from kgqa.operations.lookup import (
+    MOST_FACTS,
     Group,
     Row,
+    are_cut_off,
     groups_of,
     ids,
     is_kind,
     kinds_called,
     kinds_of,
     members_of,
+    most_counted,
     rows_of,
 )
 from kgqa.operations.query import count_query, members_query, value_query
 from kgqa.operations.values import is_count, value_of
-from kgqa.operations.way_features import is_measure
+from kgqa.operations.way_features import MOST_NAMES, is_measure
 from kgqa.types import YES, Answer, Candidate, KnowledgeGraph
 
-MOST_NAMES = 5
-"""Ends of a relation whose names are looked at."""
 _PEOPLE = re.compile(r"people|persons?", re.IGNORECASE)
 _KINDS = frozenset({"kind", "type", "sort", "class", "category"})
 SINGLE = 0.4
@@ -55,13 +55,16 @@ def counted(reader: Reads, answer: Answer, how: Asked, things: list[Thing]) -> C
     inside = [t for t in things if how.noun[0] <= t.start < how.noun[1]]
     anchors = _without_kinds(graph, [e for t in things if t not in inside for e in t.entities])
     nouns = {e for t in inside for e in t.entities}
-    groups = groups_of(graph, anchors, MOST_FACTS)
+    limit = most_counted(graph)
+    groups = groups_of(graph, anchors, limit)
     if not groups:
         anchors = [e for t in inside for e in t.entities]
         if not question.passage_text and (members := _members(graph, question.text, how, inside)) is not None:
             return members
         nouns = set()
-        groups = groups_of(graph, anchors, MOST_FACTS)
+        groups = groups_of(graph, anchors, limit)
+    if are_cut_off([row for group in groups for row in group.rows], anchors, limit):
+        return None  # a number of some of them is none of all
     numbers, others = _split(graph, groups)
     if question.passage_text:  # how many there were of what it tells is no count of facts
         others = []

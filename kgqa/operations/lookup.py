@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +21,10 @@ _IS_A = re.compile(
 )
 
 _NARROWS = re.compile(r"(?:is )?an? (?:kind|type) of|(?:sub ?class|kind|type) of|broader(?: term)?")
-MOST = 2_000
-"""Facts of a kind that are asked for, in each direction."""
+MOST_FACTS = 2_000
+"""Facts of a concept that are asked for, in each direction."""
+MOST_COUNTED = 50_000
+"""The same where they are counted and the graph is at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,17 @@ def groups_of(graph: KnowledgeGraph, anchors: Sequence[int], limit: int | None =
     return groups
 
 
+def most_counted(graph: KnowledgeGraph) -> int:
+    """Facts of a concept that are asked for, in each direction, where all there are must be known."""
+    return MOST_FACTS if graph.is_remote else MOST_COUNTED
+
+
+def are_cut_off(rows: Sequence[Row], entities: Collection[int], limit: int) -> bool:
+    """Whether there may be further facts of one of the entities than those that were asked for up to a limit."""
+    known = [Counter(ends) for ends in zip(*((row.head, row.tail) for row in rows), strict=True)]
+    return any(times[entity] >= limit for times in known for entity in entities)
+
+
 def kinds_of(graph: KnowledgeGraph, things: Sequence[int]) -> dict[int, list[list[Row]]]:
     """For each kind that a thing is of, over up to `DEEPEST` steps: for each such thing the facts that say so."""
     above: dict[int, list[Row]] = {}
@@ -124,14 +137,16 @@ def kinds_of(graph: KnowledgeGraph, things: Sequence[int]) -> dict[int, list[lis
 
 def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
     """The facts that say of things that they are of one of the kinds, or of a narrower one, over up to `DEEPEST` steps;
-    none of the narrower kinds themselves where anything is of them."""
+    none of the narrower kinds themselves where anything is of them. Nothing where there may be further ones."""
+    limit = most_counted(graph)
     below: list[Row] = []
     wide: set[int] = set()
     layer = set(kinds)
     for _ in range(DEEPEST):
-        rows = [
-            r for r in rows_of(graph, layer, MOST) if r.tail in layer and is_kind(graph.relations[r.relation])
-        ]
+        found = rows_of(graph, layer, limit)
+        if are_cut_off(found, layer, limit):
+            return []
+        rows = [r for r in found if r.tail in layer and is_kind(graph.relations[r.relation])]
         wide |= {row.tail for row in rows}
         below += rows
         # of a graph on the network not all facts of all things are asked for
@@ -150,7 +165,7 @@ def kinds_called(graph: KnowledgeGraph, noun: str) -> list[int]:
     wanted = lemma(said[-1].lower())
     labels = graph.labels(ids(range(graph.entity_count)))
     named = [e for e, label in enumerate(labels) if label and lemma(label.split()[-1].lower()) == wanted]
-    kinds = {row.tail for row in rows_of(graph, named, MOST) if is_kind(graph.relations[row.relation])}
+    kinds = {row.tail for row in rows_of(graph, named, MOST_FACTS) if is_kind(graph.relations[row.relation])}
     return [entity for entity in named if entity in kinds]
 
 

@@ -2,6 +2,7 @@ import pyoxigraph
 import pytest
 
 from kgqa.graph.opening import open_graph
+from kgqa.operations import lookup
 from kgqa.types import Source
 
 
@@ -70,3 +71,15 @@ def test_the_query_counts_the_same(tmp_path, over) -> None:
     store = pyoxigraph.Store()
     store.load(MENU, format=pyoxigraph.RdfFormat.TURTLE)
     assert [row[0].value for row in store.query(answer.evidence.query)] == ["2"]
+
+
+def test_many_things_are_all_counted_and_too_many_are_not(tmp_path, over, monkeypatch) -> None:
+    lines = [f':s{n} a :Ship ; rdfs:label "Ship {n}" .' for n in range(2_100)]
+    head = "@prefix : <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+    (tmp_path / "fleet.ttl").write_text(
+        "\n".join([head, ':Ship rdfs:label "ship" .', *lines]), encoding="utf-8"
+    )
+    reader = over(open_graph(tmp_path / "fleet.ttl"))
+    assert reader.ask("How many ships are there?").text == "2100"
+    monkeypatch.setattr(lookup, "MOST_COUNTED", 2_000)
+    assert reader.ask("How many ships are there?").text != "2000"
