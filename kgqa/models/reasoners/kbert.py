@@ -37,9 +37,11 @@ class KBert(Reasoner):
         super().__init__(stepper, settings)
         takes = inspect.signature(stepper.encoder.forward).parameters
         config: Any = stepper.encoder.config
-        relative = config.model_type.startswith("deberta")
+        relative = any(hasattr(config, f"relative_attention{kind}") for kind in ("", "_num_buckets"))
         if stepper.causal or relative or "position_ids" not in takes:
             raise InputError("k-bert needs a bidirectional encoder with absolute positions, such as electra")
+        if config._attn_implementation not in ("eager", "sdpa"):  # flash attention knows no mask per pair
+            stepper.encoder.set_attn_implementation("sdpa")  # type: ignore[operator]
         self.labels = LabelEncoder(stepper, self.hidden_size)
 
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
@@ -50,12 +52,15 @@ class KBert(Reasoner):
         last = stepper.max_tokens - 1  # a branch at the end of a full row stays on the last position
         segments = torch.zeros_like(ids)
         segments[:, :width] = tokens.token_type_ids
+        kind: torch.dtype = stepper.encoder.dtype  # type: ignore[assignment]
+        # added to the scores: eager attention would add a boolean mask too, as 0 and 1
+        mask = torch.zeros_like(visible, dtype=kind).masked_fill(~visible, torch.finfo(kind).min)
         hidden = stepper.walk(
             tokens,
             input_ids=ids,
             token_type_ids=segments,
             position_ids=positions.clamp(max=last) + stepper.first_position,
-            attention_mask=visible.unsqueeze(1),
+            attention_mask=mask.unsqueeze(1),
         )[:, :width]
         nodes = self.labels(stepper, batch.graph)[batch.graph.node_label]
         summary = stepper.summary(hidden, tokens)

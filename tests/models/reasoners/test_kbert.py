@@ -1,7 +1,12 @@
+from dataclasses import replace
+
+import pytest
 import torch
 
 from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.variants import EncoderSettings as Sizes
+from kgqa.models.encoders.variants import build_encoder
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.kbert import KBert
 from kgqa.types import Example, Link, NodeRole, Passage, Question, Subgraph
@@ -10,8 +15,6 @@ QUESTION = Question("what did i dig with", passage=Passage("he has the trowel"))
 
 
 def test_branches_hang_on_their_mention(tokenizer, encoder, digging) -> None:
-    from dataclasses import replace
-
     graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
     reasoner = KBert(Stepper(encoder), ReasonerSettings(name="k-bert"))
     batch = Collator(tokenizer)([Example(QUESTION)], [[graph]]).batch
@@ -25,6 +28,37 @@ def test_branches_hang_on_their_mention(tokenizer, encoder, digging) -> None:
     assert visible[0, width, mention] and visible[0, width].sum() == 6
 
 
+@pytest.mark.parametrize("attention", ["eager", "sdpa", "flash_attention_2"])
+def test_branches_are_seen_by_their_mention_alone(attention: str, tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    torch.manual_seed(0)
+    network = build_encoder(Sizes(variant="electra", **sizes), tokenizer.get_vocab_size()).eval()  # type: ignore[arg-type]
+    network.config._attn_implementation = attention
+    stepper = Stepper(network)
+    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
+    other = replace(graph, labels=tuple(label.replace("flowers", "bee") for label in graph.labels))
+    batches = [Collator(tokenizer)([Example(QUESTION)], [[g]]).batch for g in (graph, other, Subgraph())]
+    with torch.no_grad():
+        told, said_otherwise, bare = (reasoner(stepper, batch).tokens[0] for batch in batches)
+    mention = batches[0].tokens.input_ids[0].tolist().index(tokenizer.token_to_id("trowel"))
+    others = [place for place in range(len(told)) if place != mention]
+    assert not torch.allclose(told[mention], said_otherwise[mention])
+    assert torch.equal(told[others], said_otherwise[others])
+    assert torch.allclose(told[others], bare[others], atol=1e-6)
+
+
+def test_training_reads_as_serving_does(tokenizer, encoder, digging) -> None:  # type: ignore[no-untyped-def]
+    graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
+    batch = Collator(tokenizer)([Example(QUESTION)], [[graph]]).batch
+    reasoner, read = KBert(Stepper(encoder), ReasonerSettings(name="k-bert")).eval(), []
+    with torch.no_grad():
+        for attention in ("eager", "sdpa"):
+            encoder.set_attn_implementation(attention)
+            read.append(reasoner(Stepper(encoder), batch).tokens)
+    assert torch.allclose(*read, atol=1e-5)
+
+
 def test_without_facts_it_is_the_plain_encoder(tokenizer, encoder) -> None:
     stepper = Stepper(encoder)
     reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
@@ -34,11 +68,7 @@ def test_without_facts_it_is_the_plain_encoder(tokenizer, encoder) -> None:
 
 
 def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
     from kgqa.models.collation.reading import ReadingSettings
-    from kgqa.models.encoders.variants import EncoderSettings as Sizes
-    from kgqa.models.encoders.variants import build_encoder
 
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     network = build_encoder(
@@ -61,8 +91,6 @@ def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None: 
 
 
 def test_it_is_told_what_every_reasoner_is_told_of_the_tokens(tokenizer, encoder, vectors, digging) -> None:  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
     stepper = Stepper(encoder, vectors.size)
     torch.nn.init.normal_(stepper.clues.weight)
     reasoner = KBert(stepper, ReasonerSettings(name="k-bert", word_size=vectors.size)).eval()
