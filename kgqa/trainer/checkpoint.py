@@ -29,9 +29,14 @@ def save_checkpoint(
     """Write the checkpoint `name` (latest, best, stable) of a run.
 
     The files go to a fresh folder; then the pointer `<name>.json` is replaced, so that it names a whole
-    checkpoint at every moment. Older folders are removed last.
+    checkpoint at every moment. Older folders are removed last, that of the same step among them.
+
+    Raises:
+        InputError: what names an earlier checkpoint is damaged.
     """
     target = folder / f"{name}-{state['step']:08d}"
+    if target == find_checkpoint(folder, name):
+        target = target.with_name(f"{target.name}-again")
     part = folder / f"{target.name}.part"
     for leftover in (part, target):
         shutil.rmtree(leftover, ignore_errors=True)

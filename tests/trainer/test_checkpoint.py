@@ -1,9 +1,11 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from kgqa.trainer import checkpoint
 from kgqa.trainer.checkpoint import OPTIMIZER, find_checkpoint, load_checkpoint, load_weights, save_checkpoint
 from kgqa.trainer.optimizer import build_optimizers
 from kgqa.trainer.recipe import TrainerSettings
@@ -61,6 +63,26 @@ def test_a_half_written_checkpoint_is_never_named(tmp_path: Path, monkeypatch: p
         save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 2})
     found = find_checkpoint(tmp_path)
     assert found and found.name == "latest-00000001" and (found / OPTIMIZER).exists()
+
+
+def test_saving_a_step_again_never_leaves_the_run_without_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, optimizers = trained("adamw")
+    save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 1})
+    write = checkpoint.save_file
+
+    def look(*arguments: Any, **options: Any) -> None:
+        found = find_checkpoint(tmp_path)
+        assert found and (found / OPTIMIZER).exists()
+        write(*arguments, **options)
+
+    monkeypatch.setattr(checkpoint, "save_file", look)
+    for number in range(3):
+        save_checkpoint(tmp_path, "latest", model, optimizers, {"step": 1, "number": number})
+        found = find_checkpoint(tmp_path)
+        assert found and load_checkpoint(found, model, optimizers)["number"] == number
+    assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 1
 
 
 def test_another_models_checkpoint_is_refused(tmp_path: Path) -> None:
