@@ -68,6 +68,7 @@ SUB_ROOMS = {
     "objectives": {"base": 0, "pretraining": 1, "finetuning": 1, "distillation": 2},
     "trainer": {
         "recipe": 0,
+        "fingerprint": 0,
         "checkpoint": 0,
         "utilisation": 0,
         "optimizer": 1,

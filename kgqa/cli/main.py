@@ -393,6 +393,7 @@ def run() -> None:
     except MemoryError:
         print("kgqa: not enough memory; give a smaller input", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("kgqa: stopped; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == 130:  # what typer makes of KeyboardInterrupt
+            print("kgqa: interrupted; the same command goes on", file=sys.stderr)
+        raise

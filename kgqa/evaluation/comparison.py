@@ -22,12 +22,13 @@ from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, rank_of_gold
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.trainer.data.mixture import DataSettings, Part
+from kgqa.trainer.data.mixture import DataSettings, Part, data_hashes
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, located
 from kgqa.trainer.finetuning.preparing import prepare
-from kgqa.trainer.recipe import load_resolved, save_recipe
-from kgqa.types import Answer, Example, InputError, KnowledgeGraph, Question, Subgraph
+from kgqa.trainer.fingerprint import claim
+from kgqa.trainer.recipe import save_recipe
+from kgqa.types import Answer, Example, KnowledgeGraph, Question, Subgraph
 
 ROWS: dict[str, dict[str, str]] = {
     "text-only": {"reasoner": "text-only", "words": ""},
@@ -113,7 +114,9 @@ def compare(
         InputError: `folder` was made by another recipe.
         KeyboardInterrupt: a signal ended a training; the same call goes on from there.
     """
-    _claim(folder, recipe)
+    columns = [located(column) for column in recipe.columns]
+    claim(folder, recipe, **data_hashes([*map(located, recipe.data), *columns]))
+    save_recipe(recipe, folder / "recipe.json")
     tests: list[tuple[Part, KnowledgeGraph]] | None = None
     # what does not learn gives the same with every seed
     cells = [(row, seed) for row in rows for seed in (seeds if ROWS[row] else seeds[:1])]
@@ -129,7 +132,6 @@ def compare(
             if result.interrupted:
                 raise KeyboardInterrupt
         if tests is None:
-            columns = [located(column) for column in recipe.columns]
             tests = [(prepare(c, recipe, cache_folder("subgraphs")), open_graph(c.graph)) for c in columns]
         found: list[Outcome] = []
         for part, graph in tests:
@@ -218,15 +220,6 @@ def _recipe_of(recipe: ComparisonRecipe, row: str, seed: int) -> AnsweringRecipe
             "trainer": recipe.trainer.model_copy(update={"seed": seed}),
         }
     )
-
-
-def _claim(folder: Path, recipe: ComparisonRecipe) -> None:
-    """Refuse to mix runs of two recipes in one table."""
-    path = folder / "recipe.json"
-    if path.exists() and load_resolved(path, ComparisonRecipe) != recipe:
-        raise InputError(f"{folder}: holds runs of another recipe; name another folder with --out")
-    folder.mkdir(parents=True, exist_ok=True)
-    save_recipe(recipe, path)
 
 
 def parameters(export: Path) -> int:

@@ -131,6 +131,10 @@ class _Run:
         self.fetch = Ahead(batches).get if self.accelerator.device.type != "cpu" else _at_once(batches)
         self.progress = Progress()
         self.stopping = False
+        self._signalled, self._seen = (
+            False,
+            0,
+        )  # a signal, and tokens, that the other processes do not know of yet
 
     def train(self, resume: bool) -> TrainResult:
         found = find_checkpoint(self.folder) if resume else None
@@ -226,7 +230,7 @@ class _Run:
                 self.accelerator.backward(loss.total / accumulate)
             for key, value in {"loss": loss.total.detach(), **loss.parts}.items():
                 parts[key] = parts.get(key, 0.0) + torch.as_tensor(value).detach() / accumulate
-            self.progress.tokens += count_tokens(batch) * ranks
+            self._seen += count_tokens(batch)
         norm = self.accelerator.clip_grad_norm_(self.objective.parameters(), settings.clip or math.inf)
         for optimizer in self.wrapped:
             optimizer.step()
@@ -234,20 +238,25 @@ class _Run:
         return parts, norm
 
     def _agree(self) -> None:
-        """Let all processes follow the first one's clock and signals, so that they stop at the same step."""
+        """Let all processes know the first one's clock, any one's signal and all tokens: they stop at the same step."""
         if self.accelerator.num_processes == 1:
-            return
-        from accelerate.utils import broadcast
-
-        own = torch.tensor([self.progress.seconds, float(self.stopping)], dtype=torch.float64)
-        seconds, stopping = broadcast(own.to(self.accelerator.device)).tolist()
-        self.progress.seconds, self.stopping = seconds, bool(stopping)
+            self.stopping, self.progress.tokens = self._signalled, self.progress.tokens + self._seen
+        else:
+            own = [self.progress.seconds * self.main, float(self._signalled), float(self._seen)]
+            shared = torch.tensor(own, dtype=torch.float64, device=self.accelerator.device)
+            self.progress.seconds, stopping, seen = self.accelerator.reduce(shared).tolist()
+            self.stopping, self.progress.tokens = bool(stopping), self.progress.tokens + int(seen)
+        self._seen = 0
 
     def _evaluate(self, board: Any) -> None:
         assert self.evaluate
         self.objective.eval()
         with torch.no_grad(), self.accelerator.autocast():
             figures = self.evaluate(self.objective)
+        if self.accelerator.num_processes > 1:  # the first one's, or patience would end at different steps
+            from accelerate.utils import broadcast_object_list
+
+            (figures,) = broadcast_object_list([figures])
         self.objective.train()
         progress, name = self.progress, self.settings.best_metric
         progress.metrics = figures
@@ -301,7 +310,7 @@ class _Run:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         def stop(_number: int, _frame: Any) -> None:
-            self.stopping = True
+            self._signalled = True
 
         kinds = (signal.SIGTERM, signal.SIGINT)
         try:

@@ -85,10 +85,19 @@ def test_a_stopped_training_leaves_no_outcome(
 
 
 def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Path) -> None:
-    other = recipe.model_copy(update={"reading": recipe.reading.model_copy(update={"max_nodes": 9})})
-    (tmp_path / "recipe.json").write_text(other.model_dump_json())
-    with pytest.raises(InputError, match="another recipe"):
-        compare(recipe, lambda _: None, lambda *_: None, tmp_path, rows=[], seeds=[])
+    def made(recipe: ComparisonRecipe) -> None:
+        compare(recipe, lambda _: None, lambda *_: None, tmp_path / "runs", rows=[], seeds=[])
+
+    made(recipe)
+    (tmp_path / "runs" / "fused-0").mkdir()
+    (tmp_path / "runs" / "fused-0" / "outcomes.json").write_text("[]")
+    made(recipe)
+    with pytest.raises(InputError, match="max_nodes=100, the recipe says 9"):
+        made(recipe.model_copy(update={"reading": recipe.reading.model_copy(update={"max_nodes": 9})}))
+    asked = tmp_path / "open.jsonl"
+    asked.write_text(asked.read_text().replace("trowel", "spade"))
+    with pytest.raises(InputError, match="questions="):
+        made(recipe)
 
 
 def test_every_reasoner_and_every_ablation_has_its_row() -> None:

@@ -182,6 +182,38 @@ def test_bf16_and_a_loss_gone_wrong(tmp_path: Path) -> None:
         train(Broken(), Numbers(), settings(), tmp_path / "n")
 
 
+TWO = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_loop import *
+
+class Uneven:
+    steps_per_epoch = 4
+    def __getitem__(self, step):
+        return torch.ones(8 + 24 * (step % 2), 16)
+
+how = {"max_steps": None, "max_tokens": 128 * 40, "evaluate_every_steps": 3, "save_every_minutes": 1e-9}
+rank, stop_at = int(os.environ["RANK"]), int(sys.argv[3])
+toy = Toy(stop_at if rank else None)
+result = train(toy, Uneven(), settings(**how), Path(sys.argv[2]), evaluate=lambda _: {"loss": 1.0 + rank})
+told = [result.steps, result.tokens, result.interrupted, result.best]
+(Path(sys.argv[2]) / f"told-{rank}.json").write_text(json.dumps(told))
+"""
+
+
+def test_two_processes_stop_together_and_go_on(tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(TWO)
+    told = []
+    for stop_at in ("3", "0"):
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+        command += [str(tmp_path / "two.py"), str(Path(__file__).parent), str(tmp_path), stop_at]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert run.returncode == 0, run.stderr
+        assert "destroy_process_group" not in run.stderr
+        told += [json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)]
+    assert told == [[3, 3 * 640, True, 1.0]] * 2 + [[8, 8 * 640, False, 1.0]] * 2
+
+
 def test_tensorboard_gets_what_the_log_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[tuple[str, int]] = []
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kgqa.trainer.loop import TrainResult
 
 
 def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
@@ -20,8 +24,8 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
 
     recipe = load_recipe(path, overrides, AnsweringRecipe)
     folder = out or Path("runs") / recipe.name
-    train_reader(recipe, folder)
-    print(f"the reader is in {folder / 'export'}; ask it with: kgqa ask ... --model {folder / 'export'}")
+    if _done(train_reader(recipe, folder)):
+        print(f"the reader is in {folder / 'export'}; ask it with: kgqa ask ... --model {folder / 'export'}")
 
 
 def _tables(path: Path) -> set[str]:
@@ -39,7 +43,9 @@ def _train_classifier(path: Path, overrides: list[str], out: Path | None) -> Non
 
     recipe = load_recipe(path, overrides, TaskRecipe)
     folder = out or Path("runs") / recipe.name
-    _, figures = train_task(recipe, folder)
+    result, figures = train_task(recipe, folder)
+    if not _done(result):
+        return
     told = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
     print(f"the classifier is in {folder / 'export'}{': ' * bool(told)}{told}")
     print(f"use it with: kgqa predict IN.jsonl OUT.jsonl --model {folder / 'export'}")
@@ -56,10 +62,20 @@ def pretrain_recipe(path: Path, overrides: list[str], out: Path | None = None) -
     loaded = load_recipe(path, overrides, PretrainingRecipe)
     folder = out or Path("runs") / loaded.name
     result = run_recipe(loaded, folder)
-    if int(os.environ.get("RANK", "0")):  # one of several processes: the first one speaks
+    if not _done(result):
         return
-    state = "interrupted; the same command goes on" if result.interrupted else "done"
     print(
-        f"{state}: {result.steps:,} steps, {result.tokens:,} tokens, {result.minutes:.1f} minutes, "
+        f"done: {result.steps:,} steps, {result.tokens:,} tokens, {result.minutes:.1f} minutes, "
         f"loss {result.loss:.3f}; the encoder is in {folder / 'export'}"
     )
+
+
+def _done(result: TrainResult) -> bool:
+    """Whether a training is done and this process, the first of several, is to say so.
+
+    Raises:
+        KeyboardInterrupt: a signal ended it.
+    """
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return os.environ.get("RANK", "0") == "0"

@@ -99,11 +99,12 @@ def write_corpus(
     *,
     held_out: float = 0.005,
     shard_tokens: int = 1 << 24,
+    made_of: Mapping[str, object] | None = None,
 ) -> Corpus:
     """Tokenize documents into shards of uint16 ids, one stream a split, documents and sentences marked.
 
     The folder appears whole or not at all. `manifest.json` tells tokens and documents of each source;
-    the tokenizer stands beside it.
+    the tokenizer stands beside it, and `made_of` is kept in it as it is.
 
     Raises:
         InputError: the vocabulary does not fit 16 bits, or the sources hold no text.
@@ -133,6 +134,7 @@ def write_corpus(
         "cls": tokenizer.token_to_id(CLS),
         "sep": tokenizer.token_to_id(SEP),
         "sources": counts,
+        "made_of": dict(made_of or {}),
         "splits": {split: writer.close() for split, writer in writers.items()},
     }
     if not writers["train"].total:

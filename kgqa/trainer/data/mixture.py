@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
+from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.rereading import training_choices
@@ -27,6 +28,7 @@ from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.fingerprint import fingerprint
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17
@@ -35,6 +37,7 @@ SCHEDULED_STEPS = 1 << 17
 
 WORLDS = "worlds"
 """Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
+MADE_UP = ("synthesis", "plain-reading", "aligned", WORLDS)
 
 
 class DataSettings(BaseModel):
@@ -215,17 +218,23 @@ def sentences(settings: DataSettings) -> Iterator[str]:
             yield from document
 
 
-def check_data(mixture: Iterable[DataSettings]) -> None:
-    """Read the first example of every data set, so that one that is missing is said at once.
+def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
+    """Hashes of the questions, texts and graphs of which a mixture is made; what is made up follows from these.
 
     Raises:
-        InputError: a data set or graph is not there.
+        InputError: one of them is not there.
     """
+    sets = [s for s in mixture if s.name not in MADE_UP]
+    texts = [text for settings in mixture for text in settings.texts]
     for settings in mixture:
         if settings.name == "aligned":
             next(sentences(settings), None)
-        elif settings.name not in ("synthesis", "plain-reading", WORLDS):
-            next(iter(load_dataset(settings.name)), None)
+    graphs = dict.fromkeys(settings.graph for settings in mixture if settings.graph != "none")
+    return {
+        "questions": fingerprint(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
+        "texts": fingerprint(map(Path, texts)),
+        "graphs": fingerprint(open_graph(graph).hash for graph in graphs),
+    }
 
 
 def split_off(part: Part, share: float) -> tuple[Part, Part]:

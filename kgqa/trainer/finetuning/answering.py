@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import cache_folder
+from kgqa.assets import cache_folder, expanded, find_encoder, find_model
 from kgqa.models.collation.collate import Collator
-from kgqa.models.reader import CARD, Reader, read_card, save_reader
+from kgqa.models.reader import Reader, save_reader
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import load_entities
 from kgqa.models.vectors.word_vectors import FILE as WORDS
@@ -19,29 +19,14 @@ from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.trainer.checkpoint import find_checkpoint, load_weights
 from kgqa.trainer.data.held_out import measure
-from kgqa.trainer.data.mixture import MixedBatches, check_data, in_order, split_off
+from kgqa.trainer.data.mixture import MixedBatches, data_hashes, in_order, split_off
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.finetuning.starting import build
 from kgqa.trainer.finetuning.teaching import load_teacher
+from kgqa.trainer.fingerprint import claim, weights_of
 from kgqa.trainer.loop import TrainResult, swap_folder, train
 from kgqa.types import InputError
-
-_FREE = frozenset(
-    f"trainer.{key}"
-    for key in (
-        "max_steps",
-        "max_minutes",
-        "max_tokens",
-        "log_every_steps",
-        "save_every_minutes",
-        "evaluate_every_steps",
-        "patience",
-        "threads",
-        "compile",
-    )
-) | {"name"}
-"""Settings that may differ when a run goes on."""
 
 
 def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
@@ -54,12 +39,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
-    if resume:
-        check_settings(recipe, folder / "export")
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
     located = recipe.located()
-    check_data(located.data)
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
         if recipe.reasoner.name != "ernie":
@@ -72,6 +54,14 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     if words is not None:
         sized = recipe.reasoner.model_copy(update={"word_size": words.size})
         recipe = recipe.model_copy(update={"reasoner": sized})
+    if resume:
+        weights = [
+            find_encoder(recipe.encoder.folder),
+            *map(Path, filter(None, (located.words, located.entities))),
+        ]
+        if recipe.teacher:
+            weights.append(find_model(expanded(recipe.teacher)))
+        claim(folder, recipe, weights=weights_of(weights), **data_hashes(located.data))
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.data]
     longest = min(recipe.reading.max_tokens, reader.stepper.max_tokens)
@@ -115,30 +105,3 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         load_weights(best, objective)
         swap_folder(folder / "export", objective.export)
     return result
-
-
-def check_settings(recipe: AnsweringRecipe, exported: Path) -> None:
-    """Raise InputError where a run's folder holds a reader of other settings, which would be returned as it is.
-
-    Budgets may grow, and what changes nothing about the reader may change.
-    """
-    if not (exported / CARD).exists():
-        return
-    earlier = _flat(read_card(exported).get("recipe", {}))
-    for key, value in _flat(json.loads(recipe.model_dump_json())).items():
-        if key in earlier and earlier[key] != value and key not in _FREE:
-            raise InputError(
-                f"{exported.parent}: holds a reader of {key}={earlier[key]!r}, the recipe says {value!r}; "
-                "take another --out, or remove the folder"
-            )
-
-
-def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Settings by their dotted names."""
-    if not isinstance(values, dict):
-        return {prefix.rstrip("."): values}
-    return {
-        key: value
-        for name, inner in values.items()
-        for key, value in _flat(inner, f"{prefix}{name}.").items()
-    }

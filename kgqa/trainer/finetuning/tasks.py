@@ -32,6 +32,7 @@ from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
+from kgqa.trainer.fingerprint import claim, fingerprint, weights_of
 from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
@@ -134,6 +135,8 @@ def train_task(
     labels = labels_of(rows, settings.kind)
     torch.manual_seed(recipe.trainer.seed)
     encoder, source = load_encoder(recipe.encoder)
+    weights = [source, *([Path(expanded(settings.teacher))] if settings.teacher else [])]
+    claim(folder, recipe, examples=fingerprint(rows), weights=weights_of(weights))
     stepper = Stepper(encoder)
     if settings.auxiliary and not stepper.causal:
         raise InputError("task.auxiliary: only causal encoders (GPT) guess the next token; leave it out")

@@ -18,6 +18,7 @@ from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
 from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, thinned, write_corpus
 from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
+from kgqa.trainer.fingerprint import claim, fingerprint, flat, refuse_other, weights_of
 from kgqa.trainer.loop import TrainResult, seed_everything, train
 from kgqa.trainer.pretraining.assemble import (
     OBJECTIVES,
@@ -144,6 +145,7 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
     given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
     if given:
         check_special_tokens(given, data_path(settings.folder or ""))
+    made_of = _made_of(data) | ({} if given else flat(settings.model_dump(mode="json"), "tokenizer."))
     if not (target / "manifest.json").exists():
         tokenizer = given or train_tokenizer(
             (
@@ -154,11 +156,23 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
             kind=settings.kind,
             lowercase=settings.lowercase,
         )
-        write_corpus(open_documents(data), tokenizer, target, held_out=data.held_out)
-    tokenizer = load_tokenizer(target)
+        write_corpus(open_documents(data), tokenizer, target, held_out=data.held_out, made_of=made_of)
+    tokenizer, corpus = load_tokenizer(target), Corpus(target)
     if given and given.get_vocab() != tokenizer.get_vocab():
         raise InputError(f"{target}: was written with another tokenizer; name another folder in data.corpus")
-    return Corpus(target), tokenizer
+    remedy = "name another folder in data.corpus, or remove this one"
+    refuse_other(target, corpus.manifest.get("made_of", {}), made_of, remedy)
+    return corpus, tokenizer
+
+
+def _made_of(data: CorpusSettings) -> dict[str, object]:
+    """What decides the shards: each source's share and, where it is still there, its content."""
+    paths = {name: _existing(data_path(data.folder), name) for name in data.sources}
+    if data.facts:
+        paths["facts"] = data_path(data.facts)
+    found = {f"{name}.hash": fingerprint([path]) for name, path in paths.items() if path.is_file()}
+    shares = {"sources": data.sources, "facts_share": data.facts_share if data.facts else 0.0}
+    return found | flat({**shares, "names": sorted(paths), "held_out": data.held_out})
 
 
 def word_insides(tokenizer: Tokenizer) -> torch.Tensor:
@@ -197,11 +211,14 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
-    folder.mkdir(parents=True, exist_ok=True)
-    save_recipe(recipe, folder / "recipe.json")
     with PartialState(cpu=not torch.cuda.is_available()).local_main_process_first():
         corpus, tokenizer = prepare_corpus(recipe, folder)
     batches = open_batches(recipe, corpus)
+    if resume:
+        weights = weights_of(data_path(name) for name in (recipe.start, recipe.objective.teacher) if name)
+        claim(folder, recipe, corpus=fingerprint([corpus.folder / "manifest.json"]), weights=weights)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_recipe(recipe, folder / "recipe.json")
 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)

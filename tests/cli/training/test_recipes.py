@@ -75,6 +75,29 @@ def test_one_of_several_processes_speaks(
         assert out.startswith(said) and bool(out) == bool(said)
 
 
+def test_a_signal_ends_a_training_with_its_own_code_and_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgqa.cli import main
+    from kgqa.trainer.finetuning import answering, tasks
+    from kgqa.trainer.pretraining import encoder as pretraining
+
+    stopped = pretraining.TrainResult(tmp_path, 1, 1, 0.0, 1.0, interrupted=True)
+    monkeypatch.setattr(pretraining, "run_recipe", lambda *_: stopped)
+    monkeypatch.setattr(answering, "train_reader", lambda *_: stopped)
+    monkeypatch.setattr(tasks, "train_task", lambda *_: (stopped, {}))
+    (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
+    (tmp_path / "reader.toml").write_text('[[data]]\nname = "synthesis"\n')
+    (tmp_path / "task.toml").write_text('[task]\nkind = "pair"\ntrain = "x"\n')
+    for command in (["pretrain", "toy"], ["train", "reader"], ["train", "task"]):
+        monkeypatch.setattr("sys.argv", ["kgqa", command[0], str(tmp_path / f"{command[1]}.toml")])
+        with pytest.raises(SystemExit) as ended:
+            main.run()
+        said = capsys.readouterr()
+        assert ended.value.code == 130
+        assert "interrupted; the same command goes on" in said.err and not said.out
+
+
 def test_unknown_keys_are_named(tmp_path: Path) -> None:
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
     with pytest.raises(InputError, match="did you mean 'variant'"):

@@ -59,7 +59,13 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
     assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
     vectors.save(tmp_path / "words" / "words.safetensors")
-    train_reader(recipe.model_copy(update={"words": str(tmp_path / "words")}), tmp_path / "told")
+    worded = recipe.model_copy(update={"words": str(tmp_path / "words")})
+    train_reader(worded, tmp_path / "told")
+    longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
+    assert train_reader(worded.model_copy(update=longer), tmp_path / "told").steps == 5
+    questions.write_text(questions.read_text().replace("dig", "hoe"))
+    with pytest.raises(InputError, match="questions="):
+        train_reader(worded, tmp_path / "told")
     told = Answerer.load(str(tmp_path / "told" / "export"), str(tools_file))
     assert told.reader.settings.word_size == told.collator.words.size == 8
     assert told.answer(Question("What did I dig with?")).model == "toy"

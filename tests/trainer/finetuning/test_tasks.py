@@ -99,6 +99,17 @@ def test_what_cannot_be_learnt_from_is_said() -> None:
         labels_of([Labelled("a", label="x")], "sentence")
 
 
+def test_other_labels_are_not_answered_by_an_earlier_run(tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
+    told = recipe("sentence", encoder, tmp_path, epochs=1)
+    train_task(told, tmp_path / "run")
+    train_task(recipe("sentence", encoder, tmp_path, epochs=2), tmp_path / "run")
+    path = tmp_path / "sentence.jsonl"
+    path.write_text(path.read_text().replace('"no"', '"never"'))
+    with pytest.raises(InputError, match="examples="):
+        train_task(told, tmp_path / "run")
+
+
 def test_a_teacher_is_learnt_from_in_two_stages(tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
     train_task(recipe("sentence", encoder, tmp_path, epochs=12), tmp_path / "teacher")

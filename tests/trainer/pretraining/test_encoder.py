@@ -90,6 +90,24 @@ def test_another_tokenizer_is_refused(recipe: PretrainingRecipe, tmp_path: Path)
         prepare_corpus(recipe.model_copy(update={"tokenizer": tokenizer}), tmp_path / "a")
 
 
+def test_other_text_rates_or_shards_are_not_taken_for_these(
+    recipe: PretrainingRecipe, tmp_path: Path
+) -> None:
+    shared = recipe.model_copy(
+        update={"data": recipe.data.model_copy(update={"corpus": str(tmp_path / "corpus")})}
+    )
+    run_recipe(shared, tmp_path / "run")
+    faster = shared.trainer.model_copy(update={"learning_rate": 1e-3})
+    with pytest.raises(InputError, match="learning_rate=0.005"):
+        run_recipe(shared.model_copy(update={"trainer": faster}), tmp_path / "run")
+    fewer = shared.data.model_copy(update={"sources": {"days": 0.5}})
+    with pytest.raises(InputError, match="sources.days=1.0, the recipe says 0.5"):
+        run_recipe(shared.model_copy(update={"data": fewer}), tmp_path / "new")
+    (tmp_path / "days.txt").write_text((tmp_path / "days.txt").read_text().replace("spoon", "ladle"))
+    with pytest.raises(InputError, match="days.hash"):
+        run_recipe(shared, tmp_path / "run")
+
+
 @pytest.mark.parametrize("objective", ["nsp", "sop"])
 def test_pairs_from_the_corpus(recipe: PretrainingRecipe, objective: str, tmp_path: Path) -> None:
     changed = recipe.model_copy(
