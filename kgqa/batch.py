@@ -5,7 +5,7 @@ Legend of dimensions, used in every shape comment:
   T tokens of a row                        H hidden size
   N nodes of all rows together (ragged)    E edges of all rows together
   U distinct labels in the batch           K tokens of a label
-  M mention tokens aligned to nodes
+  M mention tokens aligned to nodes       C candidates that are scored: branches of rows, or rows of their own
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class TokenBatch(Movable):
         None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/collation/overlap_features.py`
     )
     part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
+    branch: Tensor | None = None  # (B, T) int64: 0 in the trunk, k in the row's k-th branch
+    position: Tensor | None = None  # (B, T) int64: each branch goes on from the trunk's end
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,21 @@ class Gold(Movable):
 
 
 @dataclass(frozen=True)
+class BranchBatch(Movable):
+    """The branches of all rows: each holds a possible answer that is read beside the row's trunk."""
+
+    row: Tensor  # (C,) int64 row 0..B-1, ascending
+    number: Tensor  # (C,) int64 its number in `TokenBatch.branch`, from 1
+    choice: Tensor  # (C,) int64 which choice of the question it holds, -1 where it holds a concept
+    node: Tensor  # (C,) int64 node of the concept it holds, -1 where it holds none
+
+
+@dataclass(frozen=True)
 class QABatch(Movable):
-    """A batch of questions, ready for a reasoner."""
+    """A batch of questions, ready for a reasoner.
+
+    Choices have rows of their own or, where `branches` are given, branches of one row.
+    """
 
     tokens: TokenBatch
     graph: GraphBatch
@@ -127,6 +142,14 @@ class QABatch(Movable):
     passage_mask: Tensor  # (B, T) bool: tokens an answer span may use
     num_questions: int
     gold: Gold | None = None
+    branches: BranchBatch | None = None
+
+    @property
+    def scored(self) -> tuple[Tensor, Tensor]:
+        """Question and choice, (C,) each, of everything that the choice head scores."""
+        if self.branches is None:
+            return self.question, self.choice
+        return self.question[self.branches.row], self.branches.choice
 
     @property
     def num_rows(self) -> int:
@@ -145,6 +168,7 @@ class Fused(Movable):
     attention: Tensor | None = None  # (E,) weight of each fact in the message passing, for explanation
     paths: Tensor | None = None  # (N, hops) the reasoner's own path to a node: e ahead, E + e back, -1 none
     path_weight: Tensor | None = None  # (N,) share of the node's reading that this path carries
+    branches: Tensor | None = None  # (C, H) mean state of each branch's tokens
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,8 @@ class Example:
     """A question with its gold answer. A question without any gold is one that cannot be answered.
 
     `choice` is an index into `question.choices`, `spans` are character ranges of the passage (any one is
-    right), `concepts` are accepted surface forms of the answer concept (any one is right), `verdict` is what
-    the passage says to a yes/no question.
+    right), `concepts` are accepted surface forms of the answer concept (any one is right), `verdict` is the
+    answer to a yes/no question.
     """
 
     question: Question
@@ -121,9 +121,9 @@ class Example:
         """Where the gold answer stands."""
         if self.choice is not None:
             return Source.CHOICE
-        if self.spans or self.verdict is not None:
+        if self.spans or (self.verdict is not None and self.question.passage):
             return Source.PASSAGE
-        return Source.KNOWLEDGE if self.concepts else Source.NONE
+        return Source.KNOWLEDGE if self.concepts or self.verdict is not None else Source.NONE
 
     @property
     def golds(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from kgqa.batch import Fused, Loss, Movable, QABatch
+from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
+from kgqa.models.reasoners.base import scatter_mean
 from kgqa.types import InputError, NodeRole
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class Reader(nn.Module):
     def forward(self, batch: QABatch) -> Scores:
         """Scores of all heads."""
         fused = self.reasoner(self.stepper, batch)
+        if batch.branches is not None and batch.tokens.branch is not None:
+            means = branch_means(fused.tokens, batch.tokens.branch, batch.branches)
+            fused = replace(fused, branches=means)
         span = self.span(fused, batch)
         association = self.association if batch.tokens.word_vector is not None else None
         concept = self.concept(fused, batch)
@@ -119,6 +123,14 @@ class Reader(nn.Module):
             if count:
                 parts[name] = value.detach() / count
         return Loss(total, parts, batch.num_questions)
+
+
+def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tensor:
+    """Mean state (C, H) of the tokens (B, T, H) of each branch."""
+    most = int(branch.max()) + 1
+    place = torch.arange(len(branch), device=branch.device).unsqueeze(1) * most + branch  # (B, T)
+    means = scatter_mean(tokens.flatten(0, 1), place.flatten(), len(branch) * most)
+    return means[branches.row * most + branches.number]
 
 
 def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from kgqa.batch import Gold, GraphBatch, QABatch, TokenBatch
+from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
 from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of
+from kgqa.models.collation.mentions import mention_places, mentions_of_row
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.collation.person_masking import Anybody, Pieces
 from kgqa.models.collation.reading import ReadingSettings
@@ -65,7 +65,7 @@ class Collator:
         words: WordVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
-        self.facts = reading.facts
+        self.facts, self.branches = reading.facts, reading.branches
         self.entities, self.words = entities, words
         self.max_tokens, self.stride = reading.max_tokens, reading.stride
         self.max_label_tokens = max_label_tokens
@@ -94,6 +94,8 @@ class Collator:
     def _add(
         self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
     ) -> None:
+        if self.branches:
+            return self._add_branched(parts, index, example, graphs, with_gold)
         question = example.question
         asked, asked_words = self._read(question.text)
         passage, passage_words = self._read(question.passage_text)
@@ -104,19 +106,8 @@ class Collator:
             if choice is not None:
                 chosen, chosen_words = self._read(self._with_facts(choice, graph), told_apart=True)
             features = overlap_features(asked_words, chosen_words, passage_words)
-            places = {
-                part: sorted(
-                    (token, order, link.node)
-                    for order, link in enumerate(graph.links)
-                    if link.part is part
-                    for token in _covering(pieces, link.start, link.end)
-                )
-                for part, pieces in (
-                    (NodeRole.QUESTION, asked),
-                    (NodeRole.CHOICE, chosen or Pieces([], [])),
-                    (NodeRole.PASSAGE, passage),
-                )
-            }
+            texts = {NodeRole.QUESTION: asked, NodeRole.PASSAGE: passage}
+            places = mention_places(graph, texts if chosen is None else {**texts, NodeRole.CHOICE: chosen})
             windows = self._windows(asked, chosen, passage)
             if not with_gold and len(windows) * len(choices) > MAX_ROWS:
                 raise InputError(
@@ -140,22 +131,53 @@ class Collator:
                 if features:
                     parts.features.append(self._laid_out(features, left, right))
                 room = self.max_tokens // 2
-                seen = (
-                    (NodeRole.QUESTION, question_at, 0, room),
-                    (NodeRole.CHOICE, choice_at, 0, room // 2),
-                    (NodeRole.PASSAGE, passage_at - left, left, right),
-                )
-                first_node = parts.first_nodes[row] + 1
-                parts.mentions += [
-                    (row, at + token, first_node + node)
-                    for order, token, node, at in sorted(
-                        (order, token, node, at)
-                        for part, at, least, end in seen
-                        for token, order, node in _between(places[part], least, end)
-                    )
-                ]
+                seen = {
+                    NodeRole.QUESTION: (question_at, 0, room),
+                    NodeRole.CHOICE: (choice_at, 0, room // 2),
+                    NodeRole.PASSAGE: (passage_at - left, left, right),
+                }
+                parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
                 if with_gold:
                     parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
+
+    def _add_branched(
+        self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
+    ) -> None:
+        """A row for each window of the passage: its trunk, question and passage, then a branch for each choice."""
+        question = example.question
+        asked, passage = self._encode(question.text), self._encode(question.passage_text)
+        own = graphs if len(graphs) > 1 else [graphs[0]] * len(question.choices)
+        graph = graphs[0] if len(graphs) == 1 else Subgraph()
+        most = self.max_tokens // 4
+        told = [self._with_facts(choice, of) for choice, of in zip(question.choices, own, strict=True)]
+        choices = [self._encode(text).ids[:most] for text in told]
+        places = mention_places(graph, {NodeRole.QUESTION: asked, NodeRole.PASSAGE: passage})
+        windows = self._windows(asked, None, passage)
+        if not with_gold and len(windows) * max(len(choices), 1) > MAX_ROWS:
+            raise InputError(
+                f"the passage has {len(passage.ids):,} tokens, with {len(choices)} choices too many to read; "
+                "pass the part that matters"
+            )
+        for left, right in windows:
+            ids, segments, question_at, _, passage_at = self._row(asked, None, passage, left, right)
+            row = parts.add_row(index, -1, ids, segments, passage, passage_at, left, graph)
+            trunk = len(ids)
+            branch, position = [0] * trunk, list(range(trunk))
+            for number, text in enumerate(choices, start=1):
+                parts.branches.append((row, number, number - 1, -1))
+                ids += [*text, self.separator]
+                branch += [number] * (len(text) + 1)
+                position += range(trunk, trunk + len(text) + 1)
+            segments += [0] * (len(ids) - trunk)
+            parts.branch.append(branch)
+            parts.position.append(position)
+            seen = {
+                NodeRole.QUESTION: (question_at, 0, self.max_tokens // 2),
+                NodeRole.PASSAGE: (passage_at - left, left, right),
+            }
+            parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
+            if with_gold:
+                parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
 
     def _row(
         self, asked: Pieces, chosen: Pieces | None, passage: Pieces, left: int, right: int
@@ -233,13 +255,17 @@ class Collator:
 
     def _pack(self, parts: Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
         longest = max(len(ids) for ids in parts.ids)
-        width = max(longest, min(-(-longest // ROUND) * ROUND, self.max_tokens))
+        width = -(-longest // ROUND) * ROUND
+        width = width if self.branches else max(longest, min(width, self.max_tokens))
         tokens = TokenBatch(
             _pad(parts.ids, width, self.pad),
             _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
             _pad(parts.segments, width, 0),
             **self._pack_features(parts.features, width),
+            branch=_pad(parts.branch, width, 0) if self.branches else None,
+            position=_pad(parts.position, width, 0) if self.branches else None,
         )
+        branches = torch.tensor(parts.branches, dtype=torch.long).reshape(-1, 4).unbind(1)
         passage_mask = _pad([[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
         rows = tuple(
@@ -272,6 +298,7 @@ class Collator:
             passage_mask,
             len(examples),
             gold,
+            BranchBatch(*branches) if self.branches else None,
         )
         return Collated(batch, rows, tuple(examples))
 
@@ -368,25 +395,6 @@ def _pad(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
         if row:
             padded[i, : len(row)] = torch.tensor(row)
     return padded
-
-
-def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
-    """Tokens that overlap the character range, at most four. Offsets rise, so the first is found by halving."""
-    found: list[int] = []
-    for token in range(
-        bisect_right(encoding.offsets, start, key=lambda offset: offset[1]), len(encoding.offsets)
-    ):
-        left, right = encoding.offsets[token]
-        if left >= end or len(found) == 4:
-            break
-        if right > left:
-            found.append(token)
-    return found
-
-
-def _between(places: Sequence[tuple[int, int, int]], least: int, end: int) -> Sequence[tuple[int, int, int]]:
-    """Of (token, order, node), sorted, those whose token is in the range."""
-    return places[bisect_left(places, (least,)) : bisect_left(places, (end,))]
 
 
 def _gold_tokens(

@@ -23,6 +23,8 @@ class ReadingSettings(BaseModel):
     """Tokens that neighbouring windows share."""
     facts: int = Field(0, ge=0, le=8)
     """Paths of facts that are told in words beside each choice (Xu et al., 2021); 0 tells none."""
+    branches: bool = False
+    """Whether question and passage are read once, with a branch for each choice; else each choice has a row."""
     reread: int = Field(0, ge=0, le=20)
     """Best candidates of an open question that are read again, each with its facts; 0 leaves the first order."""
     relevance: str = ""

@@ -42,6 +42,9 @@ class Parts:
         self.mentions: list[tuple[int, int, int]] = []
         self.features: list[list[NDArray[np.float32]]] = []
         self.spans: list[tuple[int, int]] = []
+        self.branch: list[list[int]] = []
+        self.position: list[list[int]] = []
+        self.branches: list[tuple[int, int, int, int]] = []  # row, number, choice, node
         self._nodes = 0
         self._edges = 0
 

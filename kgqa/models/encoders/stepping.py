@@ -38,6 +38,17 @@ def first_position(encoder: nn.Module) -> int:
     return 0 if padding is None else padding + 1
 
 
+def visible(branch: Tensor, attention_mask: Tensor) -> Tensor:
+    """Who sees whom, (B, T, T): all see the trunk, a branch itself too (Liu et al., 2020, section 3.4)."""
+    seen = (branch.unsqueeze(1) == 0) | (branch.unsqueeze(1) == branch.unsqueeze(2))
+    return seen & attention_mask.bool().unsqueeze(1)
+
+
+def additive(seen: Tensor) -> Tensor:
+    """A mask (B, 1, T, T) to be added to attention scores: of a boolean one implementations differ."""
+    return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, -1e4).unsqueeze(1)
+
+
 class Stepper(nn.Module):
     """An encoder that can be walked: `walk`, `summary`, `embedding`, and its sizes.
 
@@ -90,6 +101,8 @@ class Stepper(nn.Module):
             handles = [self.embedding.register_forward_hook(lambda _m, _i, output: output + told)]
         if visit is not None:
             handles += self._visits(visit)
+        if "position_ids" in inputs and self._bias is not None:
+            handles += self._biased(inputs["position_ids"])
         try:
             hidden: Tensor = self.encoder(**inputs).last_hidden_state
             return hidden
@@ -100,7 +113,11 @@ class Stepper(nn.Module):
     def inputs(self, tokens: TokenBatch, **instead: Tensor) -> dict[str, Tensor]:
         """What the encoder is given for `tokens`, (B, T) each; segments only where it knows some."""
         inputs = {"input_ids": tokens.input_ids, "attention_mask": tokens.attention_mask.long()}
-        inputs |= {"token_type_ids": tokens.token_type_ids, **instead}
+        inputs |= {"token_type_ids": tokens.token_type_ids}
+        if tokens.branch is not None and tokens.position is not None:
+            inputs["attention_mask"] = additive(visible(tokens.branch, tokens.attention_mask))
+            inputs["position_ids"] = tokens.position + self.first_position
+        inputs |= instead
         if not self._takes_segments:
             del inputs["token_type_ids"]
         return inputs
@@ -126,6 +143,21 @@ class Stepper(nn.Module):
             return type(output)((look(output[0]), *output[1:]))
 
         return [layer.register_forward_hook(hook) for layer in self.layers]
+
+    @property
+    def _bias(self) -> Any:
+        """MPNet's layer stack, which adds a bias for the distance of two tokens to what they attend with."""
+        stack = getattr(self.encoder, "encoder", None)
+        return stack if hasattr(stack, "relative_attention_bias") else None
+
+    def _biased(self, positions: Tensor) -> list[RemovableHandle]:
+        """Let the layers read distances off `positions` (B, T); by itself MPNet counts tokens as they stand."""
+        distance = positions.unsqueeze(1) - positions.unsqueeze(2)  # (B, T, T)
+        bias = self._bias.relative_attention_bias(self._bias.relative_position_bucket(distance))
+        bias = bias.permute(0, 3, 1, 2).contiguous()  # (B, heads, T, T)
+        return [
+            layer.register_forward_pre_hook(lambda _m, given: (*given[:2], bias)) for layer in self.layers
+        ]
 
     def summary(self, hidden: Tensor, tokens: TokenBatch) -> Tensor:
         """State (B, H) of the token that has seen all others: the first, or the last of a causal encoder."""

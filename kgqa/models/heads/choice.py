@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Fused, QABatch
+from kgqa.batch import BranchBatch, Fused, QABatch
 from kgqa.models.collation.collate import Collated
 from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, NodeRole, Source
@@ -31,7 +31,9 @@ class ChoiceHead(Head):
         self.known = nn.Parameter(torch.zeros(2))
 
     def forward(self, fused: Fused, batch: QABatch, concept: Tensor | None = None) -> Tensor:
-        """Score of each row, (B,), given the nodes' scores, (N,), where they are known."""
+        """Score (C,) of each row, or of each branch, given the nodes' scores, (N,), where they are known."""
+        if batch.branches is not None:
+            return self._of_branches(fused, batch.branches, concept)
         joint = torch.cat([fused.summary, fused.pooled], dim=-1)
         score: Tensor = (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
         if concept is None:
@@ -41,8 +43,17 @@ class ChoiceHead(Head):
         best = score.new_full((batch.num_rows,), -1e4).scatter_reduce(0, row, concept[chosen], "amax")
         return score + torch.where(best > -1e4, self.known[0] * best + self.known[1], 0.0)
 
+    def _of_branches(self, fused: Fused, branches: BranchBatch, concept: Tensor | None) -> Tensor:
+        assert fused.branches is not None
+        joint = torch.cat([fused.branches, fused.pooled[branches.row]], dim=-1)
+        score: Tensor = (self.text(fused.branches) + self.graph_out(self.graph(joint))).squeeze(-1).float()
+        if concept is None:
+            return score
+        known = self.known[0] * concept[branches.node.clamp(min=0)] + self.known[1]
+        return score + torch.where(branches.node >= 0, known, 0.0)
+
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
-        """Cross-entropy () of scores (B,) over the choices of each question that has a gold choice; their number."""
+        """Cross-entropy () of scores (C,) over the choices of each question that has a gold choice; their number."""
         gold = batch.gold
         assert gold is not None
         asked = gold.choice >= 0
@@ -52,12 +63,13 @@ class ChoiceHead(Head):
         return F.cross_entropy(each[asked], gold.choice[asked], reduction="sum"), int(asked.sum())
 
     def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:
-        """Choices by scores (B,), best first; a choice read in several windows counts with its best one."""
+        """Choices by scores (C,), best first; a choice read in several windows counts with its best one."""
         best: list[dict[int, float]] = [{} for _ in collated.examples]
-        for row, value in zip(collated.rows, scores.tolist(), strict=True):
-            if row.choice >= 0:
-                seen = best[row.question]
-                seen[row.choice] = max(value, seen.get(row.choice, value))
+        question, number = (part.tolist() for part in collated.batch.scored)
+        for asked, choice, value in zip(question, number, scores.tolist(), strict=True):
+            if choice >= 0:
+                seen = best[asked]
+                seen[choice] = max(value, seen.get(choice, value))
         answers = []
         for example, found in zip(collated.examples, best, strict=True):
             weights = torch.tensor([found[c] for c in sorted(found)] or [0.0]).softmax(0).tolist()
@@ -69,11 +81,10 @@ class ChoiceHead(Head):
 
 
 def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
-    """Score of each choice, (Q, C): its best window's; -1e4 where a question has fewer choices."""
-    most = int(batch.choice.max()) + 1
-    place = (
-        batch.question * (most + 1) + batch.choice
-    )  # rows without a choice fall into a column of their own
-    place = torch.where(batch.choice < 0, batch.question * (most + 1) + most, place)
+    """Score of each choice, (Q, choices): its best window's; -1e4 where a question has fewer choices."""
+    question, choice = batch.scored
+    most = int(choice.max()) + 1
+    # what is no choice falls into a column of its own
+    place = question * (most + 1) + torch.where(choice < 0, most, choice)
     best = scores.new_full((batch.num_questions * (most + 1),), -1e4).scatter_reduce(0, place, scores, "amax")
     return best.view(batch.num_questions, most + 1)[:, :most]

@@ -32,7 +32,8 @@ class Gate(nn.Module):
         self.scale, self.shift = 1.0, (0.0,) * self.classes
 
     def forward(self, fused: Fused, batch: QABatch, *, span_margin: Tensor, best_concept: Tensor) -> Tensor:
-        """Scores (Q, C) of `GATED`, then yes and no; without a passage only knowledge and none can be chosen.
+        """Scores (Q, C) of `GATED`, then yes and no; without a passage it cannot be chosen and, where choices have rows
+        of their own, neither yes nor no.
 
         `span_margin` (Q,) is that of `SpanHead`, `best_concept` (Q, 2) that of `ConceptHead`.
         """
@@ -42,7 +43,8 @@ class Gate(nn.Module):
         has_passage = row_mean(batch.passage_mask.any(1).float(), batch) > 0
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
         forbidden[:, 0] = ~has_passage
-        forbidden[:, FIRST_VERDICT:] = ~has_passage.unsqueeze(-1)
+        if batch.branches is None:
+            forbidden[:, FIRST_VERDICT:] = ~has_passage.unsqueeze(-1)
         return scores.masked_fill(forbidden, -1e4)
 
     def calibrate(self, scale: float = 1.0, shift: Sequence[float] = ()) -> None:

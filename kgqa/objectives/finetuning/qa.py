@@ -39,9 +39,9 @@ class QA(Objective):
         return self.reader.loss(batch)
 
     def log_probabilities(self, batch: QABatch) -> list[Tensor]:
-        """What SiFT keeps steady: log-probabilities of gate (Q, C), choices (B,) and span ends (B, T, 2)."""
+        """What SiFT keeps steady: log-probabilities of gate (Q, C), choices and span ends (B, T, 2)."""
         scores = self.reader(batch)
-        choice = segment_softmax(scores.choice, batch.question, batch.num_questions)
+        choice = segment_softmax(scores.choice, batch.scored[0], batch.num_questions)
         return [scores.gate.log_softmax(-1), choice.clamp(min=1e-9).log(), scores.span.log_softmax(1)]
 
     def export(self, folder: Path) -> None:

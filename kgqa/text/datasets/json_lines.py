@@ -26,7 +26,7 @@ def read_examples(path: Path) -> Iterator[Example]:
     """Questions with answers from JSON lines, the fields of `read_questions` and the gold answer as one of
 
     - `"choice"`: index (from 0), letter or text of the right choice;
-    - `"verdict"`: true or false, for a question that the passage answers with yes or no;
+    - `"verdict"`: true or false, for a question that is answered with yes or no;
     - `"span": [start, end]`: characters of the passage, half-open;
     - `"answer": "..."` or `"answers": ["...", ...]`, any of them right: with choices, the text of the right
       one; else a stretch of the passage where it stands there verbatim, else a concept. An empty list means
@@ -61,10 +61,8 @@ def _example(row: dict[str, Any], where: str, default_id: str) -> Example:
     if source is not None and source not in set(Source):
         raise InputError(f"{where}: unknown source {source!r}; write one of {', '.join(Source)}")
     if row.get("verdict") is not None:
-        if not isinstance(row["verdict"], bool) or not question.passage or question.choices:
-            raise InputError(
-                f'{where}: "verdict" is true or false, for a question about a passage without choices'
-            )
+        if not isinstance(row["verdict"], bool) or question.choices:
+            raise InputError(f'{where}: "verdict" is true or false, for a question without choices')
         return Example(question, kind=kind, verdict=row["verdict"])
     if row.get("choice") is not None:
         return Example(question, choice=_choice(question, row["choice"], where), kind=kind)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kgqa.text.datasets import commonsense
 from kgqa.text.datasets.files import read_lines, read_text, rows_of
 from kgqa.types import Example, InputError, Passage, Question, Span
 
@@ -216,29 +217,12 @@ def _piqa(path: Path, labels: Path) -> Iterator[Example]:
         yield Example(Question(row["goal"], choices, None, str(number)), choice=int(label))
 
 
-def _social(path: Path) -> Iterator[Example]:
-    """Social IQa (Sap et al., 2019)."""
-    for number, row in rows_of(path):
-        choices = (row["answerA"], row["answerB"], row["answerC"])
-        question = Question(row["question"], choices, Passage(row["context"]), str(number))
-        yield Example(question, choice="ABC".index(row["correct"]))
-
-
 def _cosmos(path: Path) -> Iterator[Example]:
     """Cosmos QA (Huang et al., 2019)."""
     for row in csv.DictReader(read_lines(path)):
         choices = tuple(row[f"answer{i}"] for i in range(4))
         question = Question(row["question"], choices, Passage(row["context"]), row["id"])
         yield Example(question, choice=int(row["label"]))
-
-
-def _csqa2(path: Path) -> Iterator[Example]:
-    """CommonsenseQA 2.0 (Talmor et al., 2021): statements and questions to be answered with yes or no."""
-    for _, row in rows_of(path):
-        choices = ("yes", "no")
-        yield Example(
-            Question(row["question"], choices, None, row["id"]), choice=choices.index(row["answer"])
-        )
 
 
 def _arc(path: Path) -> Iterator[Example]:
@@ -269,6 +253,12 @@ def _per_split(read: Reader, name: str, files: Sequence[tuple[str, str]]) -> dic
     return {f"{name}-{split}": _at(read, file) for split, file in files}
 
 
+_COMVE = (("train", "comve/train.csv"), ("dev", "comve/dev.csv"))
+_CREAK = (("train", "creak/train.jsonl"), ("dev", "creak/dev.jsonl"))
+_CSQA2 = (("train", "csqa2/CSQA2_train.jsonl"), ("dev", "csqa2/CSQA2_dev.jsonl"))
+_E_CARE = (("train", "ecare/train.jsonl"), ("dev", "ecare/dev.jsonl"))
+_RIDDLES = (("train", "riddlesense/rs_train.jsonl"), ("dev", "riddlesense/rs_dev.jsonl"))
+_STRATEGY = (("train", "strategyqa/train.jsonl"), ("dev", "strategyqa/dev.jsonl"))
 _CSQA = (("train", "csqa/train.jsonl"), ("dev", "csqa/dev.jsonl"))
 _MCSCRIPT = (("train", "mcscript/train-data.xml"), ("dev", "mcscript/dev-data.xml"))
 _OPENBOOK = (("train", "openbookqa/train.jsonl"), ("dev", "openbookqa/dev.jsonl"))
@@ -296,10 +286,22 @@ READERS: dict[str, Reader] = {
     "qasc-dev": _at(_qasc, "qasc/dev.qasc.json"),
     "piqa-train": _piqa_at("train_ih"),
     "piqa-dev": _piqa_at("valid"),
-    "socialiqa-dev": _at(_social, "socialiqa/socialiqa_dev.jsonl"),
+    "socialiqa-train": _at(commonsense.social, "socialiqa/train.jsonl"),
+    "socialiqa-dev": _at(commonsense.social, "socialiqa/socialiqa_dev.jsonl"),
+    "winogrande-train": _at(commonsense.winogrande, "winogrande/train_l.jsonl"),
+    "winogrande-dev": _at(commonsense.winogrande, "winogrande/dev.jsonl"),
+    **_per_split(_labelled, "riddlesense", _RIDDLES),
+    **_per_split(commonsense.e_care, "e-care", _E_CARE),
+    **_per_split(commonsense.comve_sense, "comve-sense", _COMVE),
+    **_per_split(commonsense.comve_reasons, "comve-reasons", _COMVE),
+    **_per_split(commonsense.creak, "creak", _CREAK),
+    "creak-contrast": _at(commonsense.creak, "creak/contrast_set.jsonl"),
+    **_per_split(commonsense.strategy, "strategyqa", _STRATEGY),
+    "snli-dev": _at(commonsense.inference, "nli/snli.dev.csv"),
+    "mnli-dev": _at(commonsense.inference, "nli/mnli.dev.csv"),
+    "boolq-unanswerable": _at(commonsense.boolq_unanswerable, "boolq/boolq_3l_dev_IDK.jsonl"),
     "cosmosqa-dev": _at(_cosmos, "cosmosqa/valid.csv"),
-    "csqa2-train": _at(_csqa2, "csqa2/CSQA2_train.jsonl"),
-    "csqa2-dev": _at(_csqa2, "csqa2/CSQA2_dev.jsonl"),
+    **_per_split(commonsense.csqa2, "csqa2", _CSQA2),
     **{
         f"arc-{level.lower()}-{split}": _at(_arc, f"arc/ARC-{level}.{split}.json")
         for level in ("Easy", "Challenge")

@@ -25,6 +25,8 @@ class EncoderSettings(BaseModel):
     """Dropout inside the encoder; None keeps its own. 0 is a fifth faster on a CPU."""
     freeze_words: bool = False
     """Leave the word embeddings as they are."""
+    freeze_layers: int = Field(0, ge=0)
+    """Leave so many first layers, and what lies below, as they are: a step takes less time (Lee et al., 2019)."""
 
 
 class AnsweringRecipe(BaseModel):

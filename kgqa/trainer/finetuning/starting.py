@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from kgqa.assets import find_encoder
+from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reader import CARD, Reader, load_reader
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, EncoderSettings
@@ -35,6 +36,12 @@ def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
     )
     if settings.freeze_words:
         encoder.get_input_embeddings().requires_grad_(False)
+    if settings.freeze_layers:
+        for name, parameter in encoder.named_parameters():
+            if "embed" in name or "relative_attention_bias" in name:
+                parameter.requires_grad_(False)
+        for layer in Stepper(encoder).layers[: settings.freeze_layers]:
+            layer.requires_grad_(False)
     return encoder, folder
 
 
