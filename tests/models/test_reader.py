@@ -6,6 +6,7 @@ import torch
 from transformers import AutoModel
 
 from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reader import Reader, load_reader, save_reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
@@ -45,6 +46,29 @@ def test_every_reasoner_learns_every_kind_of_answer(name: str, tokenizer, encode
         optimizer.step()
     assert set(loss.parts) == {"span", "choice", "concept", "gate"}
     assert float(loss.total.detach()) < 0.5 * first
+
+
+@pytest.mark.parametrize("name", ["text-only", "fused"])
+def test_choices_are_learnt_in_branches(name: str, tokenizer, encoder, digging) -> None:
+    torch.manual_seed(0)
+    reader = Reader(encoder, settings(name))
+    examples = [
+        Example(Question("what is it", ("bee", "hive", "trowel")), choice=1),
+        Example(Question("what is red", ("bee", "hive"), Passage("the shovel is red")), choice=0),
+    ]
+    collated = Collator(tokenizer, ReadingSettings(branches=True))(
+        examples, [[Subgraph()], [digging]], with_gold=True
+    )
+    optimizer = torch.optim.Adam(reader.parameters(), 3e-3)
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = reader.loss(collated.batch)
+        loss.total.backward()
+        optimizer.step()
+    assert float(loss.parts["choice"]) < 0.1
+    with torch.no_grad():
+        ranked = reader.choice.decode(reader(collated.batch).choice, collated)
+    assert [found[0].text for found in ranked] == ["hive", "bee"]
 
 
 def test_a_saved_reader_reads_the_same_and_its_encoder_loads_without_kgqa(

@@ -19,10 +19,10 @@ from kgqa.models.collation.mentions import mention_places, mentions_of_row
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.collation.person_masking import Anybody, Pieces
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rows import Parts, Row
+from kgqa.models.collation.rows import Parts, Row, gold_tokens, padded
 from kgqa.models.vectors.entities import EntityVectors
 from kgqa.models.vectors.word_vectors import WordVectors
-from kgqa.types import Example, InputError, NodeRole, Question, Source, Span, Subgraph
+from kgqa.types import Example, InputError, NodeRole, Question, Source, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
 """Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
@@ -138,7 +138,7 @@ class Collator:
                 }
                 parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
                 if with_gold:
-                    parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
+                    parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
 
     def _add_branched(
         self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
@@ -177,7 +177,7 @@ class Collator:
             }
             parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
             if with_gold:
-                parts.spans.append(_gold_tokens(example.spans, passage, left, right, passage_at))
+                parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
 
     def _row(
         self, asked: Pieces, chosen: Pieces | None, passage: Pieces, left: int, right: int
@@ -258,15 +258,17 @@ class Collator:
         width = -(-longest // ROUND) * ROUND
         width = width if self.branches else max(longest, min(width, self.max_tokens))
         tokens = TokenBatch(
-            _pad(parts.ids, width, self.pad),
-            _pad([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
-            _pad(parts.segments, width, 0),
+            padded(parts.ids, width, self.pad),
+            padded([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
+            padded(parts.segments, width, 0),
             **self._pack_features(parts.features, width),
-            branch=_pad(parts.branch, width, 0) if self.branches else None,
-            position=_pad(parts.position, width, 0) if self.branches else None,
+            branch=padded(parts.branch, width, 0) if self.branches else None,
+            position=padded(parts.position, width, 0) if self.branches else None,
         )
         branches = torch.tensor(parts.branches, dtype=torch.long).reshape(-1, 4).unbind(1)
-        passage_mask = _pad([[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0).bool()
+        passage_mask = padded(
+            [[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0
+        ).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
         rows = tuple(
             Row(
@@ -329,8 +331,8 @@ class Collator:
         context = [np.array([int(NodeRole.CONTEXT)])]
         mentions = torch.tensor(parts.mentions, dtype=torch.long).reshape(-1, 3)
         graph_batch = GraphBatch(
-            label_ids=_pad(label_ids, width, self.pad),
-            label_mask=_pad([[1] * len(ids) for ids in label_ids], width, 0).bool(),
+            label_ids=padded(label_ids, width, self.pad),
+            label_mask=padded([[1] * len(ids) for ids in label_ids], width, 0).bool(),
             node_label=torch.tensor(node_label),
             role=torch.from_numpy(
                 np.concatenate([p for g in parts.graphs for p in (*context, g.roles)]).astype(np.int64)
@@ -387,22 +389,3 @@ def _special(tokenizer: Tokenizer, *names: str) -> int:
         if found is not None:
             return int(found)
     raise ValueError(f"the tokenizer has none of the tokens {', '.join(names)}")
-
-
-def _pad(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
-    padded = torch.full((len(rows), width), value, dtype=torch.long)
-    for i, row in enumerate(rows):
-        if row:
-            padded[i, : len(row)] = torch.tensor(row)
-    return padded
-
-
-def _gold_tokens(
-    spans: Sequence[Span], passage: Pieces, left: int, right: int, passage_at: int
-) -> tuple[int, int]:
-    """First and last token of the first gold span that lies whole inside the window, else (0, 0)."""
-    for span in spans:
-        inside = [i for i, (s, e) in enumerate(passage.offsets) if s < span.end and e > span.start and e > s]
-        if inside and left <= inside[0] and inside[-1] < right:
-            return inside[0] - left + passage_at, inside[-1] - left + passage_at
-    return 0, 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgqa.models.collation.person_masking import Pieces
-from kgqa.types import Subgraph
+from kgqa.types import Span, Subgraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +75,23 @@ class Parts:
         self._nodes += len(graph.nodes) + 1
         self._edges += len(graph.edges)
         return len(self.ids) - 1
+
+
+def padded(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
+    """Rows (B, width) of int64, filled up with `value`."""
+    table = torch.full((len(rows), width), value, dtype=torch.long)
+    for i, row in enumerate(rows):
+        if row:
+            table[i, : len(row)] = torch.tensor(row)
+    return table
+
+
+def gold_tokens(
+    spans: Sequence[Span], passage: Pieces, left: int, right: int, passage_at: int
+) -> tuple[int, int]:
+    """First and last token of the first gold span that lies whole inside the window, else (0, 0)."""
+    for span in spans:
+        inside = [i for i, (s, e) in enumerate(passage.offsets) if s < span.end and e > span.start and e > s]
+        if inside and left <= inside[0] and inside[-1] < right:
+            return inside[0] - left + passage_at, inside[-1] - left + passage_at
+    return 0, 0

@@ -99,3 +99,26 @@ def test_repeated_words_take_time_in_proportion(tokenizer) -> None:
 def test_a_text_of_endless_tokens_is_refused(tokenizer) -> None:
     with pytest.raises(InputError, match="tokens"):
         Collator(tokenizer)([Example(Question("What?", passage=Passage("." * 200_000)))], [[Subgraph()]])
+
+
+def test_choices_become_branches_of_one_row(tokenizer, digging) -> None:
+    question = Question("What did I dig with?", ("red shovel", "bee"), Passage(PASSAGE))
+    collator = Collator(tokenizer, ReadingSettings(branches=True))
+    batch = collator([Example(question, choice=1)], [[digging]], with_gold=True).batch
+    assert batch.num_rows == 1 and batch.branches is not None and batch.tokens.branch is not None
+    assert [part.tolist() for part in batch.scored] == [[0, 0], [0, 1]]
+    assert batch.tokens.position is not None
+    ids, branch, position = batch.tokens.input_ids[0], batch.tokens.branch[0], batch.tokens.position[0]
+    said = [[tokenizer.id_to_token(i) for i in ids[branch == number].tolist()] for number in (1, 2)]
+    assert said == [["red", "shovel", "[SEP]"], ["bee", "[SEP]"]]
+    trunk = int(position[branch == 1][0])
+    assert position[branch == 2].tolist() == [trunk, trunk + 1]  # both go on from the trunk's end
+    assert not (batch.passage_mask[0] & (branch > 0)).any()  # a branch holds no words of the passage
+
+
+def test_every_window_has_all_branches(tokenizer) -> None:
+    long = Passage("the ground and the house . " * 20)
+    collator = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16, branches=True))
+    batch = collator([Example(Question("What?", ("bee", "hive"), long))], [[Subgraph()]]).batch
+    assert batch.branches is not None and batch.num_rows > 2
+    assert batch.branches.row.tolist() == [row for row in range(batch.num_rows) for _ in range(2)]

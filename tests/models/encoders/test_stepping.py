@@ -63,3 +63,38 @@ def test_rows_are_as_long_as_the_position_table_allows() -> None:
         rows = torch.randint(5, 100, (1, stepper.max_tokens))
         tokens = TokenBatch(rows, torch.ones_like(rows, dtype=torch.bool), torch.zeros_like(rows))
         assert stepper.walk(tokens).shape == (1, longest, 32)
+
+
+def branched(second: int) -> TokenBatch:
+    """A trunk of four tokens with branches of two and of three; `second` is a token of the second branch."""
+    ids = torch.tensor([[5, 6, 7, 8, 9, 10, 11, second, 12]])
+    branch = torch.tensor([[0, 0, 0, 0, 1, 1, 2, 2, 2]])
+    position = torch.tensor([[0, 1, 2, 3, 4, 5, 4, 5, 6]])
+    zeros = torch.zeros_like(ids)
+    return TokenBatch(ids, torch.ones_like(ids, dtype=torch.bool), zeros, branch=branch, position=position)
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+@pytest.mark.parametrize("family", ["bert", "electra", "mpnet", "roberta"])
+def test_a_branch_is_read_as_if_it_stood_alone(family: str, attention: str) -> None:
+    if family == "mpnet" and attention == "sdpa":
+        pytest.skip("MPNet is written out in transformers")
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model(family, **SIZES)
+    encoder = transformers.AutoModel.from_config(config, attn_implementation=attention).eval()
+    stepper = Stepper(encoder)
+    with torch.no_grad():
+        whole, other = stepper.walk(branched(20)), stepper.walk(branched(21))
+        alone = stepper.walk(plain([5, 6, 7, 8]))
+        joined = stepper.walk(plain([5, 6, 7, 8, 9, 10]))
+    assert torch.allclose(
+        whole[:, :6], other[:, :6], atol=1e-5
+    )  # neither trunk nor first branch sees the second
+    assert not torch.allclose(whole[:, 6:], other[:, 6:], atol=1e-3)
+    assert torch.allclose(whole[:, :4], alone, atol=1e-5)  # the trunk sees no branch
+    assert not torch.allclose(joined[:, :4], alone, atol=1e-3)
+
+
+def plain(ids: list[int]) -> TokenBatch:
+    row = torch.tensor([ids])
+    return TokenBatch(row, torch.ones_like(row, dtype=torch.bool), torch.zeros_like(row))

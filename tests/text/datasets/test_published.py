@@ -82,12 +82,11 @@ def test_the_other_formats(tmp_path: Path) -> None:
         "cosmosqa/valid.csv",
         "id,context,question,answer0,answer1,answer2,answer3,label\n1,c,?,a,b,c,d,1\n",
     )
-    put(tmp_path, "csqa2/CSQA2_dev.jsonl", {"id": "1", "question": "?", "answer": "no"})
     arc = (
         "Please choose the correct answer to the question: Why?\n\nAnswer1: a Answer2: b\n\nAnswer format: x"
     )
     put(tmp_path, "arc/ARC-Easy.train.json", [{"instruction": arc, "answer": "answer2"}])
-    for name in ("qasc-dev", "piqa-dev", "socialiqa-dev", "cosmosqa-dev", "csqa2-dev", "arc-easy-train"):
+    for name in ("qasc-dev", "piqa-dev", "socialiqa-dev", "cosmosqa-dev", "arc-easy-train"):
         (example,) = read(tmp_path, name)
         assert example.choice == 1, name
     assert read(tmp_path, "arc-easy-train")[0].question.text == "Why?"
