@@ -152,10 +152,8 @@ def fit_logistic(inputs: NDArray[np.float64], right: NDArray[np.bool_], decay: f
     return fitted
 
 
-def fit_calibration(
-    examples: Sequence[Example], answers: Sequence[Answer], steps: int = 200
-) -> dict[str, tuple[float, float]]:
-    """Platt scaling (Platt, 1999) for each sort of answer: (a, b) of sigmoid(a * logit(score) + b), by Newton steps.
+def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
+    """Platt scaling (Platt, 1999) for each sort of answer: (a, b) of sigmoid(a * logit(score) + b), a not below 0.
 
     Fitted on development questions; a source with fewer than 30 answers keeps (1, 0).
     """
@@ -168,19 +166,26 @@ def fit_calibration(
         pairs[best.sort if best else answer.source.value].append((score, right))
     fitted = {}
     for source, rows in pairs.items():
-        if len(rows) < 30:
-            continue
-        score, right = np.array(rows).T
-        score = score.clip(1e-6, 1 - 1e-6)
-        x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
-        weights = np.array([1.0, 0.0])
-        for _ in range(steps):
-            p = 1 / (1 + np.exp(-x @ weights))
-            gradient = x.T @ (p - right) + 1e-3 * (weights - [1.0, 0.0])
-            curvature = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
-            weights = weights - np.linalg.solve(curvature, gradient)
-        fitted[source] = (float(weights[0]), float(weights[1]))
+        if len(rows) >= 30:
+            fitted[source] = fit_platt(*np.array(rows).T)
     return fitted
+
+
+def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:
+    """(a, b) under which sigmoid(a * logit(score) + b) is likeliest, held a little near (1, 0)."""
+    from scipy.optimize import minimize
+
+    score = score.clip(1e-6, 1 - 1e-6)
+    x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
+    start = np.array([1.0, 0.0])
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        odds, off = x @ weights, weights - start
+        value = np.logaddexp(0, odds).sum() - right @ odds + 5e-4 * off @ off
+        return float(value), x.T @ (np.exp(-np.logaddexp(0, -odds)) - right) + 1e-3 * off
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), (None, None)])
+    return float(found.x[0]), float(found.x[1])
 
 
 def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:

@@ -6,8 +6,16 @@ import pytest
 import torch
 
 from kgqa.answerer import Answerer
-from kgqa.evaluation.calibration import calibrate, fit_calibration, fit_gate, fit_logistic, store_calibration
+from kgqa.evaluation.calibration import (
+    calibrate,
+    fit_calibration,
+    fit_gate,
+    fit_logistic,
+    fit_platt,
+    store_calibration,
+)
 from kgqa.graph.opening import open_graph
+from kgqa.metrics import expected_calibration_error
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import Answer, Candidate, Example, InputError, Passage, Question, Source
@@ -45,6 +53,21 @@ def test_a_reader_is_fitted_and_keeps_it(tokenizer, encoder, tools_file: Path, t
     assert card["name"] == "toy" and card["gate"]["shift"][2] > 0 and "calibration" in card
     with pytest.raises(InputError, match="30 or more"):
         calibrate(answerer, examples[:5])
+
+
+@pytest.mark.parametrize("mean", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("steepness", [3.0, 6.0, 12.0])
+def test_overconfident_scores_are_brought_down(mean: float, steepness: float) -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        odds = draw.normal(mean, 1, 2_000)
+        right = (draw.random(2_000) < 1 / (1 + np.exp(-odds))).astype(float)
+        score = 1 / (1 + np.exp(-steepness * (odds + 1)))
+        a, b = fit_platt(score[:1_000], right[:1_000])
+        clipped = score[1_000:].clip(1e-6, 1 - 1e-6)
+        fitted = 1 / (1 + np.exp(-a * np.log(clipped / (1 - clipped)) - b))
+        before, after = (expected_calibration_error(s, right[1_000:]) for s in (score[1_000:], fitted))
+        assert after < 0.09 and after < 0.7 * before
 
 
 def test_confidence_is_fitted_to_how_often_it_is_right() -> None:
