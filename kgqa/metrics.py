@@ -32,6 +32,14 @@ def exact_match(answer: str, golds: Sequence[str], normalise: Normalise = squad_
     return float(normalise(answer) in {normalise(gold) for gold in golds or ("",)})
 
 
+def is_correct(example: Example, text: str | None, normalise: Normalise = squad_normalise) -> float:
+    """1.0 where the answer `text` is right: the very choice; a concept after `normalise`; else SQuAD's exact match."""
+    if example.choice is not None:
+        return float(text == example.question.choices[example.choice])
+    known = example.source is Source.KNOWLEDGE
+    return exact_match(text or "", example.golds, normalise if known else squad_normalise)
+
+
 def f1(answer: str, golds: Sequence[str]) -> float:
     """Best word-overlap F1 over the golds (SQuAD's); where one side is empty, 1.0 if both are."""
     return max(_f1(squad_normalise(answer).split(), squad_normalise(gold).split()) for gold in golds or ("",))
@@ -62,8 +70,8 @@ def score_answers(
     `has_answer_*`, `no_answer_*`, `source_accuracy` (the gate's), `hits@k` and `mrr` those without.
 
     Args:
-        normalise: makes two surfaces the same for exact match and ranking (for concepts, lemmas say); SQuAD's
-            own by default. F1 is always SQuAD's.
+        normalise: makes two concepts the same for exact match and ranking (lemmas say); SQuAD's own by default.
+            All else is compared as SQuAD's script does, choices as they are.
     """
     if len(examples) != len(answers):
         raise ValueError(f"{len(examples)} examples but {len(answers)} answers")
@@ -71,7 +79,7 @@ def score_answers(
     seen: defaultdict[str, list[float]] = defaultdict(list)
     for example, answer in zip(examples, answers, strict=True):
         golds, text = example.golds, answer.text or ""
-        em, overlap = exact_match(text, golds, same), f1(text, golds)
+        em, overlap = is_correct(example, answer.text, same), f1(text, golds)
         seen["exact_match"].append(em)
         seen["f1"].append(overlap)
         if example.choice is not None:
@@ -84,11 +92,12 @@ def score_answers(
         seen[f"{part}_f1"].append(overlap)
         if golds:
             ranked = [candidate.text for candidate in answer.candidates]
-            rank = rank_of_gold(ranked or [text], golds, same)
+            known = example.source is Source.KNOWLEDGE
+            rank = rank_of_gold(ranked or [text], golds, same if known else squad_normalise)
             for k in (1, 3, 10):
                 found = float(rank is not None and rank <= k)
                 seen[f"hits@{k}"].append(found)
-                if example.source is Source.KNOWLEDGE:
+                if known:
                     seen[f"knowledge_hits@{k}"].append(found)
             seen["mrr"].append(1 / rank if rank else 0.0)
         if example.source is Source.KNOWLEDGE:

@@ -1,6 +1,13 @@
+import collections
+import random
+import re
+import string
+from pathlib import Path
+
 import pytest
 
 from kgqa import metrics
+from kgqa.text.datasets.json_lines import read_examples
 from kgqa.types import Answer, Candidate, Example, Passage, Question, Source, Span
 
 
@@ -29,6 +36,53 @@ def test_squad_normalisation_is_the_official_one() -> None:
 def test_exact_match_and_f1(text: str, golds: list[str], em: float, overlap: float) -> None:
     assert metrics.exact_match(text, golds) == em
     assert metrics.f1(text, golds) == pytest.approx(overlap)
+
+
+def official(text: str, golds: list[str]) -> tuple[float, float]:
+    """Exact match and F1 as SQuAD 2.0's evaluation script has them (Rajpurkar et al., 2018), step by step."""
+
+    def normalised(said: str) -> str:
+        bare = "".join(letter for letter in said.lower() if letter not in set(string.punctuation))
+        return " ".join(re.sub(re.compile(r"\b(a|an|the)\b", re.UNICODE), " ", bare).split())
+
+    def overlap(gold: str) -> float:
+        ours, theirs = normalised(text).split(), normalised(gold).split()
+        if not ours or not theirs:
+            return float(ours == theirs)
+        same = sum((collections.Counter(theirs) & collections.Counter(ours)).values())
+        if not same:
+            return 0.0
+        precision, recall = same / len(ours), same / len(theirs)
+        return 2 * precision * recall / (precision + recall)
+
+    kept = [gold for gold in golds if normalised(gold)] or [""]
+    return max(float(normalised(text) == normalised(gold)) for gold in kept), max(map(overlap, kept))
+
+
+def test_a_thousand_predictions_score_as_by_the_official_script() -> None:
+    reading = Path(__file__).parents[1] / "training" / "data" / "reading_dev.jsonl"
+    examples = [e for e in read_examples(reading) if e.verdict is None and not e.concepts]
+    draw, answers, told = random.Random(0), [], []
+    examples = [draw.choice(examples) for _ in range(1_000)]
+    for example in examples:
+        words = (draw.choice(example.golds) if example.golds else "").split()
+        words += draw.choices(
+            ["the", "an", "A", "–", "cooks", "Ünder", "it's", "  ", ""], k=draw.randrange(4)
+        )
+        draw.shuffle(words)
+        text = draw.choice([" ".join(words), " ".join(words[1:]), "", draw.choice(["The U.S.", "cook."])])
+        answers.append(answer(text or None, Source.PASSAGE, 1.0, text))
+        told.append(official(text, list(example.golds)))
+    figures = metrics.score_answers(examples, answers, normalise=lambda text: text[:1])
+    assert 0.1 < figures["exact_match"] < 0.9
+    assert figures["exact_match"] == pytest.approx(sum(em for em, _ in told) / 1_000)
+    assert figures["f1"] == pytest.approx(sum(f1 for _, f1 in told) / 1_000)
+
+
+def test_a_choice_is_right_by_its_place_not_by_its_words() -> None:
+    asked = Example(Question("?", choices=("will", "won't", "The will")), choice=0)
+    said = [metrics.is_correct(asked, text, lambda t: "same") for text in asked.question.choices]
+    assert said == [1.0, 0.0, 0.0]
 
 
 def test_score_answers_separates_sources() -> None:

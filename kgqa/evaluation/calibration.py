@@ -16,7 +16,7 @@ from torch import Tensor
 
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
-from kgqa.metrics import exact_match
+from kgqa.metrics import exact_match, is_correct
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.heads.gate import gate_class
 from kgqa.models.reader import read_card
@@ -159,9 +159,8 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
     """
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for example, answer in zip(examples, answers, strict=True):
-        golds = example.golds
         best = answer.candidates[0] if answer.text is not None else None
-        right = exact_match(answer.text or "", golds, normalise)
+        right = is_correct(example, answer.text, normalise)
         score = best.score if best else answer.confidence
         pairs[best.sort if best else answer.source.value].append((score, right))
     fitted = {}

@@ -20,7 +20,7 @@ from kgqa.deletion import ReadsSubgraphs, deletion_test
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
-from kgqa.metrics import exact_match, rank_of_gold
+from kgqa.metrics import is_correct, rank_of_gold
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.trainer.data.mixture import DataSettings, Part, data_hashes
 from kgqa.trainer.finetuning.answering import train_reader
@@ -197,7 +197,7 @@ def ask(reader: Reads, part: Part) -> tuple[dict[str, list[float]], float, float
 def _values(example: Example, answer: Answer) -> dict[str, float]:
     golds = example.golds
     if example.choice is not None:
-        return {"accuracy": exact_match(answer.text or "", golds, normalise)}
+        return {"accuracy": is_correct(example, answer.text)}
     rank = rank_of_gold([c.text for c in answer.candidates], golds, normalise) or math.inf
     return {"hits@1": float(rank <= 1), "hits@10": float(rank <= 10), "MRR": 1 / rank}
 

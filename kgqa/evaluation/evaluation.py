@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kgqa.graph.linking.normalising import normalise
-from kgqa.metrics import exact_match, pair_accuracy, score_answers
+from kgqa.metrics import is_correct, pair_accuracy, score_answers
 from kgqa.types import Answer, Example, Question
 
 LEAST_OF_A_KIND = 5
@@ -68,8 +68,7 @@ def evaluate(
 
 def _right(examples: Sequence[Example], answers: Sequence[Answer]) -> list[float]:
     return [
-        exact_match(answer.text or "", example.golds, normalise)
-        for example, answer in zip(examples, answers, strict=True)
+        is_correct(example, answer.text, normalise) for example, answer in zip(examples, answers, strict=True)
     ]
 
 

@@ -22,6 +22,9 @@ class Objective(nn.Module):
         """Loss of a batch on the objective's device."""
         raise NotImplementedError
 
+    def begin_step(self, step: int) -> None:
+        """Told before each optimizer step how many were taken; for what changes as a training goes on."""
+
     def export(self, folder: Path) -> None:
         """Write what a user of the trained model needs (Hugging Face folder or reader checkpoint)."""
         raise NotImplementedError

@@ -218,6 +218,7 @@ class _Run:
         settings, accumulate = self.settings, self.settings.gradient_accumulation
         ranks, rank = self.accelerator.num_processes, self.accelerator.process_index
         set_rate(self.optimizers, rate)
+        self.objective.begin_step(self.progress.step)
         parts: dict[str, Tensor] = {}
         for micro in range(accumulate):
             number = (self.progress.step * accumulate + micro) * ranks + rank

@@ -67,6 +67,7 @@ def learn(draw: Callable[..., TextBatch]) -> Callable[..., tuple[float, float]]:
         optimizer = torch.optim.AdamW([p for p in objective.parameters() if p.requires_grad], rate)
         for step in range(steps):
             torch.manual_seed(step)
+            objective.begin_step(step)
             objective(batch(step)).total.backward()
             optimizer.step()
             optimizer.zero_grad()

@@ -138,6 +138,18 @@ def test_accumulation_is_a_larger_batch(tmp_path: Path) -> None:
     assert all(torch.allclose(one[k], two[k], atol=1e-5) for k in one)
 
 
+def test_an_objective_is_told_optimizer_steps_not_batches(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    class Counting(Toy):
+        def begin_step(self, step: int) -> None:
+            told.append(step)
+
+    train(Counting(), Numbers(), settings(max_steps=2, gradient_accumulation=4), tmp_path)
+    train(Counting(), Numbers(), settings(max_steps=4, gradient_accumulation=4), tmp_path)
+    assert told == [0, 1, 2, 3]
+
+
 def test_best_and_patience(tmp_path: Path) -> None:
     figures = iter([3.0, 1.0, 2.0, 2.0, 2.0, 0.5])
 

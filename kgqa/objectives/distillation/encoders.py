@@ -294,11 +294,13 @@ class MobileBERT(Distillation):
         depth = int(self.student.config.num_hidden_layers)
         return int(self.steps) * depth // self.transfer_steps
 
+    def begin_step(self, step: int) -> None:
+        """Count on to `transfer_steps`."""
+        self.steps.fill_(step)
+
     def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
         """The current layer's transfer, or the predictions' loss after it."""
         layer = self.layer if self.training else None
-        if self.training:
-            self.steps += 1
         if layer is not None:
             self._freeze_below(layer)
             feature, attention = self.transfer(student, teacher, layer)

@@ -108,7 +108,7 @@ class RTD(Objective):
         share: share of tokens hidden from the generator.
         weight: lambda of the paper.
         temperature: of the samples; above 1 they are easier to detect.
-        warm_steps: first the generator learns alone for so many steps (0: never).
+        warm_steps: first the generator learns alone for so many optimizer steps (0: never).
         inside: (V,) bool, tokens that go on a word: whole words and concepts are hidden, as by MLM.
     """
 
@@ -147,6 +147,10 @@ class RTD(Objective):
         """The part that is kept: the discriminator."""
         return self.discriminator
 
+    def begin_step(self, step: int) -> None:
+        """Count on to `warm_steps`."""
+        self.steps.fill_(step)
+
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
         vocab_size = self.generator.config.vocab_size
@@ -158,7 +162,6 @@ class RTD(Objective):
         weight: float | Tensor = self.weight
         if self.training and self.warm_steps:
             weight = torch.where(self.steps < self.warm_steps, 0.0, weight)
-            self.steps += 1
         corrupted, replaced = self.corrupt(
             batch.input_ids, positions=masked.positions, labels=masked.labels, logits=logits
         )

@@ -64,6 +64,12 @@ def read_documents(path: Path) -> Iterator[Document]:
         yield document
 
 
+def find_text(folder: Path, name: str) -> Path:
+    """The text file called `name` in a folder: by its whole name, or without `.txt` or `.txt.zst`."""
+    candidates = [folder / f"{name}{ending}" for ending in ("", ".txt", ".txt.zst")]
+    return next((path for path in candidates if path.is_file()), candidates[-1])
+
+
 def read_lines(path: Path) -> Iterator[str]:
     """Lines of a UTF-8 file, plain or compressed (`.zst`).
 

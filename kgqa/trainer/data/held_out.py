@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from kgqa.metrics import accepts
+from kgqa.metrics import accepts, is_correct
 from kgqa.models.collation.collate import Collated
 from kgqa.models.reader import Reader
 from kgqa.types import Candidate, Example, Question, Source
@@ -50,4 +50,7 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
 
 
 def _right(example: Example, candidates: list[Candidate]) -> bool:
-    return bool(candidates) and accepts(example.golds, candidates[0].text)
+    if not candidates:
+        return False
+    said = candidates[0].text
+    return accepts(example.golds, said) if example.choice is None else is_correct(example, said) > 0

@@ -15,7 +15,7 @@ from kgqa.assets import data_path
 from kgqa.batch import TextBatch
 from kgqa.objectives.base import Batches, Objective
 from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
-from kgqa.text.corpus.shards import JOINT, Corpus, Document, read_documents, thinned, write_corpus
+from kgqa.text.corpus.shards import JOINT, Corpus, Document, find_text, read_documents, thinned, write_corpus
 from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.fingerprint import claim, fingerprint, flat, refuse_other, weights_of
@@ -120,18 +120,11 @@ def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
     """
     folder = data_path(data.folder)
     sources = {
-        name: thinned(read_documents(_existing(folder, name)), share) for name, share in data.sources.items()
+        name: thinned(read_documents(find_text(folder, name)), share) for name, share in data.sources.items()
     }
     if data.facts:
         sources["facts"] = thinned(fact_documents(read_facts(data_path(data.facts))), data.facts_share)
     return sources
-
-
-def _existing(folder: Path, name: str) -> Path:
-    for candidate in (folder / name, folder / f"{name}.txt", folder / f"{name}.txt.zst"):
-        if candidate.is_file():
-            return candidate
-    return folder / f"{name}.txt.zst"
 
 
 def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tokenizer]:
@@ -167,7 +160,7 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
 
 def _made_of(data: CorpusSettings) -> dict[str, object]:
     """What decides the shards: each source's share and, where it is still there, its content."""
-    paths = {name: _existing(data_path(data.folder), name) for name in data.sources}
+    paths = {name: find_text(data_path(data.folder), name) for name in data.sources}
     if data.facts:
         paths["facts"] = data_path(data.facts)
     found = {f"{name}.hash": fingerprint([path]) for name, path in paths.items() if path.is_file()}

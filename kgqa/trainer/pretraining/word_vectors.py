@@ -21,7 +21,7 @@ from kgqa.graph.linking.normalising import lemma
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.vectors.word_vectors import WordVectors
-from kgqa.text.corpus.shards import read_lines, thinned
+from kgqa.text.corpus.shards import find_text, read_lines, thinned
 from kgqa.types import InputError
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -39,7 +39,7 @@ class WordsRecipe(BaseModel):
     folder: str = "."
     """Where the texts are; `$KGQA_DATA` stands for that environment variable."""
     sources: dict[str, float] = Field(min_length=1)
-    """Text (without .txt.zst, or a file's name) -> share of its lines, from the beginning."""
+    """Text (without .txt or .txt.zst, or a file's name) -> share of its lines, from the beginning."""
     graphs: dict[str, int] = {}
     """Graph -> how often each of its facts is read; a fact is its two labels, side by side."""
     size: int = Field(200, ge=8)
@@ -81,8 +81,7 @@ def _read(recipe: WordsRecipe, progress: Progress) -> tuple[NDArray[np.int32], l
     ids: dict[str, int] = {}
     parts = []
     for name, share in progress(recipe.sources.items(), "reading"):
-        path = folder / name if (folder / name).is_file() else folder / f"{name}.txt.zst"
-        parts.append(_stream(thinned(read_lines(path), share), ids))
+        parts.append(_stream(thinned(read_lines(find_text(folder, name)), share), ids))
     for name, times in progress(recipe.graphs.items(), "reading facts"):
         parts.append(_stream(_facts(name, times), ids))
     surfaces = np.concatenate(parts) if parts else np.zeros(0, np.int32)

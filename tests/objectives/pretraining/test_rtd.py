@@ -90,7 +90,11 @@ def test_hits_of_the_generator_count_as_original() -> None:
 
 def test_warm_steps_leave_the_discriminator_alone(draw) -> None:  # type: ignore[no-untyped-def]
     objective = make(warm_steps=1)
-    first, second = objective(draw(0)), objective(draw(0))
+    first = objective(draw(0))
+    again = objective(draw(0))
+    assert torch.equal(again.total.detach(), again.parts["mlm"]), "a batch is not a step"
+    objective.begin_step(1)
+    second = objective(draw(0))
     assert torch.equal(first.total.detach(), first.parts["mlm"])
     assert second.total > second.parts["mlm"] + 1
 

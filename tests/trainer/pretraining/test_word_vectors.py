@@ -22,6 +22,14 @@ def recipe(folder: Path, **settings) -> WordsRecipe:
     return WordsRecipe(**given)
 
 
+def test_a_text_is_found_without_its_ending(folder: Path) -> None:
+    named, bare = (
+        learn_words(recipe(folder, sources={name: 1.0}), lambda items, _name: items)
+        for name in ("talk.txt", "talk")
+    )
+    assert named.lemmas == bare.lemmas and (named.vectors == bare.vectors).all()
+
+
 def test_words_of_one_topic_are_near(folder: Path) -> None:
     vectors = learn_words(recipe(folder), lambda items, _name: items)
     unit = {
