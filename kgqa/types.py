@@ -83,6 +83,8 @@ class Passage:
 
     text: str
     id: str = ""
+    made_of: str = ""
+    """Text of the passage that this one is a copy of, with other names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
             passage = passage[: pronoun.start()] + new + passage[pronoun.end() :]
         else:
             continue
-        yield replace(example, question=replace(example.question, text=text, passage=Passage(passage)))
+        copy = Passage(passage, made_of=example.question.passage_text)
+        yield replace(example, question=replace(example.question, text=text, passage=copy))
 
 
 def _person(draw: random.Random, female: bool) -> str:

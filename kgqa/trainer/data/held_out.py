@@ -16,8 +16,10 @@ PARTS = 10_000
 
 
 def is_held_out(question: Question, share: float) -> bool:
-    """Whether a question is kept out, by its text alone: all its choices and passages go the same way."""
-    return zlib.crc32(question.text.encode()) % PARTS < share * PARTS
+    """Whether a question is kept out: by its passage, so that no text is on both sides; without one by its own text."""
+    passage = question.passage
+    text = (passage and (passage.made_of or passage.text).strip()) or question.text
+    return zlib.crc32(text.encode()) % PARTS < share * PARTS
 
 
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:

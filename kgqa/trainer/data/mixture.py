@@ -231,7 +231,11 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
             next(sentences(settings), None)
     graphs = dict.fromkeys(settings.graph for settings in mixture if settings.graph != "none")
     return {
-        "questions": fingerprint(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
+        "questions": fingerprint(
+            (e.question.text, e.question.choices, e.question.passage_text, e.source, e.golds, e.kind)
+            for settings in sets
+            for e in islice(load_dataset(settings.name), settings.limit)
+        ),
         "texts": fingerprint(map(Path, texts)),
         "graphs": fingerprint(open_graph(graph).hash for graph in graphs),
     }
