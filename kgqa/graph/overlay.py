@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kgqa.graph.linking.literals import is_value
 from kgqa.graph.linking.normalising import normalise, split_local_name
 from kgqa.graph.retrieval.expansion import join, take
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Label, Relation, Triple
@@ -201,6 +202,10 @@ class OverlayGraph:
         return {normalise(label.text) for label in self.base.all_labels(entity) if not label.preferred}
 
     def _id(self, name: str, label: str, new: bool) -> int:
+        if not self.is_remote or is_value(name):  # values have no label to be found by
+            there = int(self.base.ids([name])[0])
+            if there >= 0:
+                return there
         below = self._found[label]
         for entity, other in zip(below.tolist(), self.base.names(below), strict=True):
             if other == name:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.literals import XSD, literal_name
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval import ranking
 from kgqa.graph.retrieval.retrieval import retrieve
@@ -50,6 +51,18 @@ def test_a_struck_fact_is_gone_and_an_added_one_is_there_once(tools: GraphStore)
     ends = np.array([spoon, flowers], dtype=np.int32)
     assert said(graph, graph.facts_among(ends, ends)) == {("purple spoon", "plant flowers")}
     assert said(tools, tools.neighbours(np.array([flowers], dtype=np.int32))) == {("trowel", "plant flowers")}
+
+
+@pytest.mark.parametrize("value", ["true", "8", "2001-05-03"])
+def test_a_fact_with_a_value_can_be_struck_and_changed(value: str) -> None:
+    kinds = {"true": "boolean", "8": "integer", "2001-05-03": "date"}
+    name = literal_name(value, datatype=f"{XSD}{kinds[value]}")
+    base = GraphStore.from_triples([Triple("x:lift", "x:has", name), Triple("x:hall", "x:has", name)])
+    ends = Triple("x:lift", "x:has", name), base.labels(base.ids(["x:lift", name]))
+    graph, lift = OverlayGraph(base, struck=[Fact(ends[0], tuple(ends[1]))]), base.ids(["x:lift"])
+    assert len(base.neighbours(lift).head) == 1 and not len(graph.neighbours(lift).head)
+    back = OverlayGraph(graph, [Fact(ends[0], tuple(ends[1]))])
+    assert back.names(back.neighbours(lift).tail) == [name]
 
 
 def test_what_an_added_fact_calls_by_another_name_is_called_so() -> None:
