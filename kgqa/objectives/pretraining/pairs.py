@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,7 +10,14 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
+from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.pretraining.mlm import MLM, gather, states
+
+WHOLE = {
+    "bert": ("bert.pooler.dense.", "cls.seq_relationship."),
+    "albert": ("albert.pooler.", "sop_classifier.classifier."),
+}
+"""Where Hugging Face's models for pretraining have what is `dense` and `out` of `PairHead` here."""
 
 
 class PairHead(nn.Module):
@@ -54,3 +62,18 @@ class MLMWithPairs(MLM):
             "pair_accuracy": accuracy.detach(),
         }
         return Loss(mlm + pair, parts, masked.labels.numel())
+
+    def export(self, folder: Path) -> None:
+        """Write a Hugging Face folder; BERT and ALBERT with pooler and pair head, as their `ForPreTraining`."""
+        from transformers import AutoModelForPreTraining
+
+        super().export(folder)
+        names = WHOLE.get(self.model.config.model_type)
+        if names:
+            whole = AutoModelForPreTraining.from_config(self.model.config)
+            parts = zip(names, (self.pair_head.dense, self.pair_head.out), strict=True)
+            heads = {
+                f"{name}{key}": value for name, part in parts for key, value in part.state_dict().items()
+            }
+            whole.load_state_dict({**self.model.state_dict(), **heads})
+            save_model(whole, folder)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor
@@ -47,3 +49,29 @@ def test_segments_reach_the_encoder(stream: Tensor) -> None:
         torch.manual_seed(1)
         losses.append(objective(given).total)
     assert not torch.allclose(*losses)
+
+
+@pytest.mark.parametrize("sharing", ["bert", "all", "attention"])
+def test_what_is_exported_loads_whole_and_judges_pairs_alike(
+    sharing: str, stream: Tensor, tmp_path: Path
+) -> None:
+    from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining
+
+    torch.manual_seed(0)
+    variant = "bert" if sharing == "bert" else "albert"
+    shared = {} if sharing == "bert" else {"sharing": sharing}
+    settings = EncoderSettings(
+        variant=variant, embedding_size=16, max_position_embeddings=48, **shared, **SIZES
+    )  # type: ignore[arg-type]
+    objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict).eval()
+    objective.export(tmp_path)
+    for kind in (AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining):
+        model, told = kind.from_pretrained(tmp_path, output_loading_info=True)
+        assert not told["missing_keys"], told
+    batch = pairs(0, "sop", stream)
+    with torch.no_grad():
+        inputs = {"attention_mask": batch.attention_mask.long(), "token_type_ids": batch.token_type_ids}
+        said = model.eval()(input_ids=batch.input_ids, **inputs)
+        ours = objective.pair_head(objective.encoder(input_ids=batch.input_ids, **inputs).last_hidden_state)
+    theirs = said.seq_relationship_logits if variant == "bert" else said.sop_logits
+    assert torch.allclose(ours, theirs, atol=1e-5)
