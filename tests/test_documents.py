@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,28 @@ def test_files_and_folders_exist(name: str) -> None:
             assert PATTERN.search(quoted) or (ROOT / place.rstrip(".")).exists(), f"{name}: {place}"
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (ROOT / link).exists(), f"{name}: {link}"
+
+
+def test_every_file_that_a_recipe_reads_is_named_with_where_it_is_to_be_had() -> None:
+    wanted = runpy.run_path(str(ROOT / "training" / "data_files.py"))["wanted"]()
+    told = (ROOT / "training" / "DATA.md").read_text(encoding="utf-8")
+    assert len(wanted) > 40
+    for file in wanted:
+        folder, _, name = file.rpartition("/")
+        assert re.search(rf"\b{re.escape(name)}\b", told) and (folder == "text" or f"{folder}/" in told), file
+
+
+def test_no_passage_is_both_trained_on_and_measured() -> None:
+    passages: dict[bool, dict[str, str]] = {True: {}, False: {}}
+    for path in sorted((ROOT / "training" / "data").glob("*.jsonl")):
+        trained = "_train" in path.stem or path.stem.startswith(
+            ("reading_why", "reading_yesno", "reading_kinds")
+        )
+        for line in path.read_text(encoding="utf-8").splitlines():
+            said = re.sub(r"\W", "", json.loads(line).get("passage") or "").lower()
+            passages[trained][said] = path.stem
+    both = (passages[True].keys() & passages[False].keys()) - {""}
+    assert not both, {passages[False][said] for said in both}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

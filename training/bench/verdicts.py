@@ -1,9 +1,9 @@
 """Fit the constants of yes and no from the passage (`kgqa/verifying/verdicts.py`) to a reader, and check them.
 
 Run `python training/bench/verdicts.py [--keep FILE]`: what speaks for yes or no is read of every question of
-`training/data/reading_yesno_*.jsonl` that has a verdict and of BoolQ's first 150 development questions (found by
-`KGQA_DATA`), and one logistic regression is fitted. It is reported on passages that were left out, tenth by tenth, on
-each half of the files fitted on the other, and on what is measured only: `yesno_dev.jsonl` and BoolQ's next 150.
+`training/data/reading_yesno_*.jsonl` that has a verdict and of 150 of BoolQ's questions, all trained on by readers
+(found by `KGQA_DATA`), and one logistic regression is fitted. It is reported on passages that were left out, tenth
+by tenth, on each half of the files fitted on the other, and on what is measured only: `yesno_dev.jsonl` and ACE-YNQA.
 `--keep` stores what was read, which takes two minutes.
 """
 
@@ -25,8 +25,8 @@ from kgqa.types import Example
 from kgqa.verifying.verdicts import WEIGHTS, YES_BEFORE, verified
 
 TRAINING = tuple(f"training/data/reading_yesno_{letter}.jsonl" for letter in "abcd")
-DEVELOPMENT, SEARCHED = "training/data/yesno_dev.jsonl", "boolq-dev"
-HALF = 150
+SEARCHED, SEARCHES = "boolq-dev", 150
+MEASURED = ("training/data/yesno_dev.jsonl", "ace-ynqa")
 PARTS = 10
 DECAY = 0.0017
 Floats = NDArray[np.float64]
@@ -44,8 +44,7 @@ def main() -> None:
     """Read, fit and print."""
     cases = read_or_kept(__doc__, Read, read_all)
     a, b, c, d = (cases[name] for name in TRAINING)
-    searched = cases[SEARCHED]
-    every = [*a, *b, *c, *d, *searched[:HALF]]
+    every = [*a, *b, *c, *d, *cases[SEARCHED]]
     left_out = np.zeros(len(every))
     order = sorted({case.passage for case in every})
     part = np.array([order.index(case.passage) % PARTS for case in every])
@@ -62,16 +61,16 @@ def main() -> None:
         fewer = every_but(every, number)
         print(f"  without {name}:", figures(fewer, odds(fewer, fit(fewer))))
     written = np.array([*WEIGHTS.values(), YES_BEFORE])
-    for name, measured in ((DEVELOPMENT, cases[DEVELOPMENT]), (SEARCHED, searched[HALF:])):
-        show(name, measured, odds(measured, weights))
-        show(f"{name}, by the constants as they are", measured, odds(measured, written))
+    for name in MEASURED:
+        show(name, cases[name], odds(cases[name], weights))
+        show(f"{name}, by the constants as they are", cases[name], odds(cases[name], written))
 
 
 def read_all(answerer: Answerer) -> dict[str, list[Read]]:
     found = {}
-    for name in (*TRAINING, DEVELOPMENT, SEARCHED):
+    for name in (*TRAINING, SEARCHED, *MEASURED):
         examples = (e for e in load_dataset(name) if e.verdict is not None)
-        found[name] = read(answerer, list(islice(examples, 2 * HALF if name == SEARCHED else None)))
+        found[name] = read(answerer, list(islice(examples, SEARCHES if name == SEARCHED else None)))
         print(name, len(found[name]), flush=True)
     return found
 

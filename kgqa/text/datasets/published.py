@@ -95,10 +95,12 @@ def _natural_questions(path: Path) -> Iterator[Example]:
 
 
 def _boolq(path: Path) -> Iterator[Example]:
-    """BoolQ (Clark et al., 2019): search questions that a paragraph answers with yes or no."""
+    """BoolQ (Clark et al., 2019): search questions that a paragraph answers with yes or no; ACE-YNQA (Sulem et al.,
+    2022) in the same form, where half of the sentences do not tell."""
     for number, row in rows_of(path):
-        question = Question(row["question"].strip() + "?", (), Passage(row["passage"]), str(number))
-        yield Example(question, verdict=bool(row["answer"]))
+        text = " ".join(row["question"].split()) + "?"
+        verdict = row["answer"] if isinstance(row["answer"], bool) else None
+        yield Example(Question(text, (), Passage(row["passage"]), str(number)), verdict=verdict)
 
 
 _PROTO_LEAST = 4
@@ -272,6 +274,7 @@ READERS: dict[str, Reader] = {
     "natural-questions-train": _at(_natural_questions, "qed_nq/train.jsonl"),
     "natural-questions-dev": _at(_natural_questions, "qed_nq/dev.jsonl"),
     "boolq-dev": _at(_boolq, "boolq/dev_with_passage.jsonl"),
+    "ace-ynqa": _at(_boolq, "ace_whqa/ACE-YNQA-full.jsonl"),
     "protoqa-train": _at(_protoqa, "protoqa/train.jsonl"),
     "fairytale-train": _at(_fairytale, "fairytaleqa/train.csv"),
     "fairytale-dev": _at(_fairytale, "fairytaleqa/valid.csv"),

@@ -1,0 +1,103 @@
+"""Which files of `KGQA_DATA` the recipes read, by whom, and whether they are there.
+
+Run `KGQA_DATA=... python training/data_files.py`. Where each is to be had says training/DATA.md.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kgqa.assets import RECIPES, data_folder
+from kgqa.text.corpus.shards import find_text
+from kgqa.text.datasets.labelled import LABELLED
+from kgqa.text.datasets.loading import DATASETS
+from kgqa.types import InputError
+
+NOWHERE = Path("nowhere")
+SHOWN = 3
+"""Recipes that are named beside a file."""
+Check = Callable[[Path], object]
+"""Reads the first of a file of a data folder; InputError where it is not there."""
+
+
+def wanted() -> dict[str, tuple[Check, set[str]]]:
+    """Each file, without `.zst`, with what tries to read it and the recipes that name it."""
+    found: dict[str, tuple[Check, set[str]]] = {}
+    users: defaultdict[str, set[str]] = defaultdict(set)
+    for path in sorted(RECIPES.glob("*/*.toml")):
+        for file, check in _files(tomllib.loads(path.read_text(encoding="utf-8"))):
+            users[file].add(f"{path.parent.name}/{path.stem}")
+            found[file] = check, users[file]
+    return dict(sorted(found.items()))
+
+
+def _files(recipe: dict[str, Any]) -> Iterator[tuple[str, Check]]:
+    data = recipe.get("data", {})
+    for part in [*(data if isinstance(data, list) else ()), *recipe.get("columns", ())]:
+        if part["name"] in DATASETS:
+            check: Check = partial(_first, DATASETS[part["name"]])
+            yield _asked_for(check), check
+        yield from _paths([part.get("graph", ""), *part.get("texts", ())])
+    if "task" in recipe:
+        for split in ("train", "dev"):
+            _, read = LABELLED[recipe["task"]["train"]]
+            check = partial(_first, partial(_swapped, read, split))
+            yield _asked_for(check), check
+    corpus = data if isinstance(data, dict) else {}
+    for name in {**corpus.get("sources", {}), **recipe.get("sources", {})}:
+        yield f"text/{name}", partial(_text, name)
+    yield from _paths([corpus.get("facts", ""), *recipe.get("graphs", ())])
+
+
+def _paths(named: list[str]) -> Iterator[tuple[str, Check]]:
+    for path in named:
+        if path.startswith("$KGQA_DATA/"):
+            file = path.removeprefix("$KGQA_DATA/")
+            name = file.removesuffix(".zst")
+            yield name.removesuffix(".txt") if name.startswith("text/") else name, partial(_there, file)
+
+
+def _first(read: Callable[[Path], Iterator[Any]], data: Path) -> object:
+    return next(iter(read(data)))
+
+
+def _swapped(read: Callable[[Path, str], Iterator[Any]], split: str, data: Path) -> Iterator[Any]:
+    return read(data, split)
+
+
+def _there(file: str, data: Path) -> object:
+    if not (data / file).is_file():
+        raise InputError(f"{data / file}: no such file")
+    return file
+
+
+def _text(name: str, data: Path) -> object:
+    return _there(str(find_text(data / "text", name).relative_to(data)), data)
+
+
+def _asked_for(check: Check) -> str:
+    """The file that a reader of a published set looks for first."""
+    try:
+        check(NOWHERE)
+    except InputError as missing:
+        (file,) = re.findall(r"looked for \S*?nowhere/(.*?)\.zst\)", str(missing))
+        return str(file)
+    raise AssertionError("a set was read of nowhere")
+
+
+if __name__ == "__main__":
+    folder = data_folder()
+    for name, (check, recipes) in wanted().items():
+        try:
+            check(folder)
+            state = "there"
+        except InputError:
+            state = "MISSING"
+        more = f" and {len(recipes) - SHOWN} more" if len(recipes) > SHOWN else ""
+        print(f"{state:8} {name:42} {', '.join(sorted(recipes)[:SHOWN])}{more}")
