@@ -11,7 +11,7 @@ from kgqa.models.reader import Reader
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
-FAMILIES = ["bert", "electra", "albert", "deberta-v2", "modernbert", "xlnet", "gpt2"]
+FAMILIES = ["bert", "electra", "albert", "deberta-v2", "modernbert", "mpnet", "xlnet", "gpt2"]
 WITH_POSITIONS = {"bert", "electra", "albert", "modernbert"}
 """Families that K-BERT can read, since they take positions; over the others it says that it cannot."""
 EXAMPLES = [

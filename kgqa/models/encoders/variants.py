@@ -69,6 +69,12 @@ def _roberta(settings: EncoderSettings) -> dict[str, Any]:
     return {**_bert_dropout(settings), "max_position_embeddings": settings.max_position_embeddings + 1}
 
 
+def _mpnet(settings: EncoderSettings) -> dict[str, Any]:
+    # its positions begin behind padding id 1 whatever the configuration says; with our tokenizers that is [UNK], which
+    # has neither a vector nor a place of its own, in Hugging Face's class and so in pretraining
+    return {**_bert_dropout(settings), "max_position_embeddings": settings.max_position_embeddings + 2}
+
+
 def _albert(settings: EncoderSettings) -> dict[str, Any]:
     groups = 1 if settings.sharing == "all" else settings.num_hidden_layers
     return {**_factorised(settings), "num_hidden_groups": groups}
@@ -209,6 +215,12 @@ ENCODERS: dict[str, Variant] = {
         derive=_xlnet,
         predict=lambda model, hidden: model.lm_loss(hidden),
         permuted=True,
+    ),
+    "mpnet": Variant(
+        "mpnet",
+        "Song et al., 2020: no segments, a bias for each distance; masked and permuted orders are the objective's",
+        derive=_mpnet,
+        predict=lambda model, hidden: model.lm_head(hidden),
     ),
     "modernbert": Variant(
         "modernbert",

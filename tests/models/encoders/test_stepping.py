@@ -22,7 +22,7 @@ EXTRA: dict[str, dict[str, object]] = {
 FAMILIES = ["bert", "roberta", "electra", "albert", "distilbert", "mobilebert", "deberta-v2", "modernbert"]
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "xlnet", "gpt2", "openai-gpt"])
+@pytest.mark.parametrize("family", [*FAMILIES, "mpnet", "xlnet", "gpt2", "openai-gpt"])
 def test_walking_equals_running_and_can_change_a_layer(family: str) -> None:
     torch.manual_seed(0)
     sizes = {**SIZES, **EXTRA.get(family, {})}
@@ -53,7 +53,7 @@ def test_walking_equals_running_and_can_change_a_layer(family: str) -> None:
 
 def test_rows_are_as_long_as_the_position_table_allows() -> None:
     sizes = {**SIZES, "max_position_embeddings": 20}
-    for family, longest in (("bert", 20), ("roberta", 18), ("xlnet", 512)):
+    for family, longest in (("bert", 20), ("roberta", 18), ("mpnet", 18), ("xlnet", 512)):
         config = transformers.AutoConfig.for_model(family, **({} if family == "xlnet" else sizes))
         if family == "xlnet":
             config = transformers.XLNetConfig(vocab_size=100, d_model=32, n_layer=1, n_head=2, d_inner=64)

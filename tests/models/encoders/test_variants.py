@@ -89,6 +89,7 @@ def test_the_papers_differences_are_there() -> None:
         deberta.pos_att_type == ["c2p", "p2c"] and deberta.share_att_key and deberta.position_buckets == 256
     )
     assert configure(settings("electra"), V).embedding_size == E
+    assert configure(settings("mpnet"), V).max_position_embeddings == P + 2
     assert configure(settings("ib-bert"), V).intra_bottleneck_size == 2 * H
     assert configure(settings("mobilebert"), V).intra_bottleneck_size == H // 4
 
