@@ -97,7 +97,8 @@ def find_encoder(name: str) -> Path:
         if (folder / "config.json").exists():
             return folder
     raise InputError(
-        f"{name}: no encoder here (a Hugging Face folder with config.json); run `kgqa pretrain` first"
+        f"{name}: no encoder here (a Hugging Face folder with config.json); run `kgqa pretrain`, or training/start.py "
+        "for public weights, first"
     )
 
 
