@@ -17,6 +17,8 @@ RELATIONS = GRAPHS / "relations.toml"
 """Readable names of relations."""
 PARAPHRASES = GRAPHS / "paraphrases.toml"
 """Relations in other words, for training."""
+INDEXES = GRAPHS / "facts"
+"""Indexes of the shipped graphs' facts by meaning."""
 MODELS = ROOT / "training" / "models"
 """Shipped readers and encoders, a folder each."""
 PYTHON_PATH = _PACKAGE.parent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -295,6 +295,13 @@ class Subgraph:
     weights: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # (E,)
     relations: tuple[Relation, ...] = ()  # the table that edges[:, 1] points into
     links: tuple[Link, ...] = ()  # mentions aligned to nodes
+    near: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    """(E,) cosine of each fact and the question, 0 where it was not found by meaning; (0,) where none was sought."""
+
+    def only(self, facts: NDArray[np.integer] | NDArray[np.bool_]) -> Subgraph:
+        """The same concepts with some of the facts: rows, or a mask (E,)."""
+        near = self.near[facts] if len(self.near) else self.near
+        return replace(self, edges=self.edges[facts], weights=self.weights[facts], near=near)
 
     def triple(self, edge: int) -> Triple:
         """The fact in row `edge`, by names."""

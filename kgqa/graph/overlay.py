@@ -122,11 +122,20 @@ class OverlayGraph:
         inside = np.isin(self._added.head, others) & np.isin(self._added.tail, others)
         return self._edited(below, (head | tail) & inside)
 
-    def _edited(self, below: Edges, wanted: np.ndarray) -> Edges:
+    @property
+    def added_edges(self) -> Edges:
+        """The added facts."""
+        return self._added
+
+    def unhidden(self, below: Edges) -> np.ndarray:
+        """Which facts of the graph beneath are there still as they were, (E,) bool."""
         kept = np.ones(len(below.head), dtype=bool)
         for row in np.flatnonzero(np.isin(below.head, self._hidden_heads)).tolist():
             kept[row] = tuple(int(column[row]) for column in below[:3]) not in self._hidden
-        return join([take(below, kept), take(self._added, wanted)])
+        return kept
+
+    def _edited(self, below: Edges, wanted: np.ndarray) -> Edges:
+        return join([take(below, self.unhidden(below)), take(self._added, wanted)])
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity; what an added fact names by another label is called by that."""

@@ -15,7 +15,7 @@ Ablation = Callable[[Subgraph], Subgraph]
 def without_edges(subgraph: Subgraph, edges: Sequence[int]) -> Subgraph:
     """The subgraph with some facts struck out; its concepts stay."""
     kept = np.setdiff1d(np.arange(len(subgraph.edges)), np.asarray(edges, dtype=np.int64))
-    return replace(subgraph, edges=subgraph.edges[kept], weights=subgraph.weights[kept])
+    return subgraph.only(kept)
 
 
 def shuffled(subgraph: Subgraph) -> Subgraph:
@@ -39,12 +39,12 @@ def without_direct_edges(subgraph: Subgraph) -> Subgraph:
     chosen = subgraph.roles == int(NodeRole.CHOICE)
     head, tail = subgraph.edges[:, 0], subgraph.edges[:, 2]
     direct = (asked[head] & chosen[tail]) | (chosen[head] & asked[tail])
-    return replace(subgraph, edges=subgraph.edges[~direct], weights=subgraph.weights[~direct])
+    return subgraph.only(~direct)
 
 
 def without_facts(subgraph: Subgraph) -> Subgraph:
     """The concepts alone."""
-    return replace(subgraph, edges=subgraph.edges[:0], weights=subgraph.weights[:0])
+    return subgraph.only(np.zeros(0, dtype=np.int32))
 
 
 ABLATIONS: dict[str, Ablation] = {

@@ -101,11 +101,12 @@ def walk(
     hops: int,
     settings: WalkSettings,
     named: NDArray[np.bool_] | None = None,
+    also: Edges | None = None,
 ) -> Walk:
     """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over one or two hops, hubs capped.
 
-    The second hop starts from the neighbours of `named` (S,) before all others, where any are named. Asks the graph
-    for `neighbours` once a hop, and once for `degrees`.
+    The second hop starts from the neighbours of `named` (S,) before all others, where any are named. `also` are facts
+    that are met whether or not the hops lead to them. Asks the graph for `neighbours` once a hop, once for `degrees`.
     """
     parts = [graph.neighbours(seeds, settings.seed_facts)]
     first = len(parts[0].head)
@@ -116,6 +117,8 @@ def walk(
             own = _frontier(parts[0], seeds, mass * named[:, None], settings)
             border = np.union1d(border, own).astype(np.int32)
         parts.append(_fresh(graph.neighbours(border, settings.hub_facts), seeds))
+    if also is not None:
+        parts.append(_unmet(_fresh(also, seeds), parts[1:]))
     edges = join(parts)
     count = len(edges.head)
     ids, place = distinct(np.concatenate([edges.head, edges.tail, seeds, border]))
@@ -138,6 +141,13 @@ def walk(
 def _fresh(edges: Edges, seeds: Ints) -> Edges:
     """Facts that touch no seed: those of the seeds are known, and would count twice."""
     return take(edges, (locate(edges.head, seeds) < 0) & (locate(edges.tail, seeds) < 0))
+
+
+def _unmet(edges: Edges, met: Sequence[Edges]) -> Edges:
+    """Facts that are not among those met already."""
+    known = {fact for part in met for fact in zip(*(column.tolist() for column in part[:3]), strict=True)}
+    facts = zip(*(column.tolist() for column in edges[:3]), strict=True)
+    return take(edges, np.array([fact not in known for fact in facts], dtype=bool))
 
 
 def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: WalkSettings) -> Ints:

@@ -88,6 +88,9 @@ def with_other_names(
         edges=np.concatenate([subgraph.edges, np.array(edges, dtype=np.int32)]),
         weights=np.append(subgraph.weights, np.ones(len(edges))).astype(np.float32),
         relations=tuple(relations),
+        near=np.append(subgraph.near, np.zeros(len(edges))).astype(np.float32)
+        if len(subgraph.near)
+        else subgraph.near,
     )
 
 

@@ -9,13 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.retrieval.dense import FactHits, Meaning, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
 from kgqa.graph.retrieval.kinds_asked import kind_likelihood
 from kgqa.graph.retrieval.languages import with_other_names
 from kgqa.graph.retrieval.names import about_names, named_seeds
 from kgqa.graph.retrieval.question_types import asked, vague_relations
 from kgqa.graph.retrieval.ranking import EDITED, TYPED, score_bridges, score_context, weights_for
-from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Link, Mention, NodeRole, Question, Subgraph
+from kgqa.types import (
+    Edges,
+    Floats,
+    InputError,
+    Ints,
+    KnowledgeGraph,
+    Link,
+    Mention,
+    NodeRole,
+    Question,
+    Subgraph,
+)
 
 Relevance = Callable[[str, Sequence[str]], NDArray[np.floating]]
 
@@ -49,6 +61,7 @@ def retrieve(
     max_nodes: int = 200,
     hops: int = 2,
     relevance: Relevance | None = None,
+    meaning: Meaning | None = None,
     settings: WalkSettings = _DEFAULT,
 ) -> list[Subgraph]:
     """One subgraph for each choice, or exactly one for a question without choices.
@@ -56,9 +69,10 @@ def retrieve(
     The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
     question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
-    (N,)); it is asked about the best few hundred only. A graph is asked at most six times: `find`, `degrees`
-    twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once more, for what kind of
-    thing the best are.
+    (N,)); it is asked about the best few hundred only. `meaning(text)` finds facts that no hop need lead to: their ends
+    are ranked with those of the walk, and how near each fact is is kept in `Subgraph.near`. A graph is asked at most six
+    times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once more, for
+    what kind of thing the best are.
     Raises InputError for max_nodes below 1 and for hops other than 1 or 2.
     """
     if max_nodes < 1:
@@ -74,7 +88,8 @@ def retrieve(
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
     named = None if question.choices else named_seeds(graph, everyone)
-    reached = walk(graph, everyone, columns, hops, settings, named)
+    hits = meaning(f"{question.passage_text} {question.text}".strip()) if meaning else None
+    reached = walk(graph, everyone, columns, hops, settings, named, hits.edges if hits else None)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
@@ -97,6 +112,8 @@ def retrieve(
         )
     if named is not None and named.any():
         context = about_names(context, reached, named, question.text, relations, max_nodes)
+    if hits is not None:
+        context = fused_ranks([context, nearest_concepts(hits, reached.ids)])
     place = locate(graph.added_ends, reached.ids)
     context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
     if relevance is not None:
@@ -108,7 +125,7 @@ def retrieve(
             score = 0.5 * context + 0.5 * score_bridges(reached, choice)
         own = [*seeds[:2], *seeds[2 + choice : 3 + choice]]
         picks.append((own, *_cut(reached, score, own, max_nodes)))
-    subgraphs = _assemble(graph, reached, picks)
+    subgraphs = _assemble(graph, reached, picks, hits)
     if question.choices:
         return subgraphs
     return [with_other_names(subgraphs[0], graph, question.text, picks[0][1].tolist())]
@@ -190,6 +207,7 @@ def _assemble(
     graph: KnowledgeGraph,
     reached: Walk,
     picks: Sequence[tuple[Sequence[_Seeds], Ints, NDArray[np.int8], NDArray[np.float64]]],
+    hits: FactHits | None = None,
 ) -> list[Subgraph]:
     """Facts, labels and links of the kept nodes, asked for once for all subgraphs."""
     union, _ = distinct(np.concatenate([ids for _, ids, _, _ in picks]))
@@ -224,9 +242,23 @@ def _assemble(
                 weights=inside.weight.astype(np.float32),
                 relations=tuple(table[r] for r in used.tolist()),
                 links=links,
+                near=_nearness(hits, ids, inside),
             )
         )
     return subgraphs
+
+
+def _nearness(hits: FactHits | None, ids: Ints, inside: Edges) -> Floats:
+    """Cosine of each fact of a subgraph (relations by the graph's own numbers), 0 where it was not found by meaning."""
+    if hits is None:
+        return np.zeros(0, dtype=np.float32)
+    place = locate(hits.edges.head, ids), hits.edges.relation, locate(hits.edges.tail, ids)
+    found = dict(zip(_facts(place), hits.similarity.tolist(), strict=True))
+    return np.array([found.get(fact, 0.0) for fact in _facts(inside[:3])], dtype=np.float32)
+
+
+def _facts(columns: Sequence[Ints]) -> list[tuple[int, ...]]:
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _facts_among(graph: KnowledgeGraph, reached: Walk, ids: Ints) -> Edges:

@@ -103,6 +103,7 @@ def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: 
         weights=subgraph.weights[list(rows)],
         relations=subgraph.relations,
         links=tuple(links),
+        near=subgraph.near[list(rows)] if len(subgraph.near) else subgraph.near,
     )
 
 

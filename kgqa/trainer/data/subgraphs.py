@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kgqa.graph.retrieval.ranking import EDITED, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 7
+FORMAT = 8
 """Raised whenever linking or retrieval finds otherwise than before, so that stored subgraphs are made anew."""
 
 
@@ -53,6 +53,7 @@ class StoredSubgraphs(Sequence[list[Subgraph]]):
         self._names = [name for name, _ in tables["nodes"]]
         self._labels = [label for _, label in tables["nodes"]]
         self._relations = [Relation(*row) for row in tables["relations"]]
+        self._near = bool(len(data["near"]))
         sizes = data["sizes"].astype(np.int64)
         self._ends = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(sizes, axis=0)])
         self._groups = np.concatenate([[0], np.cumsum(data["groups"], dtype=np.int64)])
@@ -79,6 +80,7 @@ class StoredSubgraphs(Sequence[list[Subgraph]]):
             weights=data["weights"][e0:e1].astype(np.float32),
             relations=tuple(self._relations[r] for r in data["relations"][r0:r1].tolist()),
             links=tuple(Link(NodeRole(p), s, e, n) for p, s, e, n in data["links"][l0:l1].tolist()),
+            near=data["near"][e0:e1].astype(np.float32) if self._near else np.zeros(0, dtype=np.float32),
         )
         return self._change(graph) if self._change else graph
 
@@ -162,6 +164,7 @@ class _Writer:
             "scores": [np.zeros(0, np.float16)],
             "edges": [np.zeros((0, 3), np.int16)],
             "weights": [np.zeros(0, np.float16)],
+            "near": [np.zeros(0, np.float16)],
         }
 
     def add(self, group: Sequence[Subgraph]) -> None:
@@ -179,6 +182,7 @@ class _Writer:
             self._put("scores", graph.scores)
             self._put("edges", graph.edges)
             self._put("weights", graph.weights)
+            self._put("near", graph.near)
 
     def _put(self, name: str, values: Any) -> None:
         column = self.columns[name]

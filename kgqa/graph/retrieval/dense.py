@@ -1,0 +1,125 @@
+"""Facts found by meaning: each told in words and embedded, the nearest to a question sought in FAISS.
+
+Linking knows the concepts that stand in the words; meaning finds "bread left in the oven too long burns". A dense
+retriever of short texts (Karpukhin et al., 2020) whose texts are facts; the two rankings are merged by rank.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.retrieval.expansion import locate
+from kgqa.types import Edges, Floats, InputError, Ints
+
+CODE_BYTES = 48
+"""Bytes of a fact in a product-quantised index (Jegou et al., 2011)."""
+FEW = 20_000
+"""Facts up to which an index holds whole vectors in half precision: quantising pays for many."""
+RANK = 60
+"""Constant of reciprocal rank fusion (Cormack et al., 2009)."""
+
+
+class FactHits(NamedTuple):
+    """Facts that are near a question in meaning, nearest first."""
+
+    edges: Edges  # ends are graph ids
+    similarity: Floats  # (E,) cosine
+
+
+Meaning = Callable[[str], FactHits]
+"""A text -> the facts that are nearest to it."""
+
+
+class FactIndex:
+    """Vectors of the facts of a graph, in the graph's own order.
+
+    Args:
+        index: of FAISS, by inner product; row r is fact r.
+    """
+
+    def __init__(self, index: Any) -> None:
+        self.index = index
+
+    def __len__(self) -> int:
+        return int(self.index.ntotal)
+
+    @classmethod
+    def build(cls, vectors: NDArray[np.floating]) -> FactIndex:
+        """An index of unit vectors (E, d)."""
+        import faiss
+
+        size = vectors.shape[1]
+        index: Any
+        if len(vectors) <= FEW:
+            index = faiss.IndexScalarQuantizer(
+                size, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+            )
+        else:
+            index = faiss.IndexPQ(size, CODE_BYTES, 8, faiss.METRIC_INNER_PRODUCT)
+            drawn = np.random.default_rng(0).choice(len(vectors), size=FEW, replace=False)
+            index.train(vectors[np.sort(drawn)].astype(np.float32))
+        for start in range(0, len(vectors), FEW):
+            index.add(np.ascontiguousarray(vectors[start : start + FEW], dtype=np.float32))
+        return cls(index)
+
+    @classmethod
+    def load(cls, path: Path, count: int) -> FactIndex:
+        """Read what `save` wrote, for a graph of `count` facts.
+
+        Raises:
+            InputError: it is damaged, or the index of another graph.
+        """
+        import faiss
+
+        try:
+            index = faiss.read_index(str(path))
+        except RuntimeError as error:
+            raise InputError(
+                f"{path}: not an index of facts ({error}); remove it, and it is made again"
+            ) from None
+        if index.ntotal != count:
+            raise InputError(
+                f"{path}: {index.ntotal} facts, the graph has {count}; remove it, and it is made again"
+            )
+        return cls(index)
+
+    def save(self, path: Path) -> None:
+        """Write the index; the file is replaced whole."""
+        import faiss
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        faiss.write_index(self.index, str(part))
+        os.replace(part, path)
+
+    def search(self, queries: NDArray[np.floating], count: int) -> tuple[NDArray[np.int64], Floats]:
+        """Rows and cosines (n, count) of the facts nearest to each query (n, d); row -1 where there are fewer."""
+        cosine, row = self.index.search(
+            np.ascontiguousarray(queries, dtype=np.float32), min(count, len(self))
+        )
+        return row, cosine
+
+
+def nearest_concepts(hits: FactHits, ids: Ints) -> NDArray[np.float64]:
+    """Cosine of the best fact that each of `ids` (V,), ascending, is an end of, (V,); 0 where none was met."""
+    near = np.zeros(len(ids))
+    for ends in (hits.edges.head, hits.edges.tail):
+        place = locate(ends, ids)
+        np.maximum.at(near, place[place >= 0], hits.similarity[place >= 0])
+    return near
+
+
+def fused_ranks(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """One score 0..1 for several rankings (V,): the mean of `RANK` / (`RANK` + rank); a score of 0 is no rank."""
+    total = np.zeros(len(scores[0]))
+    for score in scores:
+        order = np.argsort(-score, kind="stable")
+        ranked = order[score[order] > 0]
+        total[ranked] += 1.0 / (RANK + np.arange(len(ranked)))
+    return total * RANK / len(scores)

@@ -1,0 +1,79 @@
+"""Facts and questions as vectors of one space, by a small encoder of sentences: what dense retrieval compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.assets import find_encoder
+from kgqa.models.reader import fingerprint
+from kgqa.text.corpus.tokenizer import load_tokenizer
+
+MAX_TOKENS = 128
+"""Tokens of a text that are read; of a longer one the last, where the question stands."""
+AT_ONCE = 64
+
+
+class FactEncoder(nn.Module):
+    """The mean of an encoder's last states, at unit length (Reimers and Gurevych, 2019, section 3).
+
+    Args:
+        encoder: a Hugging Face base model.
+        tokenizer: its own; texts end as it ends them.
+        fingerprint: tells this encoder from any other, for what is kept of its vectors.
+    """
+
+    def __init__(self, encoder: nn.Module, tokenizer: Tokenizer, fingerprint: str = "") -> None:
+        super().__init__()
+        self.encoder, self.fingerprint = encoder, fingerprint
+        self.tokenizer = tokenizer
+        self.tokenizer.enable_truncation(MAX_TOKENS, direction="left")
+        self.tokenizer.no_padding()
+
+    @classmethod
+    def load(cls, name: str | Path) -> FactEncoder:
+        """The encoder of a folder or shipped name.
+
+        Raises:
+            InputError: there is none.
+        """
+        from transformers import AutoModel
+
+        folder = find_encoder(str(name))
+        encoder = AutoModel.from_pretrained(
+            folder, local_files_only=True, dtype=torch.float32, use_safetensors=True
+        )
+        return cls(encoder, load_tokenizer(folder), fingerprint(folder, "config.json")).eval()
+
+    def forward(self, texts: Sequence[str]) -> Tensor:
+        """Unit vectors (n, d) of texts."""
+        read = self.tokenizer.encode_batch(list(texts))
+        width = -(-max(len(text.ids) for text in read) // 8) * 8
+        ids = torch.zeros(len(read), width, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, text in enumerate(read):
+            ids[row, : len(text.ids)] = torch.tensor(text.ids)
+            mask[row, : len(text.ids)] = 1
+        device = next(self.encoder.parameters()).device
+        ids, mask = ids.to(device), mask.to(device)
+        states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()  # (n, T, d)
+        mean = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+        return F.normalize(mean, dim=-1)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        size: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
+        found = np.zeros((len(texts), size), dtype=np.float32)
+        with torch.inference_mode():
+            for at in range(0, len(order), AT_ONCE):
+                rows = order[at : at + AT_ONCE]
+                found[rows] = self([texts[i] for i in rows]).cpu().numpy()
+        return found

@@ -1,0 +1,109 @@
+"""The facts of a graph found by meaning: its index, made once and kept, and the search that retrieval asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from kgqa.assets import INDEXES, cache_folder
+from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.retrieval.dense import FactHits, FactIndex, Meaning
+from kgqa.graph.retrieval.expansion import join, take
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.fact_encoder import FactEncoder
+from kgqa.text.synthesis.sentences import say_fact
+from kgqa.types import Edges, KnowledgeGraph
+
+HITS = 128
+"""Facts that are found for a question."""
+MADE_AT_ONCE = 3_000
+"""Facts up to which a graph without an index gets one when it is opened: some seconds of one core."""
+MADE_ON_IMPORT = 200_000
+"""Facts up to which `kgqa graph import` makes an index: some minutes; beyond, `kgqa graph index` does."""
+_PART = 4096
+
+
+def facts_in_words(graph: KnowledgeGraph, edges: Edges) -> list[str]:
+    """Each fact as a person would say it."""
+    ends = np.unique(np.concatenate([edges.head, edges.tail]))
+    labels = dict(zip(ends.tolist(), graph.labels(ends), strict=True))
+    relations = graph.relations
+    rows = zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True)
+    return [
+        say_fact(labels[head], relations[r].name, relations[r].words or relations[r].label, labels[tail])
+        for head, r, tail in rows
+    ]
+
+
+def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
+    """Where the index of a graph lies: shipped, or in the cache."""
+    name = f"{graph.hash[:16]}-{encoder.fingerprint[:8]}.faiss"
+    shipped = INDEXES / name
+    return shipped if shipped.is_file() else cache_folder("facts") / name
+
+
+def make_index(
+    graph: GraphStore,
+    encoder: FactEncoder,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> FactIndex:
+    """Embed every fact of a graph; `progress` goes over the first rows of the parts."""
+
+    def parts() -> Iterator[np.ndarray]:
+        for start in progress(range(0, graph.edge_count, _PART)):
+            yield encoder.encode(facts_in_words(graph, graph.edges(start, start + _PART)))
+
+    return FactIndex.build(np.concatenate([part.astype(np.float16) for part in parts()]))
+
+
+def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder) -> Meaning | None:
+    """The search over a graph's facts; None where it has no index and is too large to make one in passing.
+
+    What an edit adds is found too, and what it strikes out is not. A graph on the network has none.
+    """
+    if isinstance(graph, OverlayGraph):
+        below = open_meaning(graph.base, encoder)
+        return _Edited(graph, below, encoder) if below else None
+    if not isinstance(graph, GraphStore) or not graph.edge_count:
+        return None
+    path = index_file(graph, encoder)
+    if path.is_file():
+        return _Search(graph, FactIndex.load(path, graph.edge_count), encoder)
+    if graph.edge_count > MADE_AT_ONCE:
+        return None
+    index = make_index(graph, encoder)
+    index.save(path)
+    return _Search(graph, index, encoder)
+
+
+class _Search:
+    """A text's nearest facts in an index."""
+
+    def __init__(self, graph: GraphStore, index: FactIndex, encoder: FactEncoder) -> None:
+        self.graph, self.index, self.encoder = graph, index, encoder
+        self.embed = lru_cache(maxsize=64)(lambda text: encoder.encode([text]))
+
+    def __call__(self, text: str) -> FactHits:
+        rows, similarity = self.index.search(self.embed(text), HITS)
+        return FactHits(take(self.graph.edges(), rows[0]), similarity[0])
+
+
+class _Edited:
+    """The same over an edited graph."""
+
+    def __init__(self, graph: OverlayGraph, below: Meaning, encoder: FactEncoder) -> None:
+        self.graph, self.below, self.encoder = graph, below, encoder
+        self.vectors = encoder.encode(facts_in_words(graph, graph.added_edges)) if len(graph.added) else None
+
+    def __call__(self, text: str) -> FactHits:
+        hits = self.below(text)
+        kept = self.graph.unhidden(hits.edges)
+        edges, similarity = take(hits.edges, kept), hits.similarity[kept]
+        if self.vectors is not None:
+            edges = join([edges, self.graph.added_edges])
+            similarity = np.append(similarity, self.vectors @ self.encoder.encode([text])[0])
+        order = np.argsort(-similarity, kind="stable")[:HITS]
+        return FactHits(take(edges, order), similarity[order].astype(np.float32))

@@ -1,0 +1,21 @@
+import numpy as np
+import torch
+
+from kgqa.models.fact_encoder import FactEncoder
+
+
+def test_vectors_are_unit_and_do_not_depend_on_what_is_read_beside(tokenizer, encoder) -> None:
+    torch.manual_seed(0)
+    reads = FactEncoder(encoder.eval(), tokenizer)
+    texts = ["trowel", "a trowel is used to plant flowers in the garden", "bee"]
+    together = reads.encode(texts)
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    assert np.allclose(together[1], reads.encode(texts[1:2])[0], atol=1e-5)
+    assert np.allclose(together[2], reads.encode(texts[2:])[0], atol=1e-5)
+
+
+def test_of_a_long_text_the_end_is_read(tokenizer, encoder) -> None:
+    reads = FactEncoder(encoder.eval(), tokenizer)
+    long = "bee " * 300
+    first, second = reads.encode([long + "trowel", long + "hive"])
+    assert not np.allclose(first, second, atol=1e-4)
