@@ -54,6 +54,7 @@ SUB_ROOMS = {
     "models": {
         "devices": 0,
         "segments": 0,
+        "packing": 0,
         "vectors": 0,
         "collation": 1,
         "encoders": 2,
@@ -63,6 +64,8 @@ SUB_ROOMS = {
         "language": 3,
         "classifiers": 3,
         "reader": 4,
+        "fact_encoder": 5,
+        "meaning": 6,
     },
     "cli": {"options": 0, "graph": 1, "asking": 1, "training": 1, "evaluation": 1, "main": 2},
     "objectives": {"base": 0, "pretraining": 1, "finetuning": 1, "distillation": 2},

@@ -86,7 +86,8 @@ class Reader(nn.Module):
             fused = replace(fused, branches=means)
         span = self.span(fused, batch)
         association = self.association if batch.tokens.word_vector is not None else None
-        concept = self.concept(fused, batch)
+        branch = None if fused.branches is None else self.choice.text(fused.branches).squeeze(-1).float()
+        concept = self.concept(fused, batch, branch)
         if association is not None:
             related = association.nodes(batch)
             concept = concept + related.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), 0.0)

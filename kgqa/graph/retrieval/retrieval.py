@@ -69,10 +69,10 @@ def retrieve(
     The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
     question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
-    (N,)); it is asked about the best few hundred only. `meaning(text)` finds facts that no hop need lead to: their ends
-    are ranked with those of the walk, and how near each fact is is kept in `Subgraph.near`. A graph is asked at most six
-    times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once more, for
-    what kind of thing the best are.
+    (N,)); it is asked about the best few hundred only. `meaning(text)` finds facts that no hop need lead to: their
+    ends are ranked with those of the walk, and how near each is is kept in `Subgraph.near`. A graph is asked at most
+    six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once
+    more, for what kind of thing the best are.
     Raises InputError for max_nodes below 1 and for hops other than 1 or 2.
     """
     if max_nodes < 1:

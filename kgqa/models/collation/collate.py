@@ -14,8 +14,9 @@ from torch import Tensor
 from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
-from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of
-from kgqa.models.collation.mentions import mention_places, mentions_of_row
+from kgqa.models.collation.branching import branches_of
+from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of, near_facts
+from kgqa.models.collation.mentions import MOST_TOKENS, mention_places, mentions_of_row
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.collation.person_masking import Anybody, Pieces
 from kgqa.models.collation.reading import ReadingSettings
@@ -65,10 +66,9 @@ class Collator:
         words: WordVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
-        self.facts, self.branches = reading.facts, reading.branches
-        self.entities, self.words = entities, words
+        self.reading, self.facts, self.branches = reading, reading.facts, reading.branches
         self.max_tokens, self.stride = reading.max_tokens, reading.stride
-        self.max_label_tokens = max_label_tokens
+        self.entities, self.words, self.max_label_tokens = entities, words, max_label_tokens
         self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
         self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")
         self.pad = tokenizer.token_to_id("[PAD]") or tokenizer.token_to_id("<pad>") or 0
@@ -143,39 +143,46 @@ class Collator:
     def _add_branched(
         self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
     ) -> None:
-        """A row for each window of the passage: its trunk, question and passage, then a branch for each choice."""
+        """A row for each window of the passage: its trunk, question, passage and facts, then the branches."""
         question = example.question
         asked, passage = self._encode(question.text), self._encode(question.passage_text)
-        own = graphs if len(graphs) > 1 else [graphs[0]] * len(question.choices)
-        graph = graphs[0] if len(graphs) == 1 else Subgraph()
+        graph, branches = branches_of(example, graphs, self.reading, with_gold)
         most = self.max_tokens // 4
-        told = [self._with_facts(choice, of) for choice, of in zip(question.choices, own, strict=True)]
-        choices = [self._encode(text).ids[:most] for text in told]
+        texts = [self._encode(branch.text).ids[:most] for branch in branches]
+        facts = self._encode(near_facts(graph, self.reading.context)).ids[:most]
+        facts = [*facts, self.separator] if facts else []
         places = mention_places(graph, {NodeRole.QUESTION: asked, NodeRole.PASSAGE: passage})
-        windows = self._windows(asked, None, passage)
-        if not with_gold and len(windows) * max(len(choices), 1) > MAX_ROWS:
+        windows = self._windows(asked, None, passage, len(facts))
+        if not with_gold and len(windows) * max(len(texts), 1) > MAX_ROWS:
             raise InputError(
-                f"the passage has {len(passage.ids):,} tokens, with {len(choices)} choices too many to read; "
+                f"the passage has {len(passage.ids):,} tokens, with {len(texts)} choices too many to read; "
                 "pass the part that matters"
             )
         for left, right in windows:
             ids, segments, question_at, _, passage_at = self._row(asked, None, passage, left, right)
             row = parts.add_row(index, -1, ids, segments, passage, passage_at, left, graph)
-            trunk = len(ids)
-            branch, position = [0] * trunk, list(range(trunk))
-            for number, text in enumerate(choices, start=1):
-                parts.branches.append((row, number, number - 1, -1))
-                ids += [*text, self.separator]
-                branch += [number] * (len(text) + 1)
-                position += range(trunk, trunk + len(text) + 1)
-            segments += [0] * (len(ids) - trunk)
-            parts.branch.append(branch)
-            parts.position.append(position)
+            first_node = parts.first_nodes[row] + 1
             seen = {
                 NodeRole.QUESTION: (question_at, 0, self.max_tokens // 2),
                 NodeRole.PASSAGE: (passage_at - left, left, right),
             }
-            parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
+            parts.mentions += mentions_of_row(places, seen, row, first_node)
+            ids += facts
+            trunk = len(ids)
+            belongs, position = [0] * trunk, list(range(trunk))
+            for number, (branch, text) in enumerate(zip(branches, texts, strict=True), start=1):
+                node = branch.node + first_node if branch.node >= 0 else -1
+                parts.branches.append((row, number, branch.choice, node))
+                if node >= 0:
+                    named = range(len(ids), len(ids) + min(len(text), MOST_TOKENS))
+                    parts.mentions += [(row, token, node) for token in named]
+                ids += [*text, self.separator]
+                belongs += [number] * (len(text) + 1)
+                position += range(trunk, trunk + len(text) + 1)
+            segments += [0] * (len(ids) - len(segments))
+            parts.offsets[row] += [(0, 0)] * (len(ids) - len(parts.offsets[row]))
+            parts.branch.append(belongs)
+            parts.position.append(position)
             if with_gold:
                 parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
 
@@ -226,9 +233,11 @@ class Collator:
             laid += [features.passage[left:right], pause]
         return laid
 
-    def _windows(self, asked: Pieces, chosen: Pieces | None, passage: Pieces) -> list[tuple[int, int]]:
+    def _windows(
+        self, asked: Pieces, chosen: Pieces | None, passage: Pieces, beside: int = 0
+    ) -> list[tuple[int, int]]:
         room = self.max_tokens // 2
-        used = min(len(asked.ids), room) + 3
+        used = min(len(asked.ids), room) + 3 + beside
         if chosen is not None:
             used += min(len(chosen.ids), room // 2) + 1
         space = max(self.max_tokens - used, 16)

@@ -119,6 +119,17 @@ def facts_of(table: PathTable, nodes: Sequence[int], count: int) -> str:
     return "; ".join(say(table.subgraph, edge) for edge in edges)
 
 
+def near_facts(subgraph: Subgraph, count: int, nodes: Sequence[int] | None = None) -> str:
+    """The facts nearest to the question in meaning, of some nodes or of any, in words; "" where none were found."""
+    if not len(subgraph.near) or not count:
+        return ""
+    near = subgraph.near
+    if nodes is not None:
+        near = np.where(np.isin(subgraph.edges[:, [0, 2]], nodes).any(1), near, 0.0)
+    order = np.argsort(-near, kind="stable")[:count]
+    return "; ".join(say(subgraph, edge) for edge in order.tolist() if near[edge] > 0)
+
+
 def choice_nodes(subgraph: Subgraph, most: int = 3) -> list[int]:
     """The first concepts that the choice of a row mentions, longest mention first."""
     links = [link for link in subgraph.links if link.part is NodeRole.CHOICE]

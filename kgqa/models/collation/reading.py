@@ -25,6 +25,12 @@ class ReadingSettings(BaseModel):
     """Paths of facts that are told in words beside each choice (Xu et al., 2021); 0 tells none."""
     branches: bool = False
     """Whether question and passage are read once, with a branch for each choice; else each choice has a row."""
+    candidates: int = Field(0, ge=0, le=64)
+    """Concepts that an open question may be answered with, each read in a branch; 0 reads none."""
+    context: int = Field(0, ge=0, le=16)
+    """Facts nearest to the question in meaning that are told behind the passage, for all branches to see."""
+    meaning: str = ""
+    """Folder or shipped name of the encoder by which facts are found by meaning; empty: by links alone."""
     reread: int = Field(0, ge=0, le=20)
     """Best candidates of an open question that are read again, each with its facts; 0 leaves the first order."""
     relevance: str = ""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Fused, QABatch
+from kgqa.batch import BranchBatch, Fused, QABatch
 from kgqa.models.collation.collate import Collated
 from kgqa.models.heads.base import Head
 from kgqa.models.segments import segment_softmax
@@ -32,8 +32,12 @@ class ConceptHead(Head):
         self.query = nn.Linear(hidden_size, hidden_size)
         self.key = nn.Linear(hidden_size, hidden_size)
 
-    def forward(self, fused: Fused, batch: QABatch) -> Tensor:
-        """Score of each node, (N,); the context nodes get -1e4."""
+    def forward(self, fused: Fused, batch: QABatch, branch: Tensor | None = None) -> Tensor:
+        """Score of each node, (N,); the context nodes get -1e4.
+
+        With `branch`, scores (C,) of the batch's branches, a concept that has one is scored by it too, and the others
+        of its row get -1e4.
+        """
         row = batch.graph.batch
         text = self.text(torch.cat([fused.summary, fused.pooled], dim=-1))
         scores: Tensor = self.out(self.node(fused.nodes) + text.index_select(0, row)).squeeze(-1)
@@ -43,6 +47,8 @@ class ConceptHead(Head):
             linked = torch.stack([batch.graph.role == int(role) for role in LINKED]).any(0)
             relevance = self.prior[0] * batch.graph.score.clamp(min=1e-4).log()
             scores = scores + torch.where(linked, self.prior[1], relevance)
+        if branch is not None and batch.branches is not None:
+            scores = scores + _beside(branch, batch, batch.branches)
         return scores.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), -1e4)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
@@ -87,6 +93,15 @@ class ConceptHead(Head):
             ]
             for seen in found
         ]
+
+
+def _beside(branch: Tensor, batch: QABatch, branches: BranchBatch) -> Tensor:
+    """What branches that hold concepts add to the score of each node, (N,)."""
+    held = (branches.choice < 0) & (branches.node >= 0)
+    read = torch.zeros(batch.num_rows, dtype=torch.bool, device=branch.device)
+    read[branches.row[held]] = True
+    added = torch.where(read[batch.graph.batch], -1e4, 0.0)
+    return added.index_put((branches.node[held],), branch[held])
 
 
 def _logsumexp(scores: Tensor, index: Tensor, size: int) -> Tensor:

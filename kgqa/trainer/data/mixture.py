@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.opening import open_graph
+from kgqa.graph.retrieval.ablation import without_facts
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.rereading import training_choices
@@ -99,9 +100,10 @@ class MixedBatches(Batches):
         seed: int,
         pool: int = 32,
         paraphrased: float = 0.0,
+        without_facts: float = 0.0,
     ) -> None:
         self.parts = parts
-        self.paraphrased = paraphrased
+        self.paraphrased, self.without_facts = paraphrased, without_facts
         self._wordings = read_paraphrases() if paraphrased else {}
         self.collator = collator
         self.seed = seed
@@ -132,6 +134,12 @@ class MixedBatches(Batches):
             [paraphrase(graph, self._wordings, draw, self.paraphrased) for graph in part.subgraphs[i]]
             for i in chosen
         ]
+        if self.without_facts:
+            bare = draw.random(len(graphs)) < self.without_facts
+            graphs = [
+                [without_facts(graph) for graph in own] if strike else own
+                for own, strike in zip(graphs, bare, strict=True)
+            ]
         examples = [part.examples[i] for i in chosen]
         if part.settings.reread:
             count = part.settings.reread

@@ -91,7 +91,11 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         objective = SiFT(objective, recipe.sift)
     held = [split_off(part, recipe.held_out) for part in parts] if recipe.held_out else []
     batches = MixedBatches(
-        [kept for kept, _ in held] or parts, reads, recipe.trainer.seed, paraphrased=recipe.paraphrase
+        [kept for kept, _ in held] or parts,
+        reads,
+        recipe.trainer.seed,
+        paraphrased=recipe.paraphrase,
+        without_facts=recipe.without_facts,
     )
 
     def evaluate(_objective: Any) -> dict[str, float]:

@@ -41,6 +41,8 @@ class AnsweringRecipe(BaseModel):
     reading: ReadingSettings = ReadingSettings()
     paraphrase: float = Field(0.5, ge=0, le=1)
     """Share of the relations that training says in other words (graph_data/paraphrases.toml)."""
+    without_facts: float = Field(0.0, ge=0, le=1)
+    """Share of the questions that training asks without the facts of their subgraphs, so that no head leans on them."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
     """Share of each data set, the same questions for every seed, that is measured and not trained on: each
     `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (loss or accuracy). The
