@@ -75,7 +75,7 @@ def read(text: str) -> list[Word]:
     found = []
     for word, start, end in words(text):
         plain = word.replace("’", "'")
-        base = plain.removesuffix("'s").removesuffix("n't")
+        base = plain.removesuffix("'s").removesuffix("n't") or plain  # corpora write "did n't"
         found.append(Word(base, lemma(base), start, end, plain in DENYING or plain.endswith("n't"), 0, 0))
     bounds = _clause_bounds(text, found)
     sentences = [match.end() for match in _SENTENCE.finditer(text)]

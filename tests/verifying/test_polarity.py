@@ -44,3 +44,13 @@ def test_the_sentence_around_a_span() -> None:
     start, end = sentence_around(text, Span(25, 31))
     assert text[start:end].strip() == "Anna lent Ben a tent."
     assert sentence_around(text, Span(0, len(text))) == Span(0, len(text))
+
+
+def test_words_apart_as_corpora_write_them_turn_their_clause_too() -> None:
+    apart, joined = (
+        read("he did n't eat the soup . he ate bread ."),
+        read("he didn't eat the soup. he ate bread."),
+    )
+    assert [word.text for word in apart if word.denies] == ["n't"]
+    scopes = [{text[n].lemma for turn in turns(text) for n in turn.scope} for text in (apart, joined)]
+    assert {"eat", "soup"} <= scopes[0] & scopes[1] and not {"bread"} & (scopes[0] | scopes[1])
