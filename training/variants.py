@@ -86,7 +86,7 @@ def tag(name: str, tokens: int, out: Path) -> float:
 
     said = [f"encoder.folder={out / name / 'export'}", f"trainer.max_tokens={tokens}", "trainer.threads=1"]
     recipe = load_recipe(RECIPES / "task" / "tagging.toml", said, TaskRecipe)
-    return train_task(recipe, out / name / f"tagging-{tokens}")[1]["accuracy"]
+    return train_task(recipe, out / name / f"tagging-{tokens}").metrics["accuracy"]
 
 
 def shown(name: str, found: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -120,9 +121,11 @@ def _classify(
         encoder_learning_rate=recipe.encoder_learning_rate,
         seed=seed,
         log_every_steps=20,
+        evaluate_every_steps=sys.maxsize,  # once, at the end: the last one is measured, not the best
     )
     whole = TaskRecipe(name=task, encoder=encoder, task=settings, sift=sift, trainer=trainer)
-    return train_task(whole, folder, data, limit)
+    result = train_task(whole, folder, data, limit)
+    return result, result.metrics
 
 
 def _read(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
+from kgqa.objectives.base import Objective
 from kgqa.types import InputError
 
 WEIGHTS, OPTIMIZER, STATE = "weights.safetensors", "optimizer.safetensors", "state.json"
@@ -94,6 +95,34 @@ def load_checkpoint(
 def load_weights(folder: Path, model: nn.Module) -> None:
     """Only the weights of a checkpoint: the start of a new run with a warm-up of its own."""
     load_model(model, str(folder / WEIGHTS))
+
+
+def export_best(folder: Path, objective: Objective) -> None:
+    """Give an objective the weights of a run's best checkpoint, if it has one, and export them.
+
+    Raises:
+        InputError: what names the checkpoint is damaged.
+    """
+    from accelerate import PartialState
+
+    best = find_checkpoint(folder, "best")
+    if best:
+        load_weights(best, objective)
+        if PartialState().is_main_process:
+            swap_folder(folder / "export", objective.export)
+
+
+def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
+    """Write a folder beside `target` and put it in its place."""
+    part, old = target.with_name(target.name + ".part"), target.with_name(target.name + ".old")
+    for leftover in (part, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    part.mkdir(parents=True)
+    write(part)
+    if target.exists():
+        os.replace(target, old)
+    os.replace(part, target)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _flatten(optimizers: Sequence[torch.optim.Optimizer]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

@@ -17,7 +17,7 @@ from kgqa.types import InputError
 FILE = "made_of.json"
 BUDGET = ("max_steps", "max_minutes", "max_tokens", "patience", "threads", "compile")
 EVERY = ("log_every_steps", "save_every_minutes", "evaluate_every_steps")
-FREE = frozenset(f"trainer.{key}" for key in (*BUDGET, *EVERY)) | {"name", "task.epochs", "task.dev"}
+FREE = frozenset(f"trainer.{key}" for key in (*BUDGET, *EVERY)) | {"name", "task.epochs"}
 """Settings that may differ when a run goes on."""
 MADE = ("latest.json", "*/outcomes.json")
 """What a run leaves: before there is any, its folder is anybody's."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from kgqa.objectives.base import Batches, Objective
-from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint
+from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
 from kgqa.trainer.optimizer import build_optimizers, factor, set_rate
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.trainer.utilisation import flops_of_token, matrix_rate
@@ -40,6 +39,7 @@ class TrainResult:
     minutes: float
     loss: float
     metrics: dict[str, float] = field(default_factory=dict)
+    """Of the best evaluation."""
     best: float | None = None
     interrupted: bool = False
 
@@ -260,7 +260,6 @@ class _Run:
             (figures,) = broadcast_object_list([figures])
         self.objective.train()
         progress, name = self.progress, self.settings.best_metric
-        progress.metrics = figures
         if name not in figures:
             raise InputError(f"trainer.best_metric={name!r} is not measured; take one of {sorted(figures)}")
         value = figures[name]
@@ -270,7 +269,7 @@ class _Run:
         progress.stale = 0 if better else progress.stale + 1
         self._log({f"held_out_{key}": value for key, value in figures.items()}, board)
         if better:
-            progress.best = value
+            progress.best, progress.metrics = value, figures
             self._save("best")
 
     def _save(self, name: str, export: str | None = None) -> None:
@@ -342,19 +341,6 @@ class _Run:
             return
         with SummaryWriter(str(self.folder)) as board:
             yield board
-
-
-def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
-    """Write a folder beside `target` and put it in its place."""
-    part, old = target.with_name(target.name + ".part"), target.with_name(target.name + ".old")
-    for leftover in (part, old):
-        shutil.rmtree(leftover, ignore_errors=True)
-    part.mkdir(parents=True)
-    write(part)
-    if target.exists():
-        os.replace(target, old)
-    os.replace(part, target)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 class Ahead:

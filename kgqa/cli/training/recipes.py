@@ -4,28 +4,49 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kgqa.trainer.loop import TrainResult
 
 
-def train_recipe(path: Path, overrides: list[str], out: Path | None) -> None:
+def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int = 1) -> None:
     """Train a reader from a recipe file; with a table [task] in it, a classifier.
+
+    With several `seeds`, from the recipe's own upwards, each has a folder of its own, and what was measured is told as
+    mean and standard deviation.
 
     Raises:
         InputError: the recipe cannot be used.
     """
-    if "task" in _tables(path) or any(override.startswith("task.") for override in overrides):
-        return _train_classifier(path, overrides, out)
+    from kgqa.metrics import over_seeds
     from kgqa.trainer.finetuning.answering import train_reader
     from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
 
-    recipe = load_recipe(path, overrides, AnsweringRecipe)
-    folder = out or Path("runs") / recipe.name
-    if _done(train_reader(recipe, folder)):
-        print(f"the reader is in {folder / 'export'}; ask it with: kgqa ask ... --model {folder / 'export'}")
+    is_task = "task" in _tables(path) or any(override.startswith("task.") for override in overrides)
+    kind, train = (TaskRecipe, train_task) if is_task else (AnsweringRecipe, train_reader)
+    recipe: Any = load_recipe(path, overrides, kind)
+    folder, figures = out or Path("runs") / recipe.name, []
+    for seed in range(recipe.trainer.seed, recipe.trainer.seed + seeds):
+        own = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"seed": seed})})
+        target = folder / f"seed-{seed}" if seeds > 1 else folder
+        result: TrainResult = train(own, target)  # type: ignore[operator]
+        if _done(result):
+            told = ", ".join(f"{name} {value:.3f}" for name, value in result.metrics.items())
+            print(
+                f"the {'classifier' if is_task else 'reader'} is in {target / 'export'}{': ' * bool(told)}{told}"
+            )
+        figures.append(result.metrics)
+    if not _speaks():
+        return
+    if seeds > 1:
+        spread = over_seeds(figures).items()
+        print(f"{seeds} seeds: {', '.join(f'{name} {mean:.3f} ± {sd:.3f}' for name, (mean, sd) in spread)}")
+    else:
+        use = "kgqa predict IN.jsonl OUT.jsonl" if is_task else "kgqa ask ..."
+        print(f"use it with: {use} --model {folder / 'export'}")
 
 
 def _tables(path: Path) -> set[str]:
@@ -35,20 +56,6 @@ def _tables(path: Path) -> set[str]:
         return set(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return set()  # said properly where the recipe is loaded
-
-
-def _train_classifier(path: Path, overrides: list[str], out: Path | None) -> None:
-    from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
-    from kgqa.trainer.recipe import load_recipe
-
-    recipe = load_recipe(path, overrides, TaskRecipe)
-    folder = out or Path("runs") / recipe.name
-    result, figures = train_task(recipe, folder)
-    if not _done(result):
-        return
-    told = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-    print(f"the classifier is in {folder / 'export'}{': ' * bool(told)}{told}")
-    print(f"use it with: kgqa predict IN.jsonl OUT.jsonl --model {folder / 'export'}")
 
 
 def pretrain_recipe(path: Path, overrides: list[str], out: Path | None = None) -> None:
@@ -71,11 +78,16 @@ def pretrain_recipe(path: Path, overrides: list[str], out: Path | None = None) -
 
 
 def _done(result: TrainResult) -> bool:
-    """Whether a training is done and this process, the first of several, is to say so.
+    """Whether a training is done, and this process is to say so.
 
     Raises:
         KeyboardInterrupt: a signal ended it.
     """
     if result.interrupted:
         raise KeyboardInterrupt
+    return _speaks()
+
+
+def _speaks() -> bool:
+    """Whether this process is the first of those that train together."""
     return os.environ.get("RANK", "0") == "0"

@@ -64,7 +64,7 @@ class MLMWithPairs(MLM):
         return Loss(mlm + pair, parts, masked.labels.numel())
 
     def export(self, folder: Path) -> None:
-        """Write a Hugging Face folder; BERT and ALBERT with pooler and pair head, as their `ForPreTraining`."""
+        """Write a Hugging Face folder; BERT and ALBERT as for pretraining, with pooler and pair head."""
         from transformers import AutoModelForPreTraining
 
         super().export(folder)

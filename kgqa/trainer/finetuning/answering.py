@@ -17,7 +17,7 @@ from kgqa.objectives.base import Objective
 from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
-from kgqa.trainer.checkpoint import find_checkpoint, load_weights
+from kgqa.trainer.checkpoint import export_best
 from kgqa.trainer.data.held_out import measure
 from kgqa.trainer.data.mixture import MixedBatches, data_hashes, in_order, split_off
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
@@ -25,7 +25,7 @@ from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.finetuning.starting import build
 from kgqa.trainer.finetuning.teaching import load_teacher
 from kgqa.trainer.fingerprint import claim, weights_of
-from kgqa.trainer.loop import TrainResult, swap_folder, train
+from kgqa.trainer.loop import TrainResult, train
 from kgqa.types import InputError
 
 
@@ -37,8 +37,6 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     Raises:
         InputError: the recipe names what is not there, or what does not go together.
     """
-    from accelerate import PartialState
-
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
     located = recipe.located()
@@ -61,7 +59,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         ]
         if recipe.teacher:
             weights.append(find_model(expanded(recipe.teacher)))
-        claim(folder, recipe, weights=weights_of(weights), **data_hashes(located.data))
+        claim(
+            folder, recipe, weights=weights_of(weights), **data_hashes([*located.data, *located.development])
+        )
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.data]
     longest = min(recipe.reading.max_tokens, reader.stepper.max_tokens)
@@ -89,9 +89,13 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         objective = TaughtQA(reader, teacher, save, temperature=recipe.temperature or 2.0, soft=soft)
     if recipe.sift:
         objective = SiFT(objective, recipe.sift)
-    held = [split_off(part, recipe.held_out) for part in parts] if recipe.held_out else []
+    measured = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.development]
+    if recipe.held_out:
+        sides = [split_off(part, recipe.held_out) for part in parts]
+        parts = [kept for kept, _ in sides]
+        measured += [part for _, part in sides]
     batches = MixedBatches(
-        [kept for kept, _ in held] or parts,
+        parts,
         reads,
         recipe.trainer.seed,
         paraphrased=recipe.paraphrase,
@@ -99,13 +103,10 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     )
 
     def evaluate(_objective: Any) -> dict[str, float]:
-        return measure(reader, in_order([part for _, part in held], collator))
+        return measure(reader, in_order(measured, collator))
 
-    result = train(
-        objective, batches, recipe.trainer, folder, evaluate=evaluate if held else None, resume=resume
-    )
-    best = find_checkpoint(folder, "best") if held else None
-    if best and PartialState().is_main_process:
-        load_weights(best, objective)
-        swap_folder(folder / "export", objective.export)
+    given = evaluate if measured else None
+    result = train(objective, batches, recipe.trainer, folder, evaluate=given, resume=resume)
+    if measured:
+        export_best(folder, objective)
     return result

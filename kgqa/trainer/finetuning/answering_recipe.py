@@ -43,10 +43,11 @@ class AnsweringRecipe(BaseModel):
     """Share of the relations that training says in other words (graph_data/paraphrases.toml)."""
     without_facts: float = Field(0.0, ge=0, le=1)
     """Share of the questions that training asks without the facts of their subgraphs, so that no head leans on them."""
+    development: list[DataSettings] = []
+    """Data sets that are measured and not trained on: each `trainer.evaluate_every_steps`, for `trainer.patience` and
+    `trainer.best_metric` (loss or accuracy). The exported reader is then the best one."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
-    """Share of each data set, the same questions for every seed, that is measured and not trained on: each
-    `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (loss or accuracy). The
-    exported reader is then the best one."""
+    """Share of each data set, the same passages for every seed, that is taken out of it for the same."""
     teacher: str = ""
     """Folder or shipped name of a trained reader whose soft answers are learnt beside the gold ones."""
     temperature: float | None = Field(None, gt=0)
@@ -74,6 +75,7 @@ class AnsweringRecipe(BaseModel):
         return self.model_copy(
             update={
                 "data": [located(settings) for settings in self.data],
+                "development": [located(settings) for settings in self.development],
                 "entities": expanded(self.entities),
                 "words": str(shipped) if words and (shipped / WORDS).is_file() else words,
             }

@@ -30,6 +30,7 @@ from kgqa.objectives.finetuning.classification import Task
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
+from kgqa.trainer.checkpoint import export_best
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, fingerprint, weights_of
@@ -48,7 +49,8 @@ class TaskSettings(BaseModel):
     train: str
     """A published set's name (`LABELLED`) or a file; see `read_labelled`."""
     dev: str = ""
-    """What is measured at the end; empty: the published set's own development part, or nothing."""
+    """What is measured each `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (accuracy,
+    matthews or entity_f1); the best classifier is kept. Empty: the published set's own development part, or nothing."""
     limit: int | None = Field(None, ge=1)
     """Learn from the first so many examples."""
     max_tokens: int = Field(128, ge=8)
@@ -78,6 +80,7 @@ class TaskTrainer(TrainerSettings):
     learning_rate: float = Field(default=1e-3, gt=0)
     encoder_learning_rate: float | None = Field(default=2e-4, gt=0)
     warmup: float = Field(default=0.1, ge=0, le=1)
+    best_metric: str = "accuracy"
 
 
 class TaskRecipe(BaseModel):
@@ -115,8 +118,8 @@ class LabelledBatches(Batches):
 
 def train_task(
     recipe: TaskRecipe, folder: Path, data: Path | None = None, limit: int | None = None
-) -> tuple[TrainResult, dict[str, float]]:
-    """Train a classifier and measure it; `folder/export` is kept, for `Classifier` and for Hugging Face.
+) -> TrainResult:
+    """Train a classifier and measure it; the best is kept in `folder/export`, for `Classifier` and for Hugging Face.
 
     Args:
         data: folder of the published sets; None takes that of the environment.
@@ -136,7 +139,9 @@ def train_task(
     torch.manual_seed(recipe.trainer.seed)
     encoder, source = load_encoder(recipe.encoder)
     weights = [source, *([Path(expanded(settings.teacher))] if settings.teacher else [])]
-    claim(folder, recipe, examples=fingerprint(rows), weights=weights_of(weights))
+    held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
+    measured = read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit] if held_out else []
+    claim(folder, recipe, examples=fingerprint([*rows, *measured]), weights=weights_of(weights))
     stepper = Stepper(encoder)
     if settings.auxiliary and not stepper.causal:
         raise InputError("task.auxiliary: only causal encoders (GPT) guess the next token; leave it out")
@@ -169,13 +174,14 @@ def train_task(
     if budget.max_steps is None and budget.max_minutes is None:
         steps = max(1, round(settings.epochs * batches.steps_per_epoch))
         budget = budget.model_copy(update={"max_steps": steps})
-    result = train(objective, batches, budget, folder)
-    held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
-    if result.interrupted or not held_out:
-        return result, {}
-    return result, measure_task(
-        task, read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit], encode
-    )
+
+    def evaluate(_objective: Any) -> dict[str, float]:
+        return measure_task(task, measured, encode)
+
+    result = train(objective, batches, budget, folder, evaluate=evaluate if measured else None)
+    if measured:
+        export_best(folder, objective)
+    return result
 
 
 def _taught(settings: TaskSettings, encode: Encoding, model: Any) -> dict[str, Any]:

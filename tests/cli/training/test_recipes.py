@@ -85,7 +85,7 @@ def test_a_signal_ends_a_training_with_its_own_code_and_words(
     stopped = pretraining.TrainResult(tmp_path, 1, 1, 0.0, 1.0, interrupted=True)
     monkeypatch.setattr(pretraining, "run_recipe", lambda *_: stopped)
     monkeypatch.setattr(answering, "train_reader", lambda *_: stopped)
-    monkeypatch.setattr(tasks, "train_task", lambda *_: (stopped, {}))
+    monkeypatch.setattr(tasks, "train_task", lambda *_: stopped)
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
     (tmp_path / "reader.toml").write_text('[[data]]\nname = "synthesis"\n')
     (tmp_path / "task.toml").write_text('[task]\nkind = "pair"\ntrain = "x"\n')
@@ -96,6 +96,27 @@ def test_a_signal_ends_a_training_with_its_own_code_and_words(
         said = capsys.readouterr()
         assert ended.value.code == 130
         assert "interrupted; the same command goes on" in said.err and not said.out
+
+
+def test_several_seeds_tell_mean_and_spread(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgqa.trainer.finetuning import answering
+    from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.loop import TrainResult
+
+    def train(recipe: AnsweringRecipe, folder: Path) -> TrainResult:
+        figures = {"accuracy": 0.25 * recipe.trainer.seed}
+        return TrainResult(folder, 1, 1, 0.0, 1.0, figures)
+
+    monkeypatch.setattr(answering, "train_reader", train)
+    (tmp_path / "reader.toml").write_text('[[data]]\nname = "synthesis"\n[trainer]\nseed = 1\n')
+    train_recipe(tmp_path / "reader.toml", [], tmp_path / "run", seeds=3)
+    said = capsys.readouterr().out.splitlines()
+    assert [str(tmp_path / "run" / f"seed-{n}" / "export") in line for n, line in enumerate(said[:3], 1)] == [
+        True
+    ] * 3
+    assert said[-1] == "3 seeds: accuracy 0.500 ± 0.250"
 
 
 def test_unknown_keys_are_named(tmp_path: Path) -> None:

@@ -103,6 +103,12 @@ def test_held_out_questions_pick_the_best_reader(
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()
+    asked = [{"name": str(tmp_path / "own.jsonl"), "graph": "$TOOLS/tools.ttl", "limit": 9}]
+    other = AnsweringRecipe.model_validate(
+        {**recipe.model_dump(), "held_out": 0, "development": asked, "name": "measured"}
+    )
+    result = train_reader(other, tmp_path / "measured")
+    assert result.best == result.metrics["accuracy"] == 1.0
     with pytest.raises(InputError, match="held_out=0.25, the recipe says 0.5"):
         train_reader(recipe.model_copy(update={"held_out": 0.5}), tmp_path / "run")
 

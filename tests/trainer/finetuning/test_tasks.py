@@ -6,7 +6,9 @@ import torch
 
 from kgqa.models.classifiers import Classifier, Encoding
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
+from kgqa.objectives.finetuning.classification import Task
 from kgqa.text.datasets.labelled import Labelled
+from kgqa.trainer.finetuning import tasks
 from kgqa.trainer.finetuning.tasks import LabelledBatches, TaskRecipe, labels_of, train_task
 from kgqa.types import InputError
 
@@ -62,7 +64,7 @@ def test_a_file_becomes_a_classifier(
 ) -> None:  # type: ignore[no-untyped-def]
     encoder = encoder_folder(variant, tokenizer, tokenizer_folder, tmp_path / "encoder")
     more = {"auxiliary": 0.5, "both_orders": True} if variant == "gpt1" else {}
-    _, figures = train_task(recipe(kind, encoder, tmp_path, **more), tmp_path / "run")
+    figures = train_task(recipe(kind, encoder, tmp_path, **more), tmp_path / "run").metrics
     assert figures["accuracy"] > 0.9
     if kind == "tagging":
         assert figures["entity_f1"] > 0.9
@@ -99,6 +101,25 @@ def test_what_cannot_be_learnt_from_is_said() -> None:
         labels_of([Labelled("a", label="x")], "sentence")
 
 
+def test_the_best_classifier_is_kept_and_patience_ends_the_training(
+    tokenizer, tokenizer_folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
+    told = recipe("sentence", encoder, tmp_path)
+    often = told.trainer.model_copy(update={"evaluate_every_steps": 4, "patience": 2})
+    found, measured = [0.5, 0.75, 0.5, 0.5], []
+
+    def measure(task: Task, *_: object) -> dict[str, float]:
+        measured.append({name: value.clone() for name, value in task.model.state_dict().items()})
+        return {"accuracy": found[len(measured) - 1]}
+
+    monkeypatch.setattr(tasks, "measure_task", measure)
+    result = train_task(told.model_copy(update={"trainer": often}), tmp_path / "run")
+    assert result.metrics == {"accuracy": 0.75} and result.steps == 16
+    kept = Classifier(tmp_path / "run" / "export", "cpu").model.state_dict()
+    assert all(torch.equal(kept[name], measured[1][name]) for name in kept)
+
+
 def test_other_labels_are_not_answered_by_an_earlier_run(tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
     told = recipe("sentence", encoder, tmp_path, epochs=1)
@@ -117,11 +138,11 @@ def test_a_teacher_is_learnt_from_in_two_stages(tokenizer, tokenizer_folder, tmp
     inside = recipe("sentence", encoder, tmp_path, teacher=teacher, layers=True, epochs=6)
     train_task(inside, tmp_path / "inside")
     parts = [json.loads(line) for line in (tmp_path / "inside" / "log.jsonl").read_text().splitlines()]
-    assert {"hidden", "attention"} <= parts[-1].keys()
+    assert {"hidden", "attention"} <= parts[-2].keys() and "held_out_accuracy" in parts[-1]
     stage = recipe(
         "sentence", tmp_path / "inside" / "export", tmp_path, teacher=teacher, temperature=2.0, epochs=12
     )
-    _, figures = train_task(stage, tmp_path / "student")
+    figures = train_task(stage, tmp_path / "student").metrics
     assert figures["accuracy"] > 0.9
     with pytest.raises(InputError, match="name one in task.teacher"):
         train_task(recipe("sentence", encoder, tmp_path, temperature=2.0), tmp_path / "none")
