@@ -28,6 +28,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("encoder.variant=electra", "objective.name=rtd", "objective.sharing=es"),
     ),
     "xlnet": ("XLNet", ("encoder.variant=xlnet", "objective.name=plm", "objective.mask_share=0.1667")),
+    "mpnet": ("MPNet", ("encoder.variant=mpnet", "objective.name=mplm")),
     "distilbert": (
         "DistilBERT, 2 layers, from BERT",
         ("encoder.variant=distilbert", "objective.name=distilbert", TEACHER, "encoder.num_hidden_layers=2"),

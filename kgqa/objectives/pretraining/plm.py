@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.pretraining.mlm import MLM, going_on, hide
+from kgqa.objectives.pretraining.mlm import MLM, Masked, going_on, hide
 
 
 class Order(NamedTuple):
@@ -52,11 +52,17 @@ class PLM(MLM):
     def order(self, batch: TextBatch) -> Order:
         """A random order for each row."""
         vocab_size = self.model.config.vocab_size
-        chosen = hide(batch.input_ids, vocab_size, self.share, 0.0, 0.0, goes_on=going_on(batch, self.inside))
-        shuffle = torch.rand(chosen.positions.shape, device=batch.input_ids.device).argsort(1)
-        positions, labels = chosen.positions.gather(1, shuffle), chosen.labels.gather(1, shuffle)
-        place = torch.arange(positions.shape[1], device=positions.device).expand_as(positions)
-        rank = torch.full_like(batch.input_ids, -1)  # -1: known from the start
-        rank = rank.scatter(1, positions, torch.where(labels < 0, -1, place))
+        chosen, rank = in_random_order(
+            hide(batch.input_ids, vocab_size, self.share, 0.0, 0.0, goes_on=going_on(batch, self.inside))
+        )
         later = (rank.unsqueeze(2) <= rank.unsqueeze(1)) & (rank >= 0).unsqueeze(1)
-        return Order(positions, labels, later.to(self.encoder.dtype))  # type: ignore[arg-type]
+        return Order(chosen.positions, chosen.labels, later.to(self.encoder.dtype))  # type: ignore[arg-type]
+
+
+def in_random_order(masked: Masked) -> tuple[Masked, Tensor]:
+    """The hidden places shuffled, and each token's place in that order, (B, T); -1 for those known from the start."""
+    shuffle = torch.rand(masked.positions.shape, device=masked.positions.device).argsort(1)
+    positions, labels = masked.positions.gather(1, shuffle), masked.labels.gather(1, shuffle)
+    place = torch.arange(positions.shape[1], device=positions.device).expand_as(positions)
+    rank = torch.full_like(masked.input_ids, -1).scatter(1, positions, torch.where(labels < 0, -1, place))
+    return Masked(masked.input_ids, positions, labels), rank

@@ -31,6 +31,7 @@ from kgqa.objectives.distillation.encoders import (
 from kgqa.objectives.pretraining.clm import CLM
 from kgqa.objectives.pretraining.mask_decoder import EnhancedMaskDecoder
 from kgqa.objectives.pretraining.mlm import MLM
+from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
 from kgqa.objectives.pretraining.plm import PLM
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
@@ -91,7 +92,7 @@ class ObjectiveSettings(BaseModel):
     static_masks: bool = False
     """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
     whole_words: bool = False
-    """MLM and RTD: hide whole words, not single pieces, and in said facts whole concepts."""
+    """Masked objectives, PLM and RTD: hide whole words, not single pieces, and in said facts whole concepts."""
     mask_decoder: bool = True
     """MLM under DeBERTa: absolute positions through its enhanced mask decoder."""
     generator: EncoderSettings | None = None
@@ -221,6 +222,14 @@ def _plm(parts: Parts) -> Objective:
     return PLM(parts.language_model(), parts.predict, share=share, inside=parts.inside, save=parts.save)
 
 
+def _mplm(parts: Parts) -> Objective:
+    if parts.recipe.encoder.variant != "mpnet":
+        raise InputError(
+            f"objective.name='mplm' does not fit {parts.recipe.encoder.variant}: take mpnet or mlm"
+        )
+    return MPLM(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
+
+
 def _pairs(parts: Parts) -> Objective:
     return MLMWithPairs(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
 
@@ -335,14 +344,15 @@ OBJECTIVES = {
     "rtd": ObjectiveRow(_rtd, softened=True),
     "clm": ObjectiveRow(_clm, ("causal",)),
     "plm": ObjectiveRow(_plm, ("permuted",)),
+    "mplm": ObjectiveRow(_mplm),
     "distilbert": ObjectiveRow(_distillation, softened=True),
     "tinybert": ObjectiveRow(_distillation, softened=True),
     "mobilebert": ObjectiveRow(_distillation, softened=True),
     "entity_denoising": ObjectiveRow(_knowledge, reads="subgraphs"),
     "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs"),
 }
-"""What `objective.name` may be: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's, the last two are MLM
-over text with subgraphs."""
+"""What `objective.name` may be: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's, `mplm` MPNet's, the last
+two are MLM over text with subgraphs."""
 
 
 def _start(model: nn.Module, start: str | None) -> None:

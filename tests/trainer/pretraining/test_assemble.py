@@ -9,6 +9,7 @@ from kgqa.objectives.pretraining.clm import CLM
 from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
 from kgqa.objectives.pretraining.link_prediction import LinkPrediction
 from kgqa.objectives.pretraining.mlm import MLM
+from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
 from kgqa.objectives.pretraining.plm import PLM
 from kgqa.objectives.pretraining.rtd import RTD
@@ -53,6 +54,8 @@ def built(given: PretrainingRecipe):  # type: ignore[no-untyped-def]
         ("deberta-v3", "rtd", RTD),
         ("gpt2", "clm", CLM),
         ("xlnet", "plm", PLM),
+        ("mpnet", "mplm", MPLM),
+        ("mpnet", "mlm", MLM),
         ("modernbert", "rtd", RTD),
         ("bert", "entity_denoising", EntityDenoising),
         ("modernbert", "link_prediction", LinkPrediction),
@@ -109,6 +112,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (recipe("gpt2", "mlm"), "take clm"),
         (recipe("bert", "clm"), "does not fit"),
         (recipe("bert", "plm"), "plm and xlnet"),
+        (recipe("bert", "mplm"), "take mpnet"),
         (recipe("xlnet", "nsp"), "plm and xlnet"),
         (recipe("distilbert", "distilbert"), "objective.teacher"),
         (recipe("distilbert", "distilbert", teacher=str(tmp_path)), "pretrain the teacher"),
