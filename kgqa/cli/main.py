@@ -171,7 +171,7 @@ def evaluate(
     if task == "compare":
         from kgqa.cli.evaluation.comparing import compare_rows
 
-        compare_rows(recipe, overrides or [], rows, seeds, limit, out)
+        compare_rows(recipe, overrides or [], rows, seeds, limit, out, as_json)
         return
     if task == "graphs":
         from kgqa.cli.evaluation.suites import evaluate_graphs

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +46,24 @@ def table(outcomes: Sequence[Outcome]) -> str:
         ]
         lines.append(f"| {row} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def figures(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """A row per reader as data: each figure's mean and standard deviation over seeds, and what it cost."""
+    found = []
+    for row in dict.fromkeys(o.row for o in outcomes):
+        mine = [o for o in outcomes if o.row == row]
+        seeds = len({o.seed for o in mine})
+        told: dict[str, Any] = {"by": row, "seeds": seeds, "parameters": mine[0].parameters}
+        told["minutes"] = float(np.mean([o.minutes for o in mine]))
+        told["ms"] = float(np.mean([o.ms_per_question for o in mine]))
+        for column, name in dict.fromkeys((o.column, name) for o in mine for name in o.values):
+            means = [float(np.mean(o.values[name])) for o in mine if o.column == column]
+            spread = [float(np.std(means, ddof=1))] if seeds > 1 else []
+            told[f"{Path(column).stem}: {name}"] = [float(np.mean(means)), *spread]
+        faithful = [value for o in mine for value in o.faithful]
+        found.append({**told, "deletion": float(np.mean(faithful))} if faithful else told)
+    return found
 
 
 def collapsed(outcomes: Sequence[Outcome]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kgqa.types import InputError
+from kgqa.types import Example, InputError
 
 FILE = "made_of.json"
 BUDGET = ("max_steps", "max_minutes", "max_tokens", "patience", "threads", "compile")
@@ -33,6 +33,14 @@ def fingerprint(things: Iterable[object]) -> str:
         else:
             digest.update(repr(thing).encode() + b"\0")
     return digest.hexdigest()
+
+
+def questions_hash(examples: Iterable[Example]) -> str:
+    """Hash of questions with their answers."""
+    return fingerprint(
+        (e.question.text, e.question.choices, e.question.passage_text, e.source, e.golds, e.kind)
+        for e in examples
+    )
 
 
 def weights_of(folders: Iterable[Path]) -> str:

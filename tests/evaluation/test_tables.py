@@ -1,5 +1,5 @@
 from kgqa.evaluation.comparison import Outcome
-from kgqa.evaluation.tables import BASELINE, collapsed, table
+from kgqa.evaluation.tables import BASELINE, collapsed, figures, table
 
 
 def outcome(row: str, seed: int, right: list[float], chance: float = 0.2, faithful=()) -> Outcome:
@@ -16,6 +16,14 @@ def test_the_table_has_mean_spread_gain_and_collapsed_seeds() -> None:
     assert "30.0 ± 0.0 |" in lines[2] and lines[2].endswith("| 7.0M | 2.0 | 12 | 2 | 0 |")
     assert "30.0 ± 42.4 (+0.0)" in lines[3] and lines[3].endswith("| 50 % of 2 | 7.0M | 2.0 | 12 | 2 | 1 |")
     assert "60.0 (+30.0*)" in lines[4] and "0.0 (-30.0†)" in lines[5]
+
+
+def test_a_row_as_data_has_mean_and_spread() -> None:
+    rows = [outcome("fused", seed, [1.0] * right, faithful=[1.0, 0.0]) for seed, right in ((0, 10), (1, 10))]
+    rows[1].values["accuracy"][:] = [0.0] * 10
+    (told,) = figures(rows)
+    assert told["by"] == "fused" and told["seeds"] == 2 and told["deletion"] == 0.5
+    assert told["csqa: accuracy"] == [0.5, 0.5**0.5]
 
 
 def test_a_reader_collapsed_where_it_is_no_better_than_guessing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from pathlib import Path
 
@@ -10,16 +11,24 @@ from kgqa.types import InputError
 
 
 def compare_rows(
-    path: Path, overrides: list[str], rows: str, seeds: int, limit: int | None, out: Path
+    path: Path,
+    overrides: list[str],
+    rows: str,
+    seeds: int,
+    limit: int | None,
+    out: Path,
+    as_json: bool = False,
 ) -> None:
     """Train and measure rows of the table; print the table of all that `out` holds, and keep it there.
+
+    With `as_json` each row is told as a line of JSON.
 
     Raises:
         InputError: the recipe cannot be used, or no row is called so.
     """
     from kgqa.answerer import Answerer
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
-    from kgqa.evaluation.tables import table
+    from kgqa.evaluation.tables import figures, table
     from kgqa.graph.opening import open_graph
     from kgqa.trainer.recipe import load_recipe
 
@@ -44,4 +53,6 @@ def compare_rows(
     temporary = out / ".table.md"
     temporary.write_text(text + "\n", encoding="utf-8")
     os.replace(temporary, out / "table.md")
+    if as_json:
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in figures(outcomes))
     print(text)

@@ -51,6 +51,7 @@ def evaluate_task(
     from kgqa.evaluation.calibration import calibrate as fit
     from kgqa.evaluation.calibration import store_calibration
     from kgqa.evaluation.evaluation import evaluate
+    from kgqa.trainer.fingerprint import questions_hash
 
     answerer = Answerer.load(model, graph, device=device, language=language)
     whole = None
@@ -65,9 +66,8 @@ def evaluate_task(
         figures["deletion_tests"] = float(len(passed))
         figures["deletion_passed"] = sum(passed) / max(len(passed), 1)
     if as_json:
-        print(
-            json.dumps({"task": task, "model": model, "graph": graph, "questions": len(examples), **figures})
-        )
+        told = {"task": task, "model": model, "graph": graph, "questions": len(examples)}
+        print(json.dumps({**told, "data": questions_hash(examples), **figures}))
         return
     table = Table("figure", "value", title=f"{task}: {len(examples)} questions, {model} over {graph}")
     for name, value in figures.items():

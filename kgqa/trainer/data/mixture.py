@@ -29,7 +29,7 @@ from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
-from kgqa.trainer.fingerprint import fingerprint
+from kgqa.trainer.fingerprint import fingerprint, questions_hash
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17
@@ -239,11 +239,7 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
             next(sentences(settings), None)
     graphs = dict.fromkeys(settings.graph for settings in mixture if settings.graph != "none")
     return {
-        "questions": fingerprint(
-            (e.question.text, e.question.choices, e.question.passage_text, e.source, e.golds, e.kind)
-            for settings in sets
-            for e in islice(load_dataset(settings.name), settings.limit)
-        ),
+        "questions": questions_hash(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
         "texts": fingerprint(map(Path, texts)),
         "graphs": fingerprint(open_graph(graph).hash for graph in graphs),
     }

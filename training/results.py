@@ -1,0 +1,183 @@
+"""Results are data: a line of JSON for each thing measured, in `training/results/`; the pages are made of them.
+
+`python training/results.py add FILE OF BY [--watch PATH ...] -- COMMAND` runs a command of this repository that
+prints its figures as lines of JSON (`kgqa evaluate ... --json`), and keeps them in `training/results/FILE.jsonl` as
+what was measured OF a data set BY a reader. `python training/results.py` writes `training/RESULTS.md`, and the tables
+between `<!-- results: NAME -->` and `<!-- end -->` of other documents, as `training/results/tables.toml` lays them
+out. A figure is marked † where a path that its line watches (code, data, weights; git's hash of it) is no longer what
+it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LINES, PAGE = ROOT / "training" / "results", ROOT / "training" / "RESULTS.md"
+MORE = LINES / "MORE.md"
+DOCUMENTS = (ROOT / "README.md", ROOT / "training" / "MODEL_CARD.md")
+HEAD = """# Results
+
+Made by `python training/results.py` of the lines in [results/](results), which hold command, commit, seeds and time
+of each figure. † is one whose code, data or weights have changed since. ± is a standard deviation over seeds. Shares
+are percent. "Asked" is a goal set before. More tables: [results/MORE.md](results/MORE.md). What was tried on the way:
+[RUNS.md](RUNS.md), and the notebook until now: [history/](history).
+"""
+STALE = "†"
+PLACE = re.compile(r"(<!-- results: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rows() -> list[dict[str, Any]]:
+    """All lines, the later of the same thing replacing the earlier."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for path in sorted(LINES.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            found[row["of"], row["by"]] = row
+    return list(found.values())
+
+
+@cache
+def tree(path: str, commit: str = "HEAD") -> str:
+    """Git's hash of what a path holds, "" where there is none."""
+    command = ["git", "rev-parse", "--verify", "--quiet", f"{commit}:{path}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def is_stale(row: dict[str, Any]) -> bool:
+    """Whether something that a line watches has changed."""
+    return any(tree(path) != before for path, before in row["watched"].items())
+
+
+def cell(row: dict[str, Any] | None, figures: str, unit: str) -> str:
+    """One or several figures (by comma) of a line, a list as mean and standard deviation."""
+    if row is None or not all(name in row["figures"] for name in figures.split(",")):
+        return ""
+    told = []
+    for name in figures.split(","):
+        value = row["figures"][name]
+        values = value if isinstance(value, list) else [value]
+        shown = (
+            f"{100 * v:.1f}" if unit == "%" else f"{v:,.4g}" if v < 1000 else f"{v:,.0f}" for v in values
+        )
+        told.append(" ± ".join(shown))
+    return ", ".join(told) + STALE * is_stale(row)
+
+
+def table(layout: dict[str, Any], measured: list[dict[str, Any]]) -> list[str]:
+    """A table's Markdown: either its `rows` by readers, or all readers `of` one thing by its `columns`."""
+    by = {(row["of"], row["by"]): row for row in measured}
+    if "of" in layout:
+        head = ["", *(name for name, *_ in layout["columns"])]
+        readers = [row["by"] for row in measured if row["of"] == layout["of"]]
+        body = [
+            [reader, *(cell(by[layout["of"], reader], figure, unit) for _, figure, unit in layout["columns"])]
+            for reader in readers
+        ]
+    else:
+        asked = any(len(row) > 4 for row in layout["rows"])
+        head = ["", *(["asked"] if asked else []), *layout["by"]]
+        body = [
+            [
+                name,
+                *([more[0] if more else ""] if asked else []),
+                *(cell(by.get((of, reader)), figures, unit) for reader in layout["by"]),
+            ]
+            for name, of, figures, unit, *more in layout["rows"]
+        ]
+    lines = [head, ["---"] * len(head), *body]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def commands(layout: dict[str, Any], measured: list[dict[str, Any]]) -> str:
+    """The commands that made a table, each once."""
+    of = {layout["of"]} if "of" in layout else {row[1] for row in layout["rows"]}
+    shown = [row for row in measured if row["of"] in of and row["by"] in layout.get("by", [row["by"]])]
+    return "; ".join(f"`{command}`" for command in dict.fromkeys(row["command"] for row in shown))
+
+
+def pages() -> dict[Path, str]:
+    """What every document should say."""
+    layouts = tomllib.loads((LINES / "tables.toml").read_text(encoding="utf-8"))["table"]
+    measured, made = rows(), {}
+    found = {PAGE: HEAD, MORE: "# More results\n\nWhat [RESULTS.md](../RESULTS.md) has no room for.\n"}
+    for layout in layouts:
+        made[layout["name"]] = "\n".join(table(layout, measured)) + "\n"
+        note = " ".join([*layout.get("note", "").split(), commands(layout, measured)])
+        section = f"\n## {layout['name']}\n\n{note}\n\n{made[layout['name']]}"
+        found[MORE if layout.get("more") else PAGE] += section if "only" not in layout else ""
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        found[path] = PLACE.sub(
+            lambda place: f"{place[1]}{made[place[2]]}{legend(made[place[2]])}{place[3]}", text
+        )
+    return found
+
+
+def legend(text: str) -> str:
+    """What the mark means, for a table that has one."""
+    return f"\n{STALE} measured before code, data or weights last changed.\n" if STALE in text else ""
+
+
+def add(file: str, of: str, by: str, watched: list[str], command: list[str]) -> None:
+    """Run a command and keep its figures: the numbers of the last line of JSON that it prints."""
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", *watched], cwd=ROOT, capture_output=True, text=True
+    )
+    if changed.stdout.strip():
+        raise SystemExit(f"{changed.stdout.split()[1]}: changed and not committed; commit it first")
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr or done.stdout)
+    minutes = round((time.monotonic() - began) / 60, 1)
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
+    for line in done.stdout.splitlines():
+        if not line.startswith("{"):
+            continue
+        told = json.loads(line)
+        row = {
+            "of": told.pop("of", of),
+            "by": told.pop("by", by),
+            "figures": {name: value for name, value in told.items() if isinstance(value, (int, float, list))},
+            "command": shlex.join(command),
+            "commit": commit,
+            "watched": {path: tree(path) for path in watched},
+            "data": told.get("data", ""),
+            "seeds": told.get("seeds", 1),
+            "minutes": minutes,
+        }
+        with (LINES / f"{file}.jsonl").open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    """Add a line, or write the pages."""
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    adding = parser.add_subparsers(dest="does").add_parser("add")
+    for name in ("file", "of", "by"):
+        adding.add_argument(name)
+    adding.add_argument("--watch", nargs="+", default=["kgqa"])
+    given = parser.parse_args(words[:end])
+    if given.does == "add":
+        add(given.file, given.of, given.by, given.watch, words[end + 1 :])
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
