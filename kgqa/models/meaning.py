@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgqa.assets import INDEXES, cache_folder
 from kgqa.graph.overlay import OverlayGraph
@@ -84,11 +84,11 @@ class _Search:
 
     def __init__(self, graph: GraphStore, index: FactIndex, encoder: FactEncoder) -> None:
         self.graph, self.index, self.encoder = graph, index, encoder
-        self.embed = lru_cache(maxsize=64)(lambda text: encoder.encode([text]))
 
-    def __call__(self, text: str) -> FactHits:
-        rows, similarity = self.index.search(self.embed(text), HITS)
-        return FactHits(take(self.graph.edges(), rows[0]), similarity[0])
+    def __call__(self, texts: Sequence[str]) -> list[FactHits]:
+        rows, similarity = self.index.search(self.encoder.encode(texts), HITS)
+        facts = self.graph.edges()
+        return [FactHits(take(facts, own), near) for own, near in zip(rows, similarity, strict=True)]
 
 
 class _Edited:
@@ -98,12 +98,15 @@ class _Edited:
         self.graph, self.below, self.encoder = graph, below, encoder
         self.vectors = encoder.encode(facts_in_words(graph, graph.added_edges)) if len(graph.added) else None
 
-    def __call__(self, text: str) -> FactHits:
-        hits = self.below(text)
+    def __call__(self, texts: Sequence[str]) -> list[FactHits]:
+        queries = self.encoder.encode(texts) if self.vectors is not None else [None] * len(texts)
+        return [self._edited(hits, query) for hits, query in zip(self.below(texts), queries, strict=True)]
+
+    def _edited(self, hits: FactHits, query: NDArray[np.float32] | None) -> FactHits:
         kept = self.graph.unhidden(hits.edges)
         edges, similarity = take(hits.edges, kept), hits.similarity[kept]
-        if self.vectors is not None:
+        if self.vectors is not None and query is not None:
             edges = join([edges, self.graph.added_edges])
-            similarity = np.append(similarity, self.vectors @ self.encoder.encode([text])[0])
+            similarity = np.append(similarity, self.vectors @ query)
         order = np.argsort(-similarity, kind="stable")[:HITS]
         return FactHits(take(edges, order), similarity[order].astype(np.float32))

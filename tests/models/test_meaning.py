@@ -42,7 +42,7 @@ def said(graph, hits) -> list[str]:
 def test_a_small_graph_gets_its_index_when_it_is_opened(graph) -> None:
     search = open_meaning(graph, Words())
     assert search is not None and index_file(graph, Words()).is_file()
-    hits = search("What do angry bees need?")
+    (hits,) = search(["What do angry bees need?"])
     assert "bees" in said(graph, hits)[0] and hits.similarity[0] > hits.similarity[1]
 
 
@@ -61,7 +61,7 @@ def test_what_is_added_is_found_and_what_is_struck_out_is_not(graph) -> None:
     edited = OverlayGraph(graph, [added], [struck])
     search = open_meaning(edited, Words())
     assert search is not None
-    found = said(edited, search("anger of the bees"))
+    found = said(edited, search(["anger of the bees"])[0])
     assert "anger" in found[0] and not any("bees" in fact for fact in found)
 
 
@@ -73,3 +73,10 @@ def test_retrieval_takes_what_no_word_leads_to(graph) -> None:
     assert "hive" not in without.labels or len(without.edges) < 3
     assert {"smoker", "calm bees"} <= set(found.labels) and len(found.near) == len(found.edges)
     assert found.near.max() > 0
+
+
+def test_each_choice_is_told_the_facts_near_to_it(graph) -> None:
+    question = Question("What is it for?", ("bees", "flowers"))
+    found = retrieve(question, graph, Linker(graph), meaning=open_meaning(graph, Words()))
+    best = [graph_.labels[graph_.edges[graph_.near.argmax(), 0]] for graph_ in found]
+    assert best == ["smoker", "trowel"]

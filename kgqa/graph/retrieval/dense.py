@@ -32,8 +32,8 @@ class FactHits(NamedTuple):
     similarity: Floats  # (E,) cosine
 
 
-Meaning = Callable[[str], FactHits]
-"""A text -> the facts that are nearest to it."""
+Meaning = Callable[[Sequence[str]], list[FactHits]]
+"""Texts -> the facts that are nearest to each."""
 
 
 class FactIndex:

@@ -144,10 +144,13 @@ def _fresh(edges: Edges, seeds: Ints) -> Edges:
 
 
 def _unmet(edges: Edges, met: Sequence[Edges]) -> Edges:
-    """Facts that are not among those met already."""
+    """Facts that are not among those met already, each once."""
     known = {fact for part in met for fact in zip(*(column.tolist() for column in part[:3]), strict=True)}
-    facts = zip(*(column.tolist() for column in edges[:3]), strict=True)
-    return take(edges, np.array([fact not in known for fact in facts], dtype=bool))
+    rows: dict[tuple[int, ...], int] = {}
+    for row, fact in enumerate(zip(*(column.tolist() for column in edges[:3]), strict=True)):
+        if fact not in known:
+            rows.setdefault(fact, row)
+    return take(edges, np.array(list(rows.values()), dtype=np.int64))
 
 
 def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: WalkSettings) -> Ints:

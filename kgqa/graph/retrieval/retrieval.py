@@ -69,7 +69,7 @@ def retrieve(
     The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
     question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
-    (N,)); it is asked about the best few hundred only. `meaning(text)` finds facts that no hop need lead to: their
+    (N,)); it is asked about the best few hundred only. `meaning(texts)` finds facts that no hop need lead to: their
     ends are ranked with those of the walk, and how near each is is kept in `Subgraph.near`. A graph is asked at most
     six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once
     more, for what kind of thing the best are.
@@ -88,8 +88,10 @@ def retrieve(
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
     named = None if question.choices else named_seeds(graph, everyone)
-    hits = meaning(f"{question.passage_text} {question.text}".strip()) if meaning else None
-    reached = walk(graph, everyone, columns, hops, settings, named, hits.edges if hits else None)
+    asked_for = f"{question.passage_text} {question.text}".strip()
+    hits = meaning([f"{asked_for} {choice}" for choice in question.choices] or [asked_for]) if meaning else []
+    also = join([own.edges for own in hits]) if hits else None
+    reached = walk(graph, everyone, columns, hops, settings, named, also)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
@@ -112,8 +114,8 @@ def retrieve(
         )
     if named is not None and named.any():
         context = about_names(context, reached, named, question.text, relations, max_nodes)
-    if hits is not None:
-        context = fused_ranks([context, nearest_concepts(hits, reached.ids)])
+    if hits and not question.choices:
+        context = fused_ranks([context, nearest_concepts(hits[0], reached.ids)])
     place = locate(graph.added_ends, reached.ids)
     context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
     if relevance is not None:
@@ -123,6 +125,8 @@ def retrieve(
         score = context
         if question.choices:
             score = 0.5 * context + 0.5 * score_bridges(reached, choice)
+            if hits:
+                score = fused_ranks([score, nearest_concepts(hits[choice], reached.ids)])
         own = [*seeds[:2], *seeds[2 + choice : 3 + choice]]
         picks.append((own, *_cut(reached, score, own, max_nodes)))
     subgraphs = _assemble(graph, reached, picks, hits)
@@ -207,7 +211,7 @@ def _assemble(
     graph: KnowledgeGraph,
     reached: Walk,
     picks: Sequence[tuple[Sequence[_Seeds], Ints, NDArray[np.int8], NDArray[np.float64]]],
-    hits: FactHits | None = None,
+    hits: Sequence[FactHits],
 ) -> list[Subgraph]:
     """Facts, labels and links of the kept nodes, asked for once for all subgraphs."""
     union, _ = distinct(np.concatenate([ids for _, ids, _, _ in picks]))
@@ -216,7 +220,7 @@ def _assemble(
     labels = dict(zip(union.tolist(), graph.labels(union), strict=True))
     table = graph.relations
     subgraphs = []
-    for seeds, ids, roles, scores in picks:
+    for number, (seeds, ids, roles, scores) in enumerate(picks):
         place = np.full(len(union), -1, dtype=np.int32)
         place[np.searchsorted(union, ids)] = np.arange(len(ids), dtype=np.int32)
         inside = _renamed(facts, place.take)
@@ -242,16 +246,14 @@ def _assemble(
                 weights=inside.weight.astype(np.float32),
                 relations=tuple(table[r] for r in used.tolist()),
                 links=links,
-                near=_nearness(hits, ids, inside),
+                near=_nearness(hits[number], ids, inside) if hits else np.zeros(0, dtype=np.float32),
             )
         )
     return subgraphs
 
 
-def _nearness(hits: FactHits | None, ids: Ints, inside: Edges) -> Floats:
+def _nearness(hits: FactHits, ids: Ints, inside: Edges) -> Floats:
     """Cosine of each fact of a subgraph (relations by the graph's own numbers), 0 where it was not found by meaning."""
-    if hits is None:
-        return np.zeros(0, dtype=np.float32)
     place = locate(hits.edges.head, ids), hits.edges.relation, locate(hits.edges.tail, ids)
     found = dict(zip(_facts(place), hits.similarity.tolist(), strict=True))
     return np.array([found.get(fact, 0.0) for fact in _facts(inside[:3])], dtype=np.float32)
