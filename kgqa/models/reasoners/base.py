@@ -29,7 +29,7 @@ class ReasonerSettings(BaseModel):
     verdicts: bool = False
     """Whether the gate may answer yes or no from the passage."""
     entity_size: int = Field(0, ge=0)
-    """ERNIE: width of learnt entity vectors (`kgqa graph embed`); 0 reads labels alone."""
+    """Width of learnt entity vectors (`kgqa graph embed`), for reasoners that read them; 0 reads labels alone."""
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> ReasonerSettings:
@@ -46,6 +46,8 @@ class Reasoner(nn.Module):
 
     reads_graph = True
     """Whether a concept may be judged by more than its label: by the graph around it, by its relevance."""
+    reads_entities = False
+    """Whether learnt entity vectors (`kgqa graph embed`) are of use to it."""
     decodes_paths = False
     """Whether it names its own best path, so that evidence need not be sought by deletion."""
 

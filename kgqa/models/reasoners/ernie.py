@@ -57,6 +57,8 @@ class Ernie(Reasoner):
     of its mention, as in the paper.
     """
 
+    reads_entities = True
+
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import one_hot
+from torch.nn.functional import linear, one_hot
 
 from kgqa.batch import EdgeBatch, GraphBatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
@@ -31,6 +31,12 @@ def fact_attention(layers: Sequence[Tensor], graph: GraphBatch) -> Tensor:
     return torch.maximum(mean[:count], mean[count : 2 * count])
 
 
+def relevance_powers(graph: GraphBatch) -> Tensor:
+    """What is read of each node's relevance s: s, its root and its square, (N, 3)."""
+    score = graph.score.unsqueeze(-1)
+    return torch.cat([score, score.sqrt(), score.square()], dim=-1)
+
+
 class NodeInput(nn.Module):
     """Initial node states: label vector + role + relevance (QA-GNN, Yasunaga et al., 2021, section 3.2).
 
@@ -45,8 +51,7 @@ class NodeInput(nn.Module):
 
     def forward(self, labels: Tensor, graph: GraphBatch) -> Tensor:
         """(N, size) from label vectors (U, size)."""
-        score = graph.score.unsqueeze(-1)
-        powers = torch.cat([score, score.sqrt(), score.square()], dim=-1).to(labels.dtype)
+        powers = relevance_powers(graph).to(labels.dtype)
         nodes: Tensor = self.norm(
             labels.index_select(0, graph.node_label) + self.role(graph.role) + self.score(powers)
         )
@@ -138,17 +143,25 @@ class RelationalAttention(nn.Module):
         )
 
     def forward(
-        self, nodes: Tensor, edges: EdgeBatch, *, instruction: Tensor | None = None
+        self,
+        nodes: Tensor,
+        edges: EdgeBatch,
+        *,
+        instruction: Tensor | None = None,
+        marks: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), mean of the heads.
 
-        `instruction` (N, size) is what each node's row asks for; without it the text steers nothing here.
+        `instruction` (N, size) is what each node's row asks for; without it the text steers nothing here. `marks`
+        (N, size) are read with the states by queries and keys alone.
         """
         index, kinds, table, log_weight = edges
         shape = (-1, self.num_heads, self.head_size)
         normed = self.norm(nodes)
-        query = self.query(normed).view(shape)
+        query = self.query(normed if marks is None else normed + marks).view(shape)
         key, value = self.key_value(normed).chunk(2, dim=-1)
+        if marks is not None:
+            key = key + linear(marks, self.key_value.weight[: key.shape[-1]])
         kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
         source, target = index
         # index_select, since the gradient of [] is several times slower

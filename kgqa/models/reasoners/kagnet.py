@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +22,8 @@ MAX_ANSWERS = 12
 MAX_SOURCES = 6
 PATHS_PER_PAIR = 4
 MAX_HOPS = 3
+PRUNED = 0.15
+"""Plausibility below which a path is left out (section 4.4), where entity vectors are read."""
 
 
 Path = tuple[int, tuple[int, ...], tuple[bool, ...], int]
@@ -35,12 +38,14 @@ class KagNet(Reasoner):
         alpha_k = softmax_k(T W_1 R_k)      P = sum_k alpha_k R_k
         beta    = softmax over pairs of s W_2 [T ; P]      g = sum over pairs of beta [T ; P]
 
-    A pair is (concept of question or passage, concept of the choice); without choices the best-ranked other
-    concepts stand as possible answers. Differences: a path's steps are packed, so that no padded step is read
-    (the released code reads the last padded one); paths are the cheapest few, not all simple ones.
+    A pair is (concept of question or passage, concept of the choice); without choices the best-ranked other concepts
+    stand as possible answers. With entity vectors (`kgqa graph embed`) paths are pruned by the product of their
+    facts' plausibilities, as the paper does by TransE. Differences: a path's steps are packed, so that no padded step
+    is read (the released code reads the last padded one); paths are the cheapest few, not all simple ones.
     """
 
     decodes_paths = True
+    reads_entities = True
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
@@ -71,6 +76,8 @@ class KagNet(Reasoner):
             nodes = F.relu(layer(nodes + scatter_mean(values, index, len(nodes)).to(nodes.dtype)))
 
         pairs, paths = find_pairs(graph)
+        if graph.node_vector is not None:
+            paths = pruned(paths, plausibility(graph, graph.node_vector).tolist())
         attention = own.new_zeros(graph.edge_index.shape[1])
         if not paths:
             nothing = torch.zeros_like(torch.cat([own, own], -1))
@@ -130,6 +137,32 @@ class KagNet(Reasoner):
         _, (last, _) = self.lstm(packed)
         read: Tensor = last[-1].to(own.dtype)
         return read
+
+
+def plausibility(graph: GraphBatch, vectors: Tensor) -> Tensor:
+    """How well entity vectors (N, d) bear out each fact, (E,) in 0..1; 1 where an end has none.
+
+    sigmoid(2 - z), z the standardised distance |h + r - t| of TransE (Bordes et al., 2013), with r the mean of t - h
+    over the batch's facts of the relation: no relation needs a vector of its own.
+    """
+    head, tail = (vectors[end].float() for end in graph.edge_index)
+    known = (head.abs().sum(-1) > 0) & (tail.abs().sum(-1) > 0)
+    if known.sum() < 2:
+        return torch.ones(len(known), device=vectors.device)
+    kind = graph.edge_label
+    relation = scatter_mean((tail - head)[known], kind[known], int(kind.max()) + 1)[kind]
+    distance = (head + relation - tail).norm(dim=-1)
+    z = (distance - distance[known].mean()) / distance[known].std().clamp(min=1e-6)
+    return torch.where(known, torch.sigmoid(2 - z), 1.0)
+
+
+def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:
+    """The paths of which the product of their facts' plausibilities is at least `PRUNED`; the best of a pair always."""
+    worth = [prod(plausible[edge] for edge in steps) for _, steps, _, _ in paths]
+    best: dict[int, float] = {}
+    for (pair, *_), value in zip(paths, worth, strict=True):
+        best[pair] = max(value, best.get(pair, 0.0))
+    return [p for p, value in zip(paths, worth, strict=True) if value >= min(PRUNED, best[p[0]])]
 
 
 def best_of(

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.gnn import (
+    NUM_ROLES,
     AttentionPooling,
     GraphReasoner,
     RelationalAttention,
     context_nodes,
     fact_attention,
+    relevance_powers,
 )
 
 
 class QAGNN(GraphReasoner):
     """Text first, then the graph: the context node starts as the text's summary and takes part.
 
-    A message knows the roles of both ends (section 3.3). A node's relevance is the ranker's, or with
-    `reading.relevance` also a language model's (section 3.1).
+    A message knows the roles of both ends, and at each layer queries and keys know role and relevance of their node
+    (section 3.3). A node's relevance is the ranker's, or with `reading.relevance` also a language model's (section
+    3.1).
 
     With z the context node, z_0 = W s; the layers are those of `RelationalAttention` without an instruction;
     what is handed on is [pooled nodes ; z_L] (section 3.4).
@@ -35,6 +39,7 @@ class QAGNN(GraphReasoner):
         super().__init__(stepper, settings, typed=True)
         size = settings.graph_size
         self.start_context = nn.Linear(self.hidden_size, size)
+        self.marks = nn.Linear(NUM_ROLES + 3, size)
         self.layers = nn.ModuleList(
             RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
             for _ in range(settings.num_layers)
@@ -51,9 +56,11 @@ class QAGNN(GraphReasoner):
         nodes, edges = self.start(stepper, graph)
         context = context_nodes(graph)
         nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))
+        roles = one_hot(graph.role, NUM_ROLES)
+        marks = self.marks(torch.cat([roles, relevance_powers(graph)], dim=-1).to(nodes.dtype))
         weights: list[Tensor] = []
         for layer in self.layers:
-            nodes, attention = layer(nodes, edges)
+            nodes, attention = layer(nodes, edges, marks=marks)
             weights.append(attention)
         pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
         both = fact_attention(weights, graph)

@@ -23,23 +23,28 @@ class EntityDenoising(Joint):
     Of the mentioned concepts 5 % are replaced by another of the row, 15 % lose their alignment, 80 % stay.
     Each mention token then tells its concept among those mentioned in its row:
     p(e | w) = softmax(linear(w) . e). The fate falls on a concept with all its mentions, else a second
-    mention would give it away. `e` are label vectors, where the paper has TransE's. LinkPrediction is the
-    sibling that learns of facts. The paper adds NSP; RoBERTa found it of no use.
+    mention would give it away. `e` are the paper's TransE vectors, frozen, where the reader is given some
+    (`entity_size`, `kgqa graph embed`), label vectors for all other concepts. LinkPrediction is the sibling that
+    learns of facts. The paper adds NSP; RoBERTa found it of no use.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        size = self.reader.stepper.hidden_size
+        hidden = self.reader.stepper.hidden_size
+        size = self.reader.settings.entity_size or hidden
         self.entities = LabelEncoder(self.reader.stepper, size)
-        self.linear = nn.Linear(size, size)
+        self.linear = nn.Linear(hidden, size)
 
     def forward(self, batch: QABatch) -> Loss:
         """Sum of both losses; `entity_accuracy` is the share of mention tokens whose concept is found."""
         graph = batch.graph
         fused, mlm = self.read(batch, corrupt(graph))
-        labels = self.entities(self.reader.stepper, graph)[graph.node_label]  # (N, H)
+        labels = self.entities(self.reader.stepper, graph)[graph.node_label]  # (N, E)
+        if graph.node_vector is not None and self.reader.settings.entity_size:
+            known = graph.node_vector.abs().sum(-1, keepdim=True) > 0
+            labels = torch.where(known, graph.node_vector.to(labels.dtype), labels)
         mentioned, gold = graph.mention_node.unique(return_inverse=True)  # (U), (M)
-        states = self.linear(fused.tokens[graph.mention_row, graph.mention_token])  # (M, H)
+        states = self.linear(fused.tokens[graph.mention_row, graph.mention_token])  # (M, E)
         scores = (states @ labels[mentioned].to(states.dtype).T).float() / labels.shape[-1] ** 0.5  # (M, U)
         same_row = graph.mention_row.unsqueeze(1) == graph.batch[mentioned]
         scores = scores.masked_fill(~same_row, -1e4)

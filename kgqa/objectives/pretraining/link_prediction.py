@@ -18,10 +18,10 @@ from kgqa.objectives.pretraining.joint import Joint
 class LinkPrediction(Joint):
     """MLM + link prediction over held-out facts (DRAGON: Yasunaga et al., 2022, section 2.3, equation 7).
 
-    A share of the facts is taken out; each is scored against the same fact with another head or tail of
-    its own subgraph, by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t` are the node
-    states that have met the text, `r` is read from the relation's words, so that a new graph's relations are known.
-    EntityDenoising is the sibling that learns of mentions.
+    A share of the facts is taken out; each is scored against the same fact with another head or tail of its own
+    subgraph, where that is no fact, by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t`
+    are the node states that have met the text, `r` is read from the relation's words, so that a new graph's relations
+    are known. EntityDenoising is the sibling that learns of mentions.
 
     Args:
         held_out: share of the facts taken out.
@@ -50,7 +50,7 @@ class LinkPrediction(Joint):
         wrong_tail = torch.where(swap_head, tail.unsqueeze(1), other)
         right = self.score(fused.nodes[head], relation, fused.nodes[tail])  # (S)
         wrong = self.score(fused.nodes[wrong_head], relation.unsqueeze(1), fused.nodes[wrong_tail])  # (S, n)
-        usable = (wrong_head != head.unsqueeze(1)) | (wrong_tail != tail.unsqueeze(1))
+        usable = ~is_fact(graph, wrong_head, graph.edge_label[held].unsqueeze(1), wrong_tail)
         count = usable.sum(1).clamp(min=1)
         link = -(logsigmoid(right) + (logsigmoid(-wrong) * usable).sum(1) / count).mean()
         below = ((wrong < right.unsqueeze(1)) & usable).sum() / usable.sum().clamp(min=1)
@@ -72,6 +72,13 @@ class LinkPrediction(Joint):
     def score(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """DistMult's score sum_d h_d r_d t_d / sqrt(d) of facts, (...), from vectors (..., d)."""
         return (head.float() * relation.float() * tail.float()).sum(-1) / head.shape[-1] ** 0.5
+
+
+def is_fact(graph: GraphBatch, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+    """Whether the graph has such a fact, for heads, relations and tails of one shape (or broadcast to one)."""
+    size, kinds = len(graph.role), int(graph.edge_label.max()) + 1
+    known = (graph.edge_index[0] * size + graph.edge_index[1]) * kinds + graph.edge_label
+    return torch.isin((head * size + tail) * kinds + relation, known)
 
 
 def without(graph: GraphBatch, held: Tensor) -> GraphBatch:

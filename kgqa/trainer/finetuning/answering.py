@@ -9,6 +9,7 @@ from typing import Any
 from kgqa.assets import cache_folder, expanded, find_encoder, find_model
 from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader, save_reader
+from kgqa.models.reasoners import REASONERS, find_reasoner
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import load_entities
 from kgqa.models.vectors.word_vectors import FILE as WORDS
@@ -42,10 +43,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     located = recipe.located()
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
-        if recipe.reasoner.name != "ernie":
-            raise InputError(
-                f"entities={recipe.entities}: {recipe.reasoner.name} reads none; only ernie does"
-            )
+        if not find_reasoner(recipe.reasoner.name).reads_entities:
+            able = ", ".join(name for name, kind in REASONERS.items() if kind.reads_entities)
+            raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; take {able}")
         sized = recipe.reasoner.model_copy(update={"entity_size": entities.size})
         recipe = recipe.model_copy(update={"reasoner": sized})
     words = load_words(Path(located.words)) if recipe.words else None

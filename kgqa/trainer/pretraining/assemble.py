@@ -78,6 +78,8 @@ class CorpusSettings(BaseModel):
     """Objectives on knowledge: passages that are read, drawn evenly from the sources."""
     max_nodes: int = Field(default=60, ge=8)
     """Objectives on knowledge: concepts of a passage's subgraph."""
+    entities: str = ""
+    """Entity denoising: folder of the concepts' vectors that `kgqa graph embed` wrote; the export keeps them."""
 
 
 class ObjectiveSettings(BaseModel):
@@ -243,13 +245,18 @@ def _mlm(parts: Parts) -> Objective:
 
 def _knowledge(parts: Parts) -> Objective:
     from kgqa.models.reader import Reader
+    from kgqa.models.vectors.entities import load_entities
     from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
     from kgqa.objectives.pretraining.link_prediction import LinkPrediction
 
     settings, model = parts.recipe.objective, parts.language_model()
     denoising = settings.name == "entity_denoising"
     usual = ReasonerSettings(name="ernie" if denoising else "fused")
-    networks = (model, parts.predict, Reader(model.base_model, settings.reasoner or usual))
+    chosen = settings.reasoner or usual
+    if denoising and parts.recipe.data.entities:
+        width = load_entities(data_path(parts.recipe.data.entities)).size
+        chosen = chosen.model_copy(update={"entity_size": width})
+    networks = (model, parts.predict, Reader(model.base_model, chosen))
     if denoising:
         return EntityDenoising(*networks, share=settings.mask_share, save=parts.save)
     held_out = settings.held_out_facts

@@ -13,6 +13,8 @@ from tokenizers import Tokenizer
 
 from kgqa.assets import data_path
 from kgqa.batch import TextBatch
+from kgqa.models.vectors.entities import FILE as ENTITIES
+from kgqa.models.vectors.entities import load_entities
 from kgqa.objectives.base import Batches, Objective
 from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
 from kgqa.text.corpus.shards import JOINT, Corpus, Document, find_text, read_documents, thinned, write_corpus
@@ -208,7 +210,8 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
         corpus, tokenizer = prepare_corpus(recipe, folder)
     batches = open_batches(recipe, corpus)
     if resume:
-        weights = weights_of(data_path(name) for name in (recipe.start, recipe.objective.teacher) if name)
+        named = (recipe.start, recipe.objective.teacher, recipe.data.entities)
+        weights = weights_of(data_path(name) for name in named if name)
         claim(folder, recipe, corpus=fingerprint([corpus.folder / "manifest.json"]), weights=weights)
     folder.mkdir(parents=True, exist_ok=True)
     save_recipe(recipe, folder / "recipe.json")
@@ -216,6 +219,8 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)
         save_recipe(recipe, target / "pretraining.json")
+        if recipe.data.entities:
+            load_entities(data_path(recipe.data.entities)).save(target / ENTITIES)
 
     inside = word_insides(tokenizer) if recipe.objective.whole_words else None
     objective = build_objective(recipe, corpus.vocab_size, save, inside)

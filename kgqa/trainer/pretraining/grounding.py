@@ -7,12 +7,13 @@ from itertools import islice
 
 from tokenizers import Tokenizer
 
-from kgqa.assets import cache_folder
+from kgqa.assets import cache_folder, data_path
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.vectors.entities import load_entities
 from kgqa.text.corpus.shards import Document, is_held_out
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.data.subgraphs import cache_key, cached_subgraphs, retrieval_settings
@@ -64,7 +65,9 @@ def grounded_batches(
         [example for example, _ in rows],
         [graphs for _, graphs in rows],
     )
-    return MixedBatches([part], Collator(tokenizer, ReadingSettings(max_tokens=data.sequence_tokens)), seed)
+    entities = load_entities(data_path(data.entities)) if data.entities else None
+    reading = ReadingSettings(max_tokens=data.sequence_tokens)
+    return MixedBatches([part], Collator(tokenizer, reading, entities=entities), seed)
 
 
 def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import torch
 
 from kgqa.models.collation.collate import Collator
@@ -23,3 +25,17 @@ def test_the_question_reaches_the_concepts(tokenizer, encoder, digging) -> None:
         a = reasoner(stepper, collate([Example(Question("what did i dig with"))], [[digging]]).batch)
         b = reasoner(stepper, collate([Example(Question("who is he"))], [[digging]]).batch)
     assert not torch.allclose(a.nodes, b.nodes)
+
+
+def test_every_layer_knows_relevance_and_role(tokenizer, encoder, digging) -> None:
+    torch.manual_seed(0)
+    stepper = Stepper(encoder)
+    reasoner = QAGNN(stepper, ReasonerSettings(graph_size=16, num_heads=2, num_layers=2)).eval()
+    batch = Collator(tokenizer)([Example(Question("what did i dig with"))], [[digging]]).batch
+    scores = batch.graph.score.clone().requires_grad_()
+    torch.nn.init.zeros_(reasoner.node_input.score.weight)  # as if relevance were told at the start no more
+    fused = reasoner(stepper, replace(batch, graph=replace(batch.graph, score=scores)))
+    fused.pooled.sum().backward()
+    assert scores.grad is not None and scores.grad.abs().sum() > 0
+    for layer in reasoner.layers:
+        assert layer.key_value.weight.grad is not None

@@ -5,7 +5,8 @@ import torch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.pretraining.link_prediction import LinkPrediction, without
+from kgqa.objectives.pretraining import link_prediction
+from kgqa.objectives.pretraining.link_prediction import LinkPrediction, is_fact, without
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 
@@ -50,6 +51,29 @@ def test_a_graph_without_facts_leaves_the_text(grounded, tokenizer) -> None:  # 
     bare = without(batch.graph, torch.ones(batch.graph.edge_index.shape[1], dtype=torch.bool))
     loss = make(tokenizer.get_vocab_size())(replace(batch, graph=bare))
     assert set(loss.parts) == {"mlm"} and torch.isfinite(loss.total)
+
+
+def test_a_fact_is_no_wrong_fact(grounded) -> None:  # type: ignore[no-untyped-def]
+    graph = grounded(0).graph
+    head, tail = graph.edge_index
+    assert is_fact(graph, head, graph.edge_label, tail).all()
+    assert not is_fact(graph, tail, graph.edge_label, head).any()
+    assert not is_fact(graph, head, graph.edge_label + 1, tail).any()
+    wide = is_fact(graph, head.unsqueeze(1).expand(-1, 3), graph.edge_label.unsqueeze(1), tail.unsqueeze(1))
+    assert wide.shape == (len(head), 3) and wide.all()
+
+
+def test_true_facts_teach_nothing_as_wrong_ones(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    objective, batch = make(tokenizer.get_vocab_size()), grounded(0)
+    monkeypatch.setattr(
+        link_prediction,
+        "is_fact",
+        lambda _graph, head, _r, tail: torch.ones_like(head + tail, dtype=torch.bool),
+    )
+    torch.manual_seed(0)
+    assert float(objective(batch).parts["link_accuracy"]) == 0, (
+        "nothing is left to be told from the right one"
+    )
 
 
 def test_wrong_facts_are_made_of_their_own_subgraph(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]

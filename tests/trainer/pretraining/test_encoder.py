@@ -12,6 +12,8 @@ import torch
 from safetensors.torch import load_file
 
 from kgqa.batch import TextBatch
+from kgqa.models.reader import load_reader
+from kgqa.models.vectors.entities import EntityVectors, load_entities
 from kgqa.text.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.trainer.pretraining import encoder as pretraining
 from kgqa.trainer.pretraining.assemble import PretrainingRecipe
@@ -141,6 +143,17 @@ def test_text_with_subgraphs(
     result = run_recipe(changed, tmp_path / "run")
     assert result.steps == 4 and {"mlm", "loss"} < set(result.metrics)
     assert (tmp_path / "run" / "export" / "reader.json").exists()
+    if objective == "link_prediction":
+        return
+    names = load_reader(tmp_path / "run" / "export")[0].state_dict()
+    vectors = EntityVectors(["a", "b"], np.ones((2, 6), dtype=np.float16), {})
+    (tmp_path / "vectors").mkdir()
+    vectors.save(tmp_path / "vectors" / "entities.safetensors")
+    told = changed.data.model_copy(update={"entities": str(tmp_path / "vectors")})
+    run_recipe(changed.model_copy(update={"data": told}), tmp_path / "told")
+    kept, card = load_reader(tmp_path / "told" / "export")
+    assert kept.settings.entity_size == 6 and kept.state_dict().keys() > names.keys()
+    assert load_entities(tmp_path / "told" / "export").size == 6
 
 
 def test_whole_words(recipe: PretrainingRecipe, tmp_path: Path) -> None:
