@@ -73,7 +73,9 @@ def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
     if name == "random":
         said += ["trainer.learning_rate=1e-12"]
     begin = time.process_time()
-    run_recipe(load_recipe(RECIPES / "pretrain" / "variant-tiny.toml", said, PretrainingRecipe), out / name)
+    recipe = load_recipe(RECIPES / "pretrain" / "variant-tiny.toml", said, PretrainingRecipe)
+    if run_recipe(recipe, out / name).interrupted:
+        raise KeyboardInterrupt  # no figures of half a run
     spent = time.process_time() - begin
     lines = [json.loads(line) for line in (out / name / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     found = {k.removeprefix("held_out_"): v for k, v in lines[-1].items() if k.startswith("held_out_")}
