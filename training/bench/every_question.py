@@ -42,7 +42,10 @@ def main() -> None:
             short = Path(name).name
             if short in done or time.monotonic() > end:
                 continue
-            rows = [{"set": short, **row} for row in asked(answerer, chosen(name, given.each))]
+            try:
+                rows = [{"set": short, **row} for row in asked(answerer, chosen(name, given.each))]
+            except Exception as error:  # the set itself could not be read
+                rows = [{"set": short, "id": "", "raised": f"{type(error).__name__}: {error}"[:300]}]
             rows.append({"set": short, "whole": True})
             out.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
             out.flush()

@@ -87,11 +87,26 @@ def _squad2_unanswerable(path: Path) -> Iterator[Example]:
 
 
 def _natural_questions(path: Path) -> Iterator[Example]:
-    """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021)."""
-    for _, row in rows_of(path):
-        spans = tuple(Span(a["answer_start"], a["answer_start"] + len(a["text"])) for a in row["answers"])
-        passage = Passage(row["context"], str(row["id"]))
-        yield Example(Question(row["question"].strip(), (), passage, str(row["id"])), spans=spans)
+    """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021), in QED's
+    own form or in SQuAD's, a question a line.
+
+    Raises:
+        InputError: a line is in neither.
+    """
+    for number, row in rows_of(path):
+        try:
+            if "original_nq_answers" in row:
+                identity, text, said = row["example_id"], row["paragraph_text"], row["question_text"]
+                found = [
+                    (part["start"], part["end"]) for answer in row["original_nq_answers"] for part in answer
+                ]
+            else:
+                identity, text, said = row["id"], row["context"], row["question"]
+                found = [(a["answer_start"], a["answer_start"] + len(a["text"])) for a in row["answers"]]
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
+        spans = tuple(dict.fromkeys(Span(start, end) for start, end in found))
+        yield Example(Question(said.strip(), (), Passage(text, str(identity)), str(identity)), spans=spans)
 
 
 def _boolq(path: Path) -> Iterator[Example]:

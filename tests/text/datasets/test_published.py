@@ -7,6 +7,7 @@ import pytest
 import zstandard
 
 from kgqa.text.datasets import published
+from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import InputError, Source
 
 OPTIONS = [{"label": "A", "text": "hoe"}, {"label": "B", "text": "spade"}]
@@ -109,3 +110,27 @@ def test_published_sizes() -> None:
 def test_short_answers() -> None:
     assert published.short_answer("With his hands.") == "hands"
     assert published.short_answer("Yes, they did") == ""
+
+
+def test_natural_questions_in_either_form(tmp_path: Path) -> None:
+    (tmp_path / "qed_nq").mkdir()
+    squad = {
+        "id": 7,
+        "context": "It was Ann.",
+        "question": "who ",
+        "answers": [{"answer_start": 7, "text": "Ann"}],
+    }
+    parts = [[{"start": 7, "end": 10, "string": "Ann"}]] * 2
+    qed = {
+        "example_id": 7,
+        "paragraph_text": "It was Ann.",
+        "question_text": "who",
+        "original_nq_answers": parts,
+    }
+    for split, row in (("train", squad), ("dev", qed)):
+        (tmp_path / "qed_nq" / f"{split}.jsonl").write_text(json.dumps(row) + "\n")
+    found = [list(load_dataset(f"natural-questions-{split}", tmp_path)) for split in ("train", "dev")]
+    assert found[0] == found[1] and found[0][0].golds == ("Ann",)
+    (tmp_path / "qed_nq" / "dev.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match="dev.jsonl:1: unexpected fields"):
+        list(load_dataset("natural-questions-dev", tmp_path))
