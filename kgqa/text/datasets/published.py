@@ -87,8 +87,8 @@ def _squad2_unanswerable(path: Path) -> Iterator[Example]:
 
 
 def _natural_questions(path: Path) -> Iterator[Example]:
-    """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021), in QED's
-    own form or in SQuAD's, a question a line.
+    """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021), in
+    QED's own form or in SQuAD's, a question a line.
 
     Raises:
         InputError: a line is in neither.
