@@ -52,6 +52,26 @@ def _f1(answer: list[str], gold: list[str]) -> float:
     return 2 * shared / (len(answer) + len(gold))
 
 
+def best_threshold(none: ArrayLike, worth: ArrayLike, answerable: ArrayLike) -> tuple[float, float]:
+    """The probability of "none" above which nothing should be answered, and the mean figure that it brings.
+
+    As SQuAD 2.0's evaluation script finds its best threshold (Rajpurkar et al., 2018).
+
+    Args:
+        none: (N,) how likely each question has no answer.
+        worth: (N,) exact match or F1 of what would be answered.
+        answerable: (N,) whether the question has an answer; what has none is worth 1 where nothing is answered.
+    """
+    probability, given = _pair(none, worth)
+    has_answer = np.asarray(answerable, dtype=bool)
+    order = np.argsort(probability, kind="stable")
+    gains = np.where(has_answer[order], given[order], -1.0)
+    totals = (~has_answer).sum() + np.concatenate([[0.0], np.cumsum(gains)])
+    best = int(totals.argmax())
+    threshold = float(probability[order[best - 1]]) if best else 0.0
+    return threshold, float(totals[best]) / max(len(given), 1)
+
+
 def rank_of_gold(
     texts: Sequence[str], golds: Sequence[str], normalise: Normalise = squad_normalise
 ) -> int | None:

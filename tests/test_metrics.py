@@ -1,10 +1,8 @@
-import collections
 import random
-import re
-import string
 from pathlib import Path
 
 import pytest
+from official_squad import official, official_threshold
 
 from kgqa import metrics
 from kgqa.text.datasets.json_lines import read_examples
@@ -38,27 +36,6 @@ def test_exact_match_and_f1(text: str, golds: list[str], em: float, overlap: flo
     assert metrics.f1(text, golds) == pytest.approx(overlap)
 
 
-def official(text: str, golds: list[str]) -> tuple[float, float]:
-    """Exact match and F1 as SQuAD 2.0's evaluation script has them (Rajpurkar et al., 2018), step by step."""
-
-    def normalised(said: str) -> str:
-        bare = "".join(letter for letter in said.lower() if letter not in set(string.punctuation))
-        return " ".join(re.sub(re.compile(r"\b(a|an|the)\b", re.UNICODE), " ", bare).split())
-
-    def overlap(gold: str) -> float:
-        ours, theirs = normalised(text).split(), normalised(gold).split()
-        if not ours or not theirs:
-            return float(ours == theirs)
-        same = sum((collections.Counter(theirs) & collections.Counter(ours)).values())
-        if not same:
-            return 0.0
-        precision, recall = same / len(ours), same / len(theirs)
-        return 2 * precision * recall / (precision + recall)
-
-    kept = [gold for gold in golds if normalised(gold)] or [""]
-    return max(float(normalised(text) == normalised(gold)) for gold in kept), max(map(overlap, kept))
-
-
 def test_a_thousand_predictions_score_as_by_the_official_script() -> None:
     reading = Path(__file__).parents[1] / "training" / "data" / "reading_dev.jsonl"
     examples = [e for e in read_examples(reading) if e.verdict is None and not e.concepts]
@@ -77,6 +54,16 @@ def test_a_thousand_predictions_score_as_by_the_official_script() -> None:
     assert 0.1 < figures["exact_match"] < 0.9
     assert figures["exact_match"] == pytest.approx(sum(em for em, _ in told) / 1_000)
     assert figures["f1"] == pytest.approx(sum(f1 for _, f1 in told) / 1_000)
+
+
+def test_the_best_threshold_is_the_official_one() -> None:
+    draw = random.Random(0)
+    for _ in range(50):
+        has = {q: draw.random() < 0.6 for q in range(40)}
+        none = {q: draw.betavariate(2, 4) if has[q] else draw.betavariate(4, 2) for q in has}
+        scores = {q: draw.choice([0.0, 0.4, 1.0]) for q in has}
+        ours = metrics.best_threshold(list(none.values()), list(scores.values()), list(has.values()))
+        assert ours == pytest.approx(official_threshold(none, scores, has))
 
 
 def test_a_choice_is_right_by_its_place_not_by_its_words() -> None:

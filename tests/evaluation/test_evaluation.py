@@ -1,4 +1,13 @@
+import os
+import random
+from collections.abc import Sequence
+from itertools import islice
+
+import pytest
+from official_squad import official
+
 from kgqa.evaluation.evaluation import answer_all, evaluate
+from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Answer, Candidate, Example, Question, Source
 
 
@@ -31,3 +40,33 @@ def test_each_kind_of_question_has_a_figure_where_it_was_asked_often_enough() ->
     assert kept == {"exact_match_knowledge_which_tool": 1.0, "exact_match_knowledge_why": 0.0}
     alone = evaluate(lambda questions: [reply(q) for q in questions], examples[:5])
     assert not [name for name in alone if name.startswith("exact_match_")]
+
+
+@pytest.mark.data
+@pytest.mark.skipif("KGQA_DATA" not in os.environ, reason="KGQA_DATA names no folder of data sets")
+@pytest.mark.parametrize("name", ["squad1-dev", "squad2-dev"])
+def test_a_thousand_answers_to_squad_are_scored_as_by_its_script(name: str) -> None:
+    examples = list(islice(load_dataset(name), 1_000))
+    draw, said = random.Random(0), {}
+    for example in examples:
+        words = example.question.passage_text.split()
+        at = draw.randrange(len(words))
+        made = [
+            "",
+            " ".join(words[at : at + 4]),
+            *example.golds,
+            *(f"the {gold}, of" for gold in example.golds),
+        ]
+        said[example.question.id] = draw.choice(made)
+
+    def answers(questions: Sequence[Question]) -> list[Answer]:
+        return [
+            Answer(q, said[q.id] or None, Source.PASSAGE if said[q.id] else Source.NONE, 0.5)
+            for q in questions
+        ]
+
+    figures = evaluate(answers, examples)
+    told = [official(said[example.question.id], list(example.golds)) for example in examples]
+    assert 0.2 < figures["exact_match"] < 0.9
+    assert figures["exact_match"] == pytest.approx(sum(em for em, _ in told) / len(told))
+    assert figures["f1"] == pytest.approx(sum(f1 for _, f1 in told) / len(told))

@@ -1,0 +1,176 @@
+"""Fit the weights of `kgqa/graph/retrieval/ranking.py` anew, and say what they keep beside those that are written
+there.
+
+Run `KGQA_DATA=... python training/bench/ranking.py [--questions 2700]`: hand-written training questions over the
+everyday graph fit `TYPED`, CommonsenseQA's training questions over ConceptNet fit `GATHERED`, both together `EDITED`.
+Each question's accepted concepts stand against all others within two facts, by a listwise softmax over what the
+ranker is told of each. Of questions that nothing is fitted on, the share is told whose answer is among the first 60,
+120 and 200. `--write` puts the weights into the source, `TYPED` halfway from `EDITED` to its fit, as it was found to
+keep more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from kgqa.assets import expanded
+from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.opening import open_graph
+from kgqa.graph.retrieval import ranking, retrieval
+from kgqa.graph.retrieval.expansion import locate
+from kgqa.graph.retrieval.ranking import EDITED, GATHERED, TYPED, features, filling
+from kgqa.text.datasets.loading import load_dataset
+from kgqa.types import Example, KnowledgeGraph, Source
+
+CONCEPTNET = "$KGQA_DATA/kg/conceptnet_en.tsv.zst"
+NAMES = tuple(TYPED)
+KEPT = 1_500
+"""Concepts of a question that are looked at: the first ones by the weights as they are."""
+DECAY = 1.0
+SHARE = 0.4
+"""Of CommonsenseQA in `EDITED`."""
+Floats = NDArray[np.float32]
+
+
+class Case(NamedTuple):
+    """What the ranker is told of each concept near one question, (V, F), and which are accepted answers."""
+
+    told: Floats
+    right: NDArray[np.bool_]
+
+
+def collect(graph: KnowledgeGraph, examples: Sequence[Example], count: int) -> list[Case]:
+    """Up to `count` questions with an accepted concept within reach, as `retrieve` has them ranked."""
+    linker, cases, seen = forgiving_linker(graph), [], []
+    plain = retrieval.score_context
+    retrieval.score_context = _listening(plain, seen)  # type: ignore[assignment]
+    try:
+        for example in examples:
+            seen.clear()
+            retrieval.retrieve(example.question, graph, linker, max_nodes=120)
+            found = np.concatenate([*graph.find(example.golds), np.zeros(0, np.int32)])
+            told, ids, scores = _told(*seen[0])
+            order = np.argsort(-scores, kind="stable")[:KEPT]
+            right = np.isin(ids[order], found)
+            if right.any():
+                cases.append(Case(told[order], right))
+            if len(cases) == count:
+                break
+    finally:
+        retrieval.score_context = plain
+    return cases
+
+
+def _listening(plain: Callable[..., Any], seen: list[Any]) -> Callable[..., Any]:
+    def listen(*given: Any, **named: Any) -> Any:
+        scores = plain(*given, **named)
+        seen.append((given, named, scores))
+        return scores
+
+    return listen
+
+
+def _told(given: tuple[Any, ...], named: Mapping[str, Any], scores: Any) -> tuple[Floats, Any, Any]:
+    """Each feature of each concept that was reached, unweighted; the ids, and the scores as they are."""
+    reached, mass, asked, vague, *rest = given
+    facts_of, count, _weights, likelihood = [*rest, *(None,) * 4][:4] if rest else (None, 0, None, None)
+    size = len(reached.ids)
+    columns = features(reached, mass, asked, vague)
+    for name in ("some", "share", "number"):
+        alone = {key: float(key == name) for key in ("some", "share", "number")}
+        column = filling(reached.edges, size, asked, alone) if asked.fills.any() else np.zeros(size)
+        if facts_of is not None and asked.fills.any():
+            ids = reached.ids[np.sort(np.argsort(-scores, kind="stable")[:count])]
+            facts = facts_of(ids)
+            places = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
+            column[np.searchsorted(reached.ids, ids)] = filling(places, len(ids), asked, alone)
+        columns[name] = column
+    columns["kind"] = np.zeros(size) if likelihood is None else likelihood
+    reachable = scores > 0
+    told = np.stack([columns[name] for name in NAMES], axis=1)[reachable].astype(np.float32)
+    return told, reached.ids[reachable], scores[reachable]
+
+
+def fit(parts: Sequence[tuple[float, Sequence[Case]]], used: Sequence[str]) -> dict[str, float]:
+    """Weights by which accepted concepts are likeliest, each part of the questions with its share."""
+    columns = [NAMES.index(name) for name in used]
+    weights = torch.zeros(len(used), dtype=torch.float64, requires_grad=True)
+    rows = [
+        (share / len(cases), torch.tensor(case.told[:, columns]).double(), torch.tensor(case.right))
+        for share, cases in parts
+        for case in cases
+    ]
+    count = sum(len(cases) for _, cases in parts)
+    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        value = DECAY * weights.square().sum() / count
+        for share, told, right in rows:
+            logits = told @ weights
+            value = value + share * (logits.logsumexp(0) - logits[right].logsumexp(0))
+        value.backward()
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    return {name: round(float(w), 2) for name, w in zip(used, weights.detach(), strict=True)}
+
+
+def kept(cases: Sequence[Case], weights: Mapping[str, float]) -> str:
+    """Shares of the questions with an accepted concept among the first 60, 120 and 200."""
+    row = np.array([weights.get(name, 0.0) for name in NAMES])
+    ranks = []
+    for case in cases:
+        logits = case.told @ row
+        ranks.append(int((logits > logits[case.right].max()).sum()))
+    return ", ".join(f"{100 * np.mean(np.array(ranks) < n):.1f}" for n in (60, 120, 200))
+
+
+def halfway(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    """The mean of two rankers; what one of them lacks is the other's."""
+    return {name: round((first.get(name, second[name]) + second[name]) / 2, 2) for name in second}
+
+
+def main() -> None:
+    """Collect, fit, tell, and with `--write` put it down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=2_700)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    own = [e for e in load_dataset("training/data/everyday_train_*.jsonl") if e.source is Source.KNOWLEDGE]
+    total = given.questions + given.questions // 4
+    everyday = collect(open_graph("everyday"), own[:: max(1, len(own) // (2 * total))], total)
+    told = collect(open_graph(expanded(CONCEPTNET)), list(load_dataset("csqa-open-train")), total)
+    (mine, my_rest), (theirs, their_rest) = (
+        (cases[: given.questions], cases[given.questions :]) for cases in (everyday, told)
+    )
+    edited = fit([(1 - SHARE, mine), (SHARE, theirs)], list(EDITED))
+    fits = {
+        "EDITED": (edited, EDITED, [*my_rest, *their_rest]),
+        "TYPED": (halfway(edited, fit([(1.0, mine)], NAMES)), TYPED, my_rest),
+        "GATHERED": (fit([(1.0, theirs)], list(GATHERED)), GATHERED, their_rest),
+    }
+    for name, (fitted, written, rest) in fits.items():
+        print(f"{name}: fitted {fitted}\n  as written {dict(written)}")
+        print(
+            f"  among 60, 120, 200 of {len(rest)}: fitted {kept(rest, fitted)}; as written {kept(rest, written)}"
+        )
+        if given.write:
+            path = ranking.__file__
+            with open(path, encoding="utf-8") as file:
+                source = file.read()
+            body = "".join(f'    "{key}": {value},\n' for key, value in fitted.items())
+            pattern = rf"({name}: Mapping\[str, float\] = {{\n).*?(\n?}})"
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(re.sub(pattern, rf"\g<1>{body}}}", source, count=1, flags=re.DOTALL))
+
+
+if __name__ == "__main__":
+    main()
