@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.deletion import gives_reason
-from kgqa.explain import answer_nodes, shown_edges
+from kgqa.answering.evidence.paths import answer_nodes, gives_reason
+from kgqa.answering.presentation.answer_json import shown_edges
 from kgqa.types import Answer, NodeRole, Subgraph
 
 COLOURS = {

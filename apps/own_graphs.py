@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from apps.resources import shared_answerer, shared_graph
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import GRAPHS
 from kgqa.graph import sources
 from kgqa.graph.storage.confined import import_confined

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.tables import is_right
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import PARTS
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.text.datasets.json_lines import read_examples
@@ -32,8 +31,7 @@ def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     """Shares of right answers by way and kind of question, and by how sure the whole reader says it is."""
     shares = []
     for way, ablation in WAYS.items():
-        reader = copy.copy(answerer)
-        reader.ablate = ablation
+        reader = answerer.with_ablation(ablation)
         answers: list[Answer] = []
         for start in range(0, len(examples), TOGETHER):
             answers += reader.answer_many([e.question for e in examples[start : start + TOGETHER]])

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
 from apps.texts import text
-from kgqa import Passage, Question, explain
-from kgqa.answerer import Answerer
+from kgqa import Passage, Question
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
 from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
 from kgqa.serving.remote import ServedAnswerer
-from kgqa.types import CAUTION, Answer, InputError, KnowledgeGraph, Relation
+from kgqa.types import CAUTION, InputError, KnowledgeGraph, Relation
 
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 
@@ -115,22 +114,6 @@ def answerer_here() -> Answerer:
 
 def _asks_own() -> bool:
     return st.session_state.get("own_answerer") is not None and st.session_state.get("graph_choice") == "own"
-
-
-def influences(answer: Answer) -> list[explain.Influence]:
-    """How much each fact near the answer carried it."""
-    asked = answerer()
-    return (
-        asked.influences(answer) if isinstance(asked, ServedAnswerer) else explain.influences(asked, answer)
-    )
-
-
-def ask_again(question: Question, edits: Sequence[explain.Edit]) -> Answer:
-    """The answer over the graph as it is after some edits."""
-    asked = answerer()
-    if isinstance(asked, ServedAnswerer):
-        return asked.ask_again(question, edits)
-    return explain.ask_again(asked, question, edits)
 
 
 def complain(error: InputError) -> None:

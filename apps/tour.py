@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.answerer import Answerer
-from kgqa.explain import sentence
+from kgqa.answering.answerer import Answerer
+from kgqa.answering.presentation.sentences import sentence
 from kgqa.models.heads import GATED
-from kgqa.types import NO, YES, Answer, Example, NodeRole, Question
+from kgqa.types import NO, YES, Answer, NodeRole, Question
 
 BEST = 8
 
@@ -50,8 +50,8 @@ def tour(answerer: Answerer, question: Question) -> Tour:
     question = answerer.read_as(question)
     subgraphs = answerer.retrieve(question)
     graph = subgraphs[0]
-    collated = answerer.collator([Example(question)], [subgraphs])
-    scores = answerer.score(collated.batch)
+    collated = answerer.reader.collate([question], [subgraphs])
+    scores = answerer.reader.heads(collated.batch)
     row = collated.rows[0]
     texts = {
         NodeRole.QUESTION: question.text,
@@ -74,7 +74,7 @@ def tour(answerer: Answerer, question: Question) -> Tour:
         shares = attention[row.first_edge : row.first_edge + len(graph.edges)].float().numpy()
         for edge in np.argsort(-shares, kind="stable")[:BEST].tolist():
             attended.append((sentence(graph, edge), float(shares[edge])))
-    config: Any = answerer.reader.stepper.encoder.config
+    config: Any = answerer.reader.network.stepper.encoder.config
     return Tour(
         tuple(
             (part, texts[part][a:b], tuple(dict.fromkeys(labels)))
@@ -83,7 +83,7 @@ def tour(answerer: Answerer, question: Question) -> Tour:
         len(graph.nodes),
         len(graph.edges),
         tuple((graph.labels[n], float(graph.scores[n])) for n in found[:BEST]),
-        tuple(str(answerer.collator.tokenizer.id_to_token(i)) for i in ids),
+        tuple(str(answerer.reader.collator.tokenizer.id_to_token(i)) for i in ids),
         config.hidden_size,
         config.num_hidden_layers,
         tuple(sorted(zip(graph.labels, nodes, strict=True), key=lambda pair: -pair[1])[:BEST]),

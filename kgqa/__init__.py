@@ -16,7 +16,7 @@ from kgqa.checking import checked_language
 from kgqa.types import Answer, InputError, KnowledgeGraph, Passage, Question
 
 if TYPE_CHECKING:
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
 __version__ = "0.1.0"
 __all__ = ["Answer", "InputError", "Passage", "Question", "load"]
@@ -46,7 +46,7 @@ def load(
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "passive"
     )  # torch reads it once: spinning threads slow all others
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
     from kgqa.models.devices import spare_threads
 
     spare_threads()

@@ -151,7 +151,7 @@ def test_who_raises_input_error_says_so(path: Path) -> None:
 
 def test_raising_is_found_through_what_is_called() -> None:
     assert "kgqa.graph.opening.open_graph" in raising() and "kgqa.models.reader.Reader.__init__" in raising()
-    assert "kgqa.answerer.Answerer.load" in raising() and "kgqa.types.printable" not in raising()
+    assert "kgqa.answering.answerer.Answerer.load" in raising() and "kgqa.types.printable" not in raising()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import MODELS
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import without_edges

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.models.reader import load_reader
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
@@ -73,7 +73,7 @@ trainer = {{ max_steps = 2, precision = "fp32" }}
 def test_one_file_and_one_line(recipe: AnsweringRecipe, tmp_path: Path, tools_file: Path) -> None:
     assert train_reader(recipe, tmp_path / "run").steps == 2
     answerer = Answerer.load(str(tmp_path / "run" / "export"), str(tools_file))
-    assert type(answerer.reader.reasoner).__name__ == "Mean"
+    assert type(answerer.reader.network.reasoner).__name__ == "Mean"
     assert answerer.answer(Question("What did I dig with?")).model == "stranger"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.graph.opening import open_graph
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe

@@ -15,9 +15,10 @@ from apps.memory import Asked
 from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reopen
 from apps.resources import answerer, caution, complain, language, say
 from apps.views import what_if, why
+from kgqa.answering.presentation.answer_json import answer_json
+from kgqa.answering.presentation.sentences import is_common, is_guess, worth_showing
 from kgqa.assets import feedback_file
 from kgqa.checking import MAX_QUESTION_CHARACTERS
-from kgqa.explain import answer_json, is_common, is_guess, worth_showing
 from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source
 
 MAX_LINK_CHARACTERS = 4_000

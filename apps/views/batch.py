@@ -11,7 +11,7 @@ from apps.markup import plain
 from apps.resources import answerer, complain, say
 from apps.tables import MAX_QUESTIONS, Row, Score, answered_cells, read_table, score, to_csv
 from apps.views.ask import choose_graph
-from kgqa.explain import answer_json
+from kgqa.answering.presentation.answer_json import answer_json
 from kgqa.types import Answer, InputError, Question
 
 TOGETHER = 8

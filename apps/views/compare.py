@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Sequence
 from itertools import combinations
@@ -16,7 +15,7 @@ from apps.tables import Row, read_table, score, to_csv
 from apps.views.ask import choose_graph, given
 from apps.views.batch import answered, upload_box
 from apps.views.what_if import card
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.metrics import squad_normalise
 from kgqa.types import Answer, InputError, Subgraph
@@ -135,8 +134,7 @@ def opened(way: Way) -> Answerer:
     name, less = way
     found = reader(readers()[name]) if name else answerer_here()
     if less:
-        found = copy.copy(found)
-        found.ablate = LESS[less]
+        found = found.with_ablation(LESS[less])
     return found
 
 

@@ -6,19 +6,11 @@ import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, ask_again, caution, complain, relation_words, say
-from kgqa.explain import (
-    MAX_NODES,
-    Edit,
-    add,
-    edits_turtle,
-    is_guess,
-    path_sentences,
-    sentence,
-    strike,
-    strike_answer,
-    worth_showing,
-)
+from apps.resources import answerer, caution, complain, relation_words, say
+from kgqa.answering.presentation.answer_json import MAX_NODES
+from kgqa.answering.presentation.edits import Edit, add, strike, strike_answer
+from kgqa.answering.presentation.sentences import is_guess, path_sentences, sentence, worth_showing
+from kgqa.answering.presentation.turtle import edits_turtle
 from kgqa.types import Answer, InputError
 
 MAX_EDITS = 100
@@ -93,7 +85,7 @@ def undo(answer: Answer) -> None:
 def read_again(edits: list[Edit], answer: Answer) -> None:
     """Ask the question under the edits."""
     if edits:
-        st.session_state["edited_answer"] = ask_again(answer.question, edits)
+        st.session_state["edited_answer"] = answerer().ask_again(answer.question, edits)
     else:
         st.session_state.pop("edited_answer", None)
     st.session_state["edits"] = edits

@@ -12,14 +12,10 @@ from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.markup import QUIET, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
-from apps.resources import answerer, influences, is_dark, language, relation_words, say
-from kgqa.explain import (
-    answer_nodes,
-    evidence_turtle,
-    is_decided_by_facts,
-    path_sentences,
-    sentence,
-)
+from apps.resources import answerer, is_dark, language, relation_words, say
+from kgqa.answering.evidence.paths import answer_nodes
+from kgqa.answering.presentation.sentences import is_decided_by_facts, path_sentences, sentence
+from kgqa.answering.presentation.turtle import evidence_turtle
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver
 from kgqa.korean.saying import say_fact
@@ -160,7 +156,7 @@ def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
 def mattered(answer: Answer) -> None:
     """Bars of how the answer's probability changes without each fact; measured only when asked for."""
     if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
-        st.session_state["influences"] = influences(answer)
+        st.session_state["influences"] = answerer().influences(answer)
     found = st.session_state.get("influences")
     if found is None:
         return

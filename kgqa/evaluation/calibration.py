@@ -7,37 +7,31 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgqa.answering.answerer import Answerer
+from kgqa.answering.deciding import Decision
+from kgqa.answering.draft import Draft
+from kgqa.answering.reading import read
+from kgqa.answering.rereading import second_readings
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, is_correct
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.heads.gate import gate_class
 from kgqa.models.reader import read_card
-from kgqa.second_reading import Reads, second_reading
-from kgqa.types import Answer, Example, InputError, Question, Source, Subgraph
+from kgqa.types import Answer, Example, InputError, Source
 
 CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
 
 
-class Asked(Reads, Protocol):
-    """An answerer, as far as it is needed here."""
-
-    calibration: dict[str, tuple[float, float]]
-
-    def retrieve(self, question: Question) -> list[Subgraph]: ...
-
-    def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
-
-
-def calibrate(answerer: Asked, examples: Sequence[Example]) -> dict[str, Any]:
+def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     """Fit the gate, then the confidences, to examples; the answerer has them from then on.
 
     Returns what `store_calibration` writes.
@@ -45,18 +39,18 @@ def calibrate(answerer: Asked, examples: Sequence[Example]) -> dict[str, Any]:
     Raises:
         InputError: there are fewer than 30 questions without choices.
     """
-    answerer.calibration = {}
-    answerer.reader.gate.calibrate()
+    gate, opinion = answerer.reader.network.gate, answerer.decision.second_opinion
+    gate.calibrate()
     scores, right, readings = _scores(answerer, examples)
     scale, shift = fit_gate(scores, right)
-    answerer.reader.gate.calibrate(scale, shift)
-    if readings:
-        answerer.second_opinion = fit_second_opinion(readings)
-    answerer.calibration = fit_calibration(examples, answer_all(answerer.answer_many, examples))
+    gate.calibrate(scale, shift)
+    answerer.decision = Decision({}, fit_second_opinion(readings) if readings else opinion)
+    fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
+    answerer.decision = Decision(fitted, answerer.decision.second_opinion)
     return {
-        "calibration": answerer.calibration,
+        "calibration": fitted,
         "gate": {"scale": scale, "shift": shift},
-        "second_opinion": answerer.second_opinion,
+        "second_opinion": answerer.decision.second_opinion,
     }
 
 
@@ -64,31 +58,33 @@ Readings = list[tuple[Tensor, Tensor, int]]
 """Of a knowledge question: log-probabilities (K,) of its first candidates in both readings, place of the right one."""
 
 
-def _scores(answerer: Asked, examples: Sequence[Example], batch: int = 16) -> tuple[Tensor, Tensor, Readings]:
+def _scores(
+    answerer: Answerer, examples: Sequence[Example], batch: int = 16
+) -> tuple[Tensor, Tensor, Readings]:
     """The gate's scores (Q, C), the right classes (Q,), and both readings of the knowledge questions."""
     asked = [example for example in examples if example.source is not Source.CHOICE]
     if len(asked) < 30:
         raise InputError(
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
-    found, readings = [], []
+    reader, found, readings = answerer.reader, [], []
     for at in range(0, len(asked), batch):
         chunk = asked[at : at + batch]
-        questions = [example.question for example in chunk]
-        graphs = [answerer.retrieve(question) for question in questions]
-        collated = answerer.collator([Example(question) for question in questions], graphs)
-        scores = answerer.score(collated.batch)
-        found.append(scores.gate)
-        if answerer.reading.reread:
-            concepts = answerer.reader.concept.decode(scores.concept, collated)
-            known = [n for n, e in enumerate(chunk) if e.source is Source.KNOWLEDGE and len(concepts[n]) > 1]
-            for n, second in second_reading(answerer, questions, graphs, concepts, known).items():
-                first = concepts[n][: len(second)]
+        drafts = tuple(
+            Draft(example.question, tuple(answerer.retrieve(example.question))) for example in chunk
+        )
+        drafts = read(drafts, reader)
+        found += [draft.scores.gate for draft in drafts]
+        if reader.settings.reread:
+            known = {n: drafts[n] for n, example in enumerate(chunk) if example.source is Source.KNOWLEDGE}
+            second = second_readings(known, answerer.graph, reader.settings, reader.score_many)
+            for n, again in second.items():
+                first = drafts[n].scores.concepts[: len(again)]
                 right = [i for i, c in enumerate(first) if exact_match(c.text, chunk[n].golds, normalise)]
                 if right:
                     score = torch.tensor([c.score for c in first]).clamp(min=1e-6).log()
-                    readings.append((score, second[: len(first)], right[0]))
-    return torch.cat(found).clone(), gate_class(torch.tensor([gold_source(e) for e in asked])), readings
+                    readings.append((score, again[: len(first)], right[0]))
+    return torch.stack(found), gate_class(torch.tensor([gold_source(e) for e in asked])), readings
 
 
 def fit_second_opinion(readings: Readings) -> tuple[float, float]:

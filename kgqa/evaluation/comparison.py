@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from kgqa.assets import cache_folder
-from kgqa.deletion import ReadsSubgraphs, deletion_test
+from kgqa.evaluation.deletion_test import Explains, deletion_test
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
@@ -66,15 +66,23 @@ class ComparisonRecipe(AnsweringRecipe):
     """Questions of the first column for the deletion test of the explanations; 0 leaves it out."""
 
 
-class Reads(ReadsSubgraphs, Protocol):
-    """An answerer, as far as it is needed here."""
+class Reads(Protocol):
+    """What answers, as far as it is needed here."""
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
 
     def ablate(self, subgraph: Subgraph, /) -> Subgraph: ...
 
+    def read(
+        self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]
+    ) -> list[Answer]: ...
 
-OpenReader = Callable[[Path, KnowledgeGraph], Reads]
+
+class Answers(Reads, Explains, Protocol):
+    """An answerer, as far as it is needed here."""
+
+
+OpenReader = Callable[[Path, KnowledgeGraph], Answers]
 
 
 @dataclass(frozen=True)
@@ -136,12 +144,12 @@ def compare(
         found: list[Outcome] = []
         for part, graph in tests:
             reader: Reads = RetrievalAlone(graph, recipe.reading.max_nodes)
-            if ROWS[row]:
-                reader = open_reader(run / "export", graph)
             faithful: list[float] = []
-            if row in EXPLAINING and not found:
-                asked = [example.question for example in part.examples[: recipe.deletion_questions]]
-                faithful = deletion_test(reader, asked)
+            if ROWS[row]:
+                reader = answerer = open_reader(run / "export", graph)
+                if row in EXPLAINING and not found:
+                    asked = [example.question for example in part.examples[: recipe.deletion_questions]]
+                    faithful = deletion_test(answerer, asked)
             values, chance, took = ask(reader, part)
             size = parameters(run / "export") if ROWS[row] else 0
             found.append(

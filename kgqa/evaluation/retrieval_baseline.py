@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kgqa.answering.retrieving import Retriever
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.overlay import Fact, OverlayGraph
-from kgqa.graph.retrieval.retrieval import node_budget, retrieve
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.types import Answer, Candidate, KnowledgeGraph, NodeRole, Question, Source, Subgraph
 
 ASKED = [int(NodeRole.QUESTION), int(NodeRole.PASSAGE)]
@@ -23,7 +23,7 @@ class RetrievalAlone:
     """
 
     def __init__(self, graph: KnowledgeGraph, max_nodes: int) -> None:
-        self.graph, self.max_nodes, self.linker = graph, max_nodes, Linker(graph)
+        self.retriever = Retriever(graph, ReadingSettings(max_nodes=max_nodes), linker=Linker(graph))
 
     def ablate(self, subgraph: Subgraph, /) -> Subgraph:
         """Nothing is taken away."""
@@ -33,10 +33,9 @@ class RetrievalAlone:
         """The subgraphs a question is answered from.
 
         Raises:
-            InputError: `max_nodes` is below 1, or a graph on the network does not answer.
+            InputError: a graph on the network does not answer.
         """
-        most = node_budget(question, self.max_nodes)
-        return retrieve(question, self.graph, self.linker, max_nodes=most)
+        return list(self.retriever.find(question))
 
     def answer(self, question: Question) -> Answer:
         """Answer one question.
@@ -53,18 +52,6 @@ class RetrievalAlone:
             InputError: as `retrieve`.
         """
         return self.read(questions, [self.retrieve(question) for question in questions])
-
-    def as_ways(self, _question: Question, _subgraph: Subgraph, _concepts: Sequence[str]) -> None:
-        """None: no facts are followed."""
-        return None
-
-    def with_edits(self, added: Sequence[Fact], struck: Sequence[Fact]) -> RetrievalAlone:
-        """The same over its graph with some facts and without others.
-
-        Raises:
-            InputError: an added fact has a relation that a graph on the network has not shown.
-        """
-        return RetrievalAlone(OverlayGraph(self.graph, added, struck), self.max_nodes)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs at hand: the ten best concepts, or the choices by `closeness`."""

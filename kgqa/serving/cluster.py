@@ -20,20 +20,21 @@ class _Reads:
     """An actor."""
 
     def __init__(self, model: str, graph: str, device: str, language: str) -> None:
-        from kgqa.answerer import Answerer
+        from kgqa.answering.answerer import Answerer
 
         torch.set_num_threads(1)  # a core each, as it was asked for
         self.answerer = Answerer.load(model, graph, device=device, language=language)
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, Any]:
-        from kgqa.explain import answer_lines
+        from kgqa.answering.presentation.answer_json import json_lines
 
         columns = (rows[name].tolist() for name in ("text", "choices", "passage", "id"))
         questions = [
             Question(text, tuple(choices), Passage(passage) if passage else None, id=id_)
             for text, choices, passage, id_ in zip(*columns, strict=True)
         ]
-        return {"block": rows["block"], "line": answer_lines(self.answerer, questions)}
+        answers = map(self.answerer.shown, self.answerer.answer_many(questions))
+        return {"block": rows["block"], "line": json_lines(answers)}
 
 
 def answered(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from kgqa.answering.presentation.edits import Edit
+from kgqa.answering.presentation.sentences import Influence
 from kgqa.checking import check_question
-from kgqa.explain import Edit, Influence
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import is_korean_question

@@ -19,9 +19,10 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
-from kgqa import explain
-from kgqa.answerer import Stopped
+from kgqa.answering.presentation.answer_json import answer_json, influences_json
+from kgqa.answering.presentation.edits import Edit, add
 from kgqa.graph.concepts import check_relation, ways_to_say
+from kgqa.models.opening import Stopped
 from kgqa.serving.batching import Batcher, Busy
 from kgqa.serving.guarding import LOG, Guard, Limits
 from kgqa.serving.problems import REMEDIES, of_input, of_validation, problem
@@ -39,7 +40,7 @@ from kgqa.serving.schema import (
 from kgqa.types import Answer, InputError, Question
 
 if TYPE_CHECKING:
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
 Answerers = dict[tuple[str, str], "Answerer"]
 """By name of reader and graph; the first is meant where a question names none."""
@@ -246,7 +247,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
 
         def work() -> dict[str, Any]:
             found = answerer.answer(asked.as_question())
-            falls = explain.influences_json(answerer, found)
+            falls = influences_json(found, answerer.influences(found))
             return {**_body(answerer, found), "influences": falls}
 
         return _json(await service.apart(answerer, request, work))
@@ -261,7 +262,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             question = asked.as_question()
             edits = [_edit(answerer, fact, added=True) for fact in asked.add]
             edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
-            before, after = answerer.answer(question), explain.ask_again(answerer, question, edits)
+            before, after = answerer.answer(question), answerer.ask_again(question, edits)
             bodies = {"before": _body(answerer, before), "after": _body(answerer, after)}
             return {**bodies, "changed": before.text != after.text}
 
@@ -346,7 +347,7 @@ def _add_problems(app: FastAPI) -> None:
         )
 
 
-def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> explain.Edit:
+def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
     graph = answerer.graph
     check_relation(graph, fact.relation)
     named = {"name": "", "label": "", "words": ""}
@@ -355,11 +356,11 @@ def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> explain.Edit:
         for r in graph.relations
         if fact.relation.lower() in ways_to_say({**named, "name": r.name, "label": r.label, "words": r.words})
     )
-    return replace(explain.add(answerer, fact.head, relation, fact.tail), added=added)
+    return replace(add(answerer, fact.head, relation, fact.tail), added=added)
 
 
 def _body(answerer: Answerer, answer: Answer) -> dict[str, Any]:
-    return explain.answer_json(answerer.shown(answer))
+    return answer_json(answerer.shown(answer))
 
 
 def _json(value: Mapping[str, Any], status: int = 200) -> Response:
@@ -378,7 +379,7 @@ def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, la
     Raises:
         InputError: one of them cannot be found or used.
     """
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
     from kgqa.graph.opening import open_graph
 
     opened = {name: open_graph(name) for name in dict.fromkeys(graphs)}

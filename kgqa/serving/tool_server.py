@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgqa import explain as explaining
+from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.checking import check_question
 from kgqa.graph.concepts import candidates, rows_of
 from kgqa.types import InputError, Passage, Question
@@ -17,7 +17,7 @@ from kgqa.types import InputError, Passage, Question
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
 MOST_FACTS = 50
 LIMIT_S = 60.0
@@ -53,15 +53,15 @@ def tool_server(answerer: Answerer) -> MCPServer:
         """Answer a question from a passage, from the knowledge graph, or from given choices, with its evidence."""
         with limited():
             (found,) = answerer.answer_many([asked(question, passage, choices)])
-            return explaining.answer_json(answerer.shown(found))
+            return answer_json(answerer.shown(found))
 
     @server.tool()
     def explain(question: str, passage: str = "", choices: list[str] | None = None) -> dict[str, Any]:
         """Answer a question and say how far the answer's probability falls without each fact near it."""
         with limited():
             found = answerer.answer(asked(question, passage, choices))
-            falls = explaining.influences_json(answerer, found)
-            return {**explaining.answer_json(answerer.shown(found)), "influences": falls}
+            falls = influences_json(found, answerer.influences(found))
+            return {**answer_json(answerer.shown(found)), "influences": falls}
 
     @server.tool()
     def graph_search(text: str, limit: int = 10) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 
 from apps.examples import EXAMPLES, GALLERY, KOREAN_GALLERY, SAMPLES, gallery_of
 from apps.texts import TEXTS
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, GRAPHS, MODELS
 from kgqa.types import Passage, Question
 

@@ -1,7 +1,8 @@
 from dataclasses import replace
 
 from apps.graph_view import near_edges, picked_edges, quote, to_dot
-from kgqa.explain import answer_nodes, shown_edges
+from kgqa.answering.evidence.paths import answer_nodes
+from kgqa.answering.presentation.answer_json import shown_edges
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
 

@@ -52,7 +52,7 @@ def test_an_app_may_let_a_service_answer(
     open_page, served, small_app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from apps import resources
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
     with served(Answerer.load(str(small_app.parent / "model"), str(small_app), device="cpu")) as url:
         monkeypatch.setenv("KGQA_SERVER", url)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
+from kgqa.answering.retrieving import Retriever
 from kgqa.evaluation.calibration import (
     calibrate,
     fit_calibration,
@@ -16,6 +17,7 @@ from kgqa.evaluation.calibration import (
 )
 from kgqa.graph.opening import open_graph
 from kgqa.metrics import expected_calibration_error
+from kgqa.models.opening import LoadedReader
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import Answer, Candidate, Example, InputError, Passage, Question, Source
@@ -42,7 +44,7 @@ def test_a_reader_is_fitted_and_keeps_it(tokenizer, encoder, tools_file: Path, t
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     torch.manual_seed(0)
     reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=1, num_heads=2))
-    answerer = Answerer(reader, tokenizer, open_graph(str(tools_file)))
+    answerer = Answerer(LoadedReader(reader, tokenizer), Retriever(open_graph(str(tools_file))))
     question = Question("what did i dig with", passage=Passage("i plant flowers"))
     examples = [Example(question)] * 40
     fitted = calibrate(answerer, examples)

@@ -42,7 +42,7 @@ def recipe(
 def test_rows_are_trained_asked_and_not_trained_again(
     recipe: ComparisonRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
     from kgqa.graph.opening import open_graph
 
     def run(*rows: str):

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.explain import answer_json, path_sentences
+from kgqa.answering.presentation.answer_json import answer_json
+from kgqa.answering.presentation.sentences import path_sentences
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.store import GraphStore

@@ -37,6 +37,8 @@ def test_side_by_side_is_that_of_pyg() -> None:
 
 def test_a_start_does_not_wait_for_what_is_not_used() -> None:
     heavy = ("torch_geometric", "torch._dynamo", "pandas", "sympy", "sklearn")
-    program = f"import sys, kgqa.answerer; print(*[name for name in {heavy} if name in sys.modules])"
+    program = (
+        f"import sys, kgqa.answering.answerer; print(*[name for name in {heavy} if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not done.stdout.split()

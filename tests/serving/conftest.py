@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from kgqa.answerer import Stopped
+from kgqa.answering.presentation.edits import Edit
+from kgqa.answering.presentation.sentences import Influence
 from kgqa.checking import check_question
 from kgqa.graph.storage.store import GraphStore
+from kgqa.models.opening import Stopped
 from kgqa.types import Answer, Candidate, Question, Source, Triple
 
 
@@ -49,6 +51,12 @@ class StubAnswerer:
 
     def shown(self, answer: Answer) -> Answer:
         return answer
+
+    def influences(self, answer: Answer) -> list[Influence]:
+        return []
+
+    def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
+        return self.answer(question)
 
     def _answer(self, question: Question) -> Answer:
         text = f"to {question.text}"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answerer import Answerer
-from kgqa.explain import add, answer_json, ask_again, influences, strike
+from kgqa.answering.answerer import Answerer
+from kgqa.answering.presentation.answer_json import answer_json
+from kgqa.answering.presentation.edits import add, strike
 from kgqa.graph.storage.store import GraphStore
 from kgqa.serving.remote import ServedAnswerer, answer_of
 from kgqa.types import InputError, Passage, Question
@@ -49,12 +50,12 @@ def test_a_service_stands_in_for_a_reader(
         assert (there.text, there.source, there.question) == (here.text, here.source, QUESTION)
         assert [a.text for a in remote.answer_many([QUESTION, QUESTION])] == [here.text] * 2
         proven = answerer.answer(QUESTION)
-        falls = [i.sentence for i in influences(answerer, proven)]
+        falls = [i.sentence for i in answerer.influences(proven)]
         assert sorted(i.sentence for i in remote.influences(there)) == sorted(falls)
         relation = answerer.graph.relations[0]
         edits = [add(remote, "excavator", relation, "plant flowers")]
         edits += [strike(here.evidence.subgraph, e) for e in range(len(here.evidence.subgraph.edges))][:1]
-        assert remote.ask_again(QUESTION, edits).text == ask_again(answerer, QUESTION, edits).text
+        assert remote.ask_again(QUESTION, edits).text == answerer.ask_again(QUESTION, edits).text
         with pytest.raises(InputError, match="empty"):
             remote.answer(Question(" "))
         with pytest.raises(InputError, match="half a letter"):

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from kgqa.explain import answer_json
+from kgqa.answering.presentation.answer_json import answer_json
 from kgqa.serving.schema import EXAMPLE, EXAMPLE_ANSWER, AnswerBody, Asked, WhatIf
 from kgqa.types import Answer, Passage, Question, Source
 

@@ -101,7 +101,7 @@ def questions(count: int) -> list[Question]:
 
 def work(model: str, asked: list[Question], together: int, explained: bool) -> Callable[[], None]:
     """What is measured, with the reader loaded and warm."""
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
     answerer = Answerer.load(model, "everyday", device="cpu")
     answerer.answer(asked[0])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER
 from kgqa.metrics import exact_match
 from kgqa.text.augment.distractors import with_choices

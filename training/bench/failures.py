@@ -11,7 +11,7 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise

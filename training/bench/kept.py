@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 
 Row = TypeVar("Row", bound=NamedTuple)
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise

@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from kgqa.answerer import Answerer
-from kgqa.deletion import probability
-from kgqa.explain import answer_nodes, influences, is_decided_by_facts, path_sentences, read_without
+from kgqa.answering.answerer import Answerer
+from kgqa.answering.explaining import probability
+from kgqa.answering.evidence.paths import answer_nodes
+from TODO import influences, read_without
+from kgqa.answering.presentation.sentences import is_decided_by_facts, path_sentences
 from kgqa.types import Answer, Passage, Question, Source
 
 ELSEWHERE = 3

@@ -129,7 +129,7 @@ class World:
     def __post_init__(self) -> None:
         import pyoxigraph as ox
 
-        from kgqa.answerer import Answerer
+        from kgqa.answering.answerer import Answerer
         from kgqa.graph.storage.importing import import_graph
 
         suite = ROOT / "tests" / "graphs"
@@ -180,7 +180,7 @@ class World:
         self.answerer.with_graph(GraphStore.open(copy)).retrieve(_question("Who works in the hospital?"))
 
     def _reader(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.answerer import Answerer
+        from kgqa.answering.answerer import Answerer
 
         copy = folder / "reader"
         shutil.copytree(self.reader, copy)
@@ -194,7 +194,7 @@ class World:
         path.write_bytes(broken(path.read_bytes(), draw))
 
     def _question(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.explain import answer_json
+        from kgqa.answering.presentation.answer_json import answer_json
 
         text = broken(b"Who works in the hospital, and why?", draw).decode("utf-8", "surrogateescape")
         passage = broken(b"Dr Kim works there. She mends bones." * 5, draw).decode("utf-8", "replace")

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.evaluation.evaluation import evaluate
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example

@@ -48,7 +48,7 @@ def ask_one(
     answerer = load(model, opened, device=device, language=language)
     answer = answerer.shown(answerer.answer(asked))
     if as_json:
-        from kgqa.explain import answer_json
+        from kgqa.answering.presentation.answer_json import answer_json
 
         print(json.dumps(answer_json(answer), ensure_ascii=False))
     else:
@@ -80,7 +80,13 @@ def _show(answer: Answer, caution: float, korean: bool = False) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from kgqa.explain import is_decided_by_facts, is_guess, path_sentences, source_words, worth_showing
+    from kgqa.answering.presentation.sentences import (
+        is_decided_by_facts,
+        is_guess,
+        path_sentences,
+        source_words,
+        worth_showing,
+    )
 
     console = Console()
 

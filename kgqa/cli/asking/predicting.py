@@ -215,21 +215,18 @@ def _answered(
     questions: Sequence[Question], model: str, graph: str, device: str, language: str, batch: int
 ) -> Iterator[list[str]]:
     """The answers of each batch, a line of JSON each; a causal language model is prompted and asks no graph."""
-    from kgqa.answerer import Answerer
-    from kgqa.explain import answer_json, answer_lines
+    from kgqa.answering.answerer import Answerer
+    from kgqa.answering.presentation.answer_json import json_lines
 
     rest = iter(questions)
     if is_prompted(model):
         prompter = open_prompter(model, 0, None, "token", device)
         while chunk := list(islice(rest, batch)):
-            yield [
-                json.dumps(answer_json(answer), ensure_ascii=False) + "\n"
-                for answer in prompter.answer_many(chunk)
-            ]
+            yield json_lines(prompter.answer_many(chunk))
         return
     answerer = Answerer.load(model, graph, device=device, language=language)
     while chunk := list(islice(rest, batch)):
-        yield answer_lines(answerer, chunk)
+        yield json_lines(map(answerer.shown, answerer.answer_many(chunk)))
 
 
 @contextmanager

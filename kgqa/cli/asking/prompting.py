@@ -53,7 +53,7 @@ def open_prompter(model: str, shots: int, shown: Path | None, worth: str, device
 
 def prompt_one(asked: Question, prompter: Prompter, as_json: bool) -> None:
     """Answer one question by prompt and print it."""
-    from kgqa.explain import answer_json
+    from kgqa.answering.presentation.answer_json import answer_json
 
     answer = prompter.answer(asked)
     if as_json:

@@ -149,7 +149,7 @@ class _Lines(logging.Formatter):
 def serve_tools(model: str, graph: str, device: str, language: str, port: int | None) -> None:
     """Serve the tools of the Model Context Protocol, on standard input and output or over HTTP on loopback."""
     need("mcp", "serve")
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
     from kgqa.serving.tool_server import tool_server
 
     server = tool_server(Answerer.load(model, graph, device=device, language=language))

@@ -26,7 +26,7 @@ def compare_rows(
     Raises:
         InputError: the recipe cannot be used, or no row is called so.
     """
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
     from kgqa.evaluation.tables import figures, table
     from kgqa.graph.opening import open_graph

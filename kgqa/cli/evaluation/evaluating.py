@@ -46,18 +46,17 @@ def evaluate_task(
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
     if not examples:
         raise InputError(f"{data or task}: no questions found")
-    from kgqa.answerer import Answerer
-    from kgqa.deletion import deletion_test
+    from kgqa.answering.answerer import Answerer
     from kgqa.evaluation.calibration import calibrate as fit
     from kgqa.evaluation.calibration import store_calibration
+    from kgqa.evaluation.deletion_test import deletion_test
     from kgqa.evaluation.evaluation import evaluate
     from kgqa.trainer.fingerprint import questions_hash
 
     answerer = Answerer.load(model, graph, device=device, language=language)
     whole = None
     if ablation != "none":
-        whole = answerer.with_graph(answerer.graph).answer_many
-        answerer.ablate = ablate
+        whole, answerer = answerer.answer_many, answerer.with_ablation(ablate)
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))
     figures = evaluate(answerer.answer_many, examples, whole)

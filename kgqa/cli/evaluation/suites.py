@@ -110,21 +110,19 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "
 
 def _reader(model: str, device: str, ablation: str = "none") -> System:
     """The reader over any graph. What if asks the index of labels of the graph beneath, which is made once."""
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
     first: list[Answerer] = []
     over: dict[int, Answerer] = {}
 
     def system(graph: KnowledgeGraph) -> AnswerMany:
         if not first:
-            first.append(Answerer.load(model, graph, device=device))
-            if ablation != "none":
-                first[0].ablate = find_ablation(ablation)
-        if id(graph) not in over:
-            over[id(graph)] = first[0].with_graph(graph)
-            if isinstance(graph, OverlayGraph) and id(graph.base) in over:
-                over[id(graph)].linker.nearest = over[id(graph.base)].linker.nearest
-        return over[id(graph)].answer_many
+            answerer = Answerer.load(model, graph, device=device)
+            first.append(answerer if ablation == "none" else answerer.with_ablation(find_ablation(ablation)))
+        base = graph.base if isinstance(graph, OverlayGraph) else graph
+        if id(base) not in over:
+            over[id(base)] = first[0].with_graph(base)
+        return (over[id(base)] if graph is base else over[id(base)].with_graph(graph)).answer_many
 
     return system
 

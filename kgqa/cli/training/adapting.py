@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kgqa.types import Example, InputError
 
 if TYPE_CHECKING:
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
 
 
 def adapt_reader(
@@ -29,7 +29,7 @@ def adapt_reader(
     Raises:
         InputError: the graph has too few facts, or graph or reader cannot be used.
     """
-    from kgqa.answerer import Answerer
+    from kgqa.answering.answerer import Answerer
     from kgqa.assets import find_model
     from kgqa.graph.opening import open_graph
     from kgqa.trainer.finetuning.adapting import adapt, own_questions

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,21 @@ from kgqa.types import Example, Link, NodeRole, Question, Subgraph
 LONGEST = 480
 """Characters of a passage that are read again beside each candidate: about a hundred tokens."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
+
+
+class ChoiceRow(NamedTuple):
+    """A question with one choice, and the facts that are read beside it."""
+
+    question: Question
+    subgraph: Subgraph
+
+
+def choice_rows(question: Question, subgraphs: Sequence[Subgraph]) -> list[ChoiceRow]:
+    """A row for each choice of a question; `subgraphs` are those of its choices."""
+    return [
+        ChoiceRow(replace(question, choices=(choice,)), graph)
+        for choice, graph in zip(question.choices, subgraphs, strict=True)
+    ]
 
 
 def as_choices(
@@ -107,12 +123,13 @@ def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: 
     )
 
 
-def row_key(question: Question, subgraph: Subgraph) -> tuple[object, ...]:
+def row_key(row: ChoiceRow) -> tuple[object, ...]:
     """Equal for rows that are read alike: the same text and facts, and concepts as relevant to a hundredth.
 
     Where a fact is struck out, most candidates stand beside the facts they stood beside before, with a relevance that
     differs in its third place.
     """
+    question, subgraph = row
     texts = (question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)
     facts = (subgraph.edges.tobytes(), subgraph.weights.tobytes(), subgraph.roles.tobytes(), subgraph.links)
     return (*texts, *facts, (100 * subgraph.scores).round().tobytes())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from kgqa.answering.ways.planning import training_ways
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.opening import open_graph
@@ -20,7 +21,6 @@ from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.rereading import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, TaughtCollator
-from kgqa.operations.following import training_ways
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
 from kgqa.text.augment.unanswerable import unanswerable
@@ -68,7 +68,7 @@ class DataSettings(BaseModel):
     """Ask open questions again as one of so many candidates of their subgraph; 0 asks them open."""
     ways: bool = False
     """Take these candidates from the ways that facts lead, one or two of them, as questions over one's own graph are
-    read (`kgqa/operations/following.py`)."""
+    read (`kgqa/answering/ways/planning.py`)."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0

@@ -19,8 +19,8 @@ import numpy as np
 
 from kgqa.graph.linking.literals import is_value
 from kgqa.graph.samples import is_date, worded
+from kgqa.language.relations import is_kind
 from kgqa.models.reader import CARD, read_card
-from kgqa.operations.lookup import is_kind
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.answering.retrieving import Retriever
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
-from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
 from kgqa.trainer.data.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
@@ -35,15 +34,14 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
         return Part(settings, examples, [[Subgraph()]] * len(examples))
     graph = open_graph(settings.graph)
     examples = load_examples(settings, graph)
-    linker = forgiving_linker(graph)
     judge = open_relevance(recipe.reading.relevance)
+    retriever = Retriever(graph, recipe.reading, judge)
 
     def shown(items: Iterable[Example]) -> Iterator[Example]:
         yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
 
     def find(example: Example) -> list[Subgraph]:
-        most = node_budget(example.question, recipe.reading.max_nodes)
-        return retrieve(example.question, graph, linker, max_nodes=most, relevance=judge)
+        return list(retriever.find(example.question))
 
     change = None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation]
     if not recipe.store_subgraphs:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from apps.views import ask
 from apps.views.ask import link_of, sureness, told_apart
-from kgqa.explain import strike_answer
+from kgqa.answering.presentation.edits import strike_answer
 from kgqa.text.datasets.json_lines import read_examples
 from kgqa.types import Passage, Question
 

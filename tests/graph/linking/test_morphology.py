@@ -82,7 +82,7 @@ import json, sys
 if sys.argv[1] == "without":
     sys.modules["kiwipiepy"] = None
 from kgqa import load
-from kgqa.explain import answer_json
+from kgqa.answering.presentation.answer_json import answer_json
 from kgqa.graph.linking.morphology import has_analyser
 from kgqa.types import Passage, Question
 reader = load("kgqa-base", sys.argv[2], device="cpu")

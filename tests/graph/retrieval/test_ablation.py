@@ -3,7 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgqa.graph.retrieval.ablation import ABLATIONS, shuffled, without_direct_edges, without_facts
+from kgqa.graph.retrieval.ablation import (
+    ABLATIONS,
+    shuffled,
+    without_direct_edges,
+    without_edges,
+    without_facts,
+)
 from kgqa.types import NodeRole, Subgraph
 
 
@@ -27,3 +33,9 @@ def test_concepts_stay(name: str, digging: Subgraph) -> None:
     assert ABLATIONS[name](digging).nodes == digging.nodes
     assert len(ABLATIONS[name](Subgraph()).edges) == 0
     assert len(without_facts(digging).edges) == 0
+
+
+def test_a_struck_out_fact_is_gone_and_nothing_else(digging: Subgraph) -> None:
+    less = without_edges(digging, [1])
+    assert len(less.edges) == 2 and less.nodes == digging.nodes
+    assert np.array_equal(less.edges[1], digging.edges[2])

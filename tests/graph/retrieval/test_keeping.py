@@ -1,4 +1,5 @@
 from kgqa.graph.retrieval.keeping import LONGEST, KeptSubgraphs
+
 from kgqa.types import Passage, Question, Subgraph
 
 

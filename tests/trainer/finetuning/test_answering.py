@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
+from kgqa.models.opening import open_reader
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.starting import build
@@ -49,8 +50,8 @@ def test_a_reader_is_trained_from_an_encoder_folder(
         Question("What did I dig with?")
     )
     assert answer.model == "toy"
-    served = Answerer.load(str(tmp_path / "run" / "export"), str(tools_file))
-    assert served.reading == recipe.reading.model_copy(update={"max_tokens": served.reading.max_tokens})
+    served = open_reader(tmp_path / "run" / "export").settings
+    assert served == recipe.reading.model_copy(update={"max_tokens": served.max_tokens})
     goes_on = recipe.model_copy(
         update={"encoder": recipe.encoder.model_copy(update={"folder": str(tmp_path / "run" / "export")})}
     )

@@ -1,0 +1,258 @@
+"""The one call: a question in, ranked answers with their evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from kgqa.answering.deciding import Decision
+from kgqa.answering.draft import Draft
+from kgqa.answering.explaining import falls, near_edges, probability
+from kgqa.answering.presentation.edits import Edit, edited_facts, strike
+from kgqa.answering.presentation.sentences import Influence, sentence
+from kgqa.answering.retrieving import Retriever
+from kgqa.answering.stages import Stage, run, stages
+from kgqa.assets import DEFAULT_READER
+from kgqa.checking import check_question, checked_language
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.morphology import is_korean_question
+from kgqa.graph.opening import open_graph
+from kgqa.graph.overlay import Fact
+from kgqa.graph.retrieval.ablation import Ablation
+from kgqa.models.language.relevance import open_relevance
+from kgqa.models.opening import LoadedReader, open_reader
+from kgqa.types import Answer, KnowledgeGraph, Question, Subgraph
+
+if TYPE_CHECKING:
+    from kgqa.korean.answering import KoreanOver
+
+
+class Answerer:
+    """A reader over a graph: it holds the parts, and runs the stages over them.
+
+    Args:
+        reader: what reads.
+        retriever: what finds the subgraphs that are read.
+        decision: what the candidates of an answer are weighed by.
+        language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
+    """
+
+    def __init__(
+        self,
+        reader: LoadedReader,
+        retriever: Retriever,
+        decision: Decision = Decision(),
+        language: str = "auto",
+    ) -> None:
+        self.reader, self.retriever, self.decision = reader, retriever, decision
+        self.language = language
+        self._korean: KoreanOver | None = None
+
+    @classmethod
+    def load(
+        cls,
+        model: str = DEFAULT_READER,
+        graph: str | KnowledgeGraph = "everyday",
+        *,
+        device: str = "auto",
+        language: str = "auto",
+    ) -> Answerer:
+        """Open a checkpoint folder or shipped reader, over a graph given by path, name, URL or as an object.
+
+        It runs on `device`: "auto" takes cuda, else mps, else cpu.
+
+        Raises:
+            InputError: the model, the graph, the device or the language cannot be found or used.
+        """
+        checked_language(language)
+        reader = open_reader(model, device)
+        opened = open_graph(graph) if isinstance(graph, str) else graph
+        relevance = open_relevance(reader.settings.relevance)
+        retriever = Retriever(opened, reader.settings, relevance)
+        return cls(reader, retriever, Decision.of_card(reader.card), language)
+
+    @property
+    def name(self) -> str:
+        """Of the reader, for people."""
+        return self.reader.name
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """What questions are answered from beside their passages."""
+        return self.retriever.graph
+
+    @property
+    def linker(self) -> Linker:
+        """Finds the concepts of the graph in texts."""
+        return self.retriever.linker
+
+    def ablate(self, subgraph: Subgraph) -> Subgraph:
+        """A subgraph as the reader is shown it."""
+        return self.retriever.ablate(subgraph)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """What is done with a question, in order."""
+        made = stages(self.retriever, self.reader, self.decision)
+        return made if self.proves else made[:-1]
+
+    @property
+    def proves(self) -> bool:
+        """Whether `answer` orders evidence by deletion: not where the reasoner decodes paths of its own."""
+        return not self.reader.network.reasoner.decodes_paths
+
+    def with_graph(self, graph: KnowledgeGraph) -> Answerer:
+        """The same reader over another graph; nothing is trained or copied."""
+        return Answerer(self.reader, self.retriever.over(graph), self.decision, self.language)
+
+    def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Answerer:
+        """The same over its graph with some facts and without others.
+
+        Raises:
+            InputError: an added fact has a relation that a graph on the network has not shown.
+        """
+        other = Answerer(self.reader, self.retriever.with_edits(added, struck), self.decision, self.language)
+        other._korean = None if added else self._korean
+        return other
+
+    def with_ablation(self, ablate: Ablation) -> Answerer:
+        """The same, shown subgraphs from which something is taken away."""
+        return Answerer(self.reader, self.retriever.with_ablation(ablate), self.decision, self.language)
+
+    def until(self, stop: Callable[[], bool]) -> AbstractContextManager[None]:
+        """What this thread asks within ends with `Stopped` soon after `stop()` has become true.
+
+        It is asked between stages and before every layer of the encoder: for deadlines, and for callers who leave.
+        """
+        return self.reader.until(stop)
+
+    def shown(self, answer: Answer) -> Answer:
+        """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
+
+        What is asked about an answer (`influences`, edits) takes the answer as it was given.
+        """
+        return self._over_korean().shown(answer) if self.is_korean(answer.question) else answer
+
+    def is_korean(self, question: Question) -> bool:
+        """Whether a question is read and answered as Korean."""
+        if self.language != "auto":
+            return self.language == "ko"
+        return is_korean_question(question.text)
+
+    def _over_korean(self) -> KoreanOver:
+        from kgqa.korean.answering import KoreanOver
+
+        if self._korean is None:
+            self._korean = KoreanOver(self.graph)
+        return self._korean
+
+    def read_as(self, question: Question) -> Question:
+        """What the reader is asked: a Korean question glossed into English words, any other as it is."""
+        return self._over_korean().gloss(question).english if self.is_korean(question) else question
+
+    def retrieve(self, question: Question) -> list[Subgraph]:
+        """The subgraphs a question is answered from: one per choice, or one.
+
+        Raises:
+            InputError: a graph on the network does not answer, or a Korean text comes without the extra `ko`.
+        """
+        return list(self.retriever.retrieve(self.read_as(question)))
+
+    def answer(self, question: Question) -> Answer:
+        """Answer one question. Its evidence begins with the path without which the score changes most.
+
+        Raises:
+            InputError: the question is empty or far too long.
+        """
+        return self._answered([question], self.stages)[0]
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answer several questions in one batch; the time of each stage is shared out evenly.
+
+        Evidence is ordered by the reader's attention alone, which is faster than by deletion.
+
+        Raises:
+            InputError: as `answer`.
+        """
+        return self._answered(questions, [stage for stage in self.stages if stage.name != "attribute"])
+
+    def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
+        """The answer over the graph as it is after some edits; of two that concern one fact the later holds.
+
+        Raises:
+            InputError: an added relation is none of a graph on the network, or as `answer`.
+        """
+        return self.with_edits(*edited_facts(edits)).answer(question)
+
+    def influences(self, answer: Answer, limit: int = 12) -> list[Influence]:
+        """How much each fact near the answer carried it: the answer is read again without the fact.
+
+        The facts asked about are those of the shown paths and those that touch the answer's concept, at most
+        `limit`; strongest first. Empty for answers that rest on no fact.
+
+        Raises:
+            InputError: as `ask_again`.
+        """
+        edges, graph = near_edges(answer, limit), answer.evidence.subgraph
+        if not edges:
+            return []
+        best, again = answer.candidates[0], self.read_without(answer, edges)
+        before = probability(answer.candidates, best)
+        found = [
+            Influence(edge, sentence(graph, edge), before - probability(other.candidates, best))
+            for edge, other in zip(edges, again, strict=True)
+        ]
+        return sorted(found, key=lambda item: -item.change)
+
+    def falls(self, answer: Answer, struck: Sequence[Sequence[int]]) -> list[float]:
+        """How far an answer's log-odds fall without each of several sets of facts, rows of its evidence's edges.
+
+        Raises:
+            InputError: a graph on the network does not answer.
+        """
+        draft = Draft(
+            self.read_as(answer.question),
+            tuple(self.retrieve(answer.question)),
+            candidates=answer.candidates,
+            evidence=answer.evidence,
+        )
+        again = self.stages[-1].run.keywords["again"]
+        return falls(draft, struck, self.retriever, self.reader.score, self.reader.settings, again)
+
+    def read_without(self, answer: Answer, edges: Sequence[int]) -> list[Answer]:
+        """What is answered without each of some facts (rows of the evidence's edges).
+
+        Raises:
+            InputError: as `ask_again`.
+        """
+        question = answer.question
+        struck = [self.with_edits(*edited_facts([strike(answer.evidence.subgraph, edge)])) for edge in edges]
+        if answer.evidence.query:  # computed: without a fact it is computed anew
+            return [other.answer_many([question])[0] for other in struck]
+        return self.read([question] * len(edges), [other.retrieve(question) for other in struck])
+
+    def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
+        """Answer from subgraphs that are already at hand; nothing is computed, and evidence is as in `answer_many`."""
+        drafts = tuple(
+            Draft(self.read_as(question), tuple(graphs))
+            for question, graphs in zip(questions, subgraphs, strict=True)
+        )
+        chosen = [s for s in self.stages if s.name not in ("retrieve", "compute", "attribute")]
+        answers = [draft.answer(self.name, self.graph.name) for draft in run(chosen, drafts)]
+        return [self._said(answer, question) for answer, question in zip(answers, questions, strict=True)]
+
+    def _answered(self, questions: Sequence[Question], stages: Sequence[Stage]) -> list[Answer]:
+        for question in questions:
+            check_question(question)
+        drafts = tuple(Draft(self.read_as(question)) for question in questions)
+        drafts = run(stages, drafts) if drafts else drafts
+        answers = [draft.answer(self.name, self.graph.name) for draft in drafts]
+        return [self._said(answer, question) for answer, question in zip(answers, questions, strict=True)]
+
+    def _said(self, answer: Answer, question: Question) -> Answer:
+        """An answer in the language of its question."""
+        if not self.is_korean(question):
+            return answer
+        korean = self._over_korean()
+        return korean.answer(answer, korean.gloss(question))

@@ -1,0 +1,140 @@
+"""A draft: what is known of one question on its way to an answer. A stage takes drafts and returns new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from kgqa.batch import Fused
+from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.models.collation.rows import Row
+from kgqa.models.heads.gate import FIRST_VERDICT, GATED
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Span, Subgraph
+
+PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE))
+"""Places of the sources among the gate's scores."""
+READ_AGAIN = 0.02
+"""Least probability of a knowledge answer for facts to be followed, and candidates to be read again."""
+OPEN_WORLD = ("everyday",)
+"""Graphs that do not say all there is: what they do not state may be true all the same."""
+
+Score = Callable[[Sequence[ChoiceRow]], Tensor]
+"""The reader, as far as stages know it: scores (R,) of rows with one choice each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadRow:
+    """A row as it was read: the question, with one choice or none, beside a window of the passage and a subgraph."""
+
+    row: Row
+    choice: float
+    """Score of the choice."""
+    concepts: Tensor
+    """(N,) of the subgraph's concepts."""
+    fused: Fused
+    """What the reasoner made of the batch, for its attention and paths."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadScores:
+    """What the reader's heads say about one question, each head's candidates best first."""
+
+    gate: Tensor = field(default_factory=lambda: torch.zeros(0))
+    """(C,) of `GATED`, then of yes and no."""
+    spans: tuple[Candidate, ...] = ()
+    span_margin: float = 0.0
+    concepts: tuple[Candidate, ...] = ()
+    choices: tuple[Candidate, ...] = ()
+    rows: tuple[ReadRow, ...] = ()
+
+    @property
+    def may_be_knowledge(self) -> bool:
+        """Whether the question may be one about knowledge."""
+        return bool(self.gate.softmax(-1)[KNOWLEDGE] > READ_AGAIN)
+
+    @property
+    def tells_verdicts(self) -> bool:
+        """Whether the gate knows yes and no."""
+        return len(self.gate) > FIRST_VERDICT
+
+    def with_none(self, value: Tensor) -> HeadScores:
+        """The same with another score for no answer."""
+        gate = self.gate.clone()
+        gate[NONE] = value
+        return replace(self, gate=gate)
+
+
+class Reached(NamedTuple):
+    """A node that a way leads to, what the best such way says for it, and the path."""
+
+    node: int
+    score: float
+    path: EvidencePath
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What was computed of facts, and those facts; no candidate where it was asked for and cannot be computed."""
+
+    candidate: Candidate | None
+    evidence: Evidence = field(default_factory=Evidence)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """What is known of one question so far."""
+
+    question: Question
+    subgraphs: tuple[Subgraph, ...] = ()
+    """One for each choice, or one."""
+    scores: HeadScores = field(default_factory=HeadScores)
+    reached: tuple[Reached, ...] = ()
+    """Where facts lead, best first; empty where none were followed."""
+    sentence: Span | None = None
+    """What a yes or no rests on."""
+    computed: Computed | None = None
+    candidates: tuple[Candidate, ...] = ()
+    """Of all sources, best first."""
+    best: Candidate = Candidate("", Source.NONE, 0.0)
+    """The likeliest, which may be that nothing answers."""
+    source: Source = Source.NONE
+    confidence: float = 0.0
+    evidence: Evidence = field(default_factory=Evidence)
+    timing_ms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def subgraph(self) -> Subgraph:
+        """The subgraph of an open question."""
+        return self.subgraphs[0]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no choices were given."""
+        return not self.question.choices
+
+    def spent(self, **milliseconds: float) -> Draft:
+        """The same, with the time that some part of the work took."""
+        return replace(self, timing_ms={**self.timing_ms, **milliseconds})
+
+    def answer(self, model: str, graph: str) -> Answer:
+        """The draft as it is given away."""
+        text = None if self.source is Source.NONE else self.candidates[0].text
+        timing = {**self.timing_ms, "total": sum(self.timing_ms.values())}
+        return Answer(
+            self.question,
+            text,
+            self.source,
+            self.confidence,
+            self.candidates,
+            self.evidence,
+            timing,
+            model,
+            graph,
+        )
+
+
+Drafts = tuple[Draft, ...]

@@ -1,0 +1,1 @@
+"""Paths of facts that lead to an answer."""

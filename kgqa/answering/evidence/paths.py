@@ -1,0 +1,141 @@
+"""Paths of facts from what a text mentions to an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from kgqa.graph.retrieval.paths import best_paths
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
+
+LEAST_CHANGE = 0.05
+"""Fall of the log-odds from which on a fact is a reason."""
+MAX_HOPS = 3
+TRIED = 12
+"""Paths among which facts that carry an answer are sought."""
+_APART = ("DistinctFrom", "differentFrom", "LocatedNear")
+_SHARED = ("HasProperty", "HasEmotion", "HasTime")
+_KIND = ("IsA", "type", "subClassOf", "broader")
+
+
+def targets(candidate: Candidate, graph: Subgraph) -> list[int]:
+    """Nodes that are the answer: its concept, or the first concepts that a choice names."""
+    if candidate.concept is not None:
+        return [graph.nodes.index(candidate.concept)] if candidate.concept in graph.nodes else []
+    return [n for n, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE][:3]
+
+
+def answer_paths(
+    candidate: Candidate, graph: Subgraph, cost: np.ndarray | None = None, k: int = 3
+) -> list[EvidencePath]:
+    """Up to `k` paths to each node of the answer from the concepts that the text mentions, best first.
+
+    A path that gives no reason is left out where there are others: over a fact that only tells two concepts
+    apart or near, or through a property, feeling, time or kind that two concepts happen to share.
+    """
+    if not len(graph.edges):
+        return []
+    ends = targets(candidate, graph)
+    asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
+    sources = [n for n, role in enumerate(graph.roles.tolist()) if role in asked and n not in ends]
+    kinds = _kinds(graph)
+    telling = np.flatnonzero(gives_reason(graph))
+    found = []
+    for rows in (telling, np.arange(len(kinds))):
+        for end in ends:
+            paths = best_paths(
+                graph.edges[rows],
+                len(graph.nodes),
+                sources,
+                end,
+                edge_cost=None if cost is None else cost[rows],
+                k=2 * k if rows is telling else k,
+                max_hops=MAX_HOPS,
+            )
+            paths = [replace(path, steps=tuple(rows[list(path.steps)].tolist())) for path in paths]
+            found += [path for path in paths if rows is not telling or not _meets(path, graph, kinds)][:k]
+        if found:
+            break
+    return sorted(found, key=lambda path: -path.score)
+
+
+def reasons(paths: Sequence[EvidencePath], graph: Subgraph) -> list[EvidencePath]:
+    """Those of some paths that give a reason."""
+    kinds, telling = _kinds(graph), gives_reason(graph)
+    return [p for p in paths if telling[list(p.steps)].all() and not _meets(p, graph, kinds)]
+
+
+def gives_reason(graph: Subgraph) -> np.ndarray:
+    """(E,) whether each fact says more than that two concepts are not the same, or merely near each other."""
+    return ~np.isin(_kinds(graph), _APART)
+
+
+def _kinds(graph: Subgraph) -> np.ndarray:
+    return np.array([re.split(r"[/#:]", r.name)[-1] for r in graph.relations], dtype=str)[graph.edges[:, 1]]
+
+
+def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:
+    """Whether two neighbouring facts of a path have only a property or kind in common: a river is long, a bridge is."""
+    steps = list(zip(path.steps, path.forward, strict=True))
+    return any(
+        ahead
+        and not back
+        and (
+            kinds[first] in _SHARED or kinds[second] in _SHARED or {kinds[first], kinds[second]} <= set(_KIND)
+        )
+        for (first, ahead), (second, back) in pairwise(steps)
+    )
+
+
+def joined_by(path: EvidencePath, graph: Subgraph) -> tuple[int, ...]:
+    """The nodes of a path in walking order."""
+    ends = [
+        graph.edges[step, (0, 2) if ahead else (2, 0)]
+        for step, ahead in zip(path.steps, path.forward, strict=True)
+    ]
+    return (int(ends[0][0]), *(int(end) for _, end in ends))
+
+
+def may_carry(best: Candidate, evidence: Evidence) -> list[int]:
+    """Facts that may carry an answer, the likeliest first: of the first paths, of others to it, and on it."""
+    graph = evidence.subgraph
+    ends = targets(best, graph)
+    found = [edge for path in evidence.paths[:2] for edge in path.steps]
+    mentioned = np.isin(graph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
+    head, tail = graph.edges[:, 0], graph.edges[:, 2]
+    touching = np.isin(head, ends) | np.isin(tail, ends)
+    direct = touching & (mentioned[head] | mentioned[tail]) & gives_reason(graph)
+    found += sorted(np.flatnonzero(direct).tolist(), key=lambda edge: -graph.weights[edge])
+    found += [edge for path in evidence.paths for edge in path.steps]
+    found += [edge for path in answer_paths(best, graph, k=TRIED) for edge in path.steps if touching[edge]]
+    found += np.flatnonzero(touching & gives_reason(graph)).tolist()
+    return list(dict.fromkeys(found))
+
+
+def path_through(
+    best: Candidate, graph: Subgraph, edge: int, known: Sequence[EvidencePath] = ()
+) -> EvidencePath | None:
+    """The shortest path over a fact from what the text mentions to the answer that gives a reason, a `known` one
+    first; None where there is none."""
+    for path in known:
+        if edge in path.steps:
+            return path
+    cost = np.ones(len(graph.edges))
+    cost[edge] = 0.01
+    found = [path for path in answer_paths(best, graph, cost, k=TRIED) if edge in path.steps]
+    return min(found, key=lambda path: len(path.steps), default=None)
+
+
+def answer_nodes(answer: Answer) -> set[int]:
+    """Nodes of the subgraph that are the answer."""
+    graph = answer.evidence.subgraph
+    best = answer.candidates[0] if answer.candidates else None
+    if best is None or answer.source in (Source.PASSAGE, Source.NONE):
+        return set()
+    if best.concept is not None:
+        return {i for i, name in enumerate(graph.nodes) if name == best.concept}
+    return {i for i, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE}

@@ -1,0 +1,244 @@
+"""Explaining: what an answer rests on, and how much it owes each fact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kgqa.answering.draft import Draft, Drafts, Reached, ReadRow, Score
+from kgqa.answering.evidence.paths import (
+    LEAST_CHANGE,
+    answer_paths,
+    joined_by,
+    may_carry,
+    path_through,
+    reasons,
+    targets,
+)
+from kgqa.answering.ranking import ranked
+from kgqa.answering.retrieving import Retriever
+from kgqa.answering.ways.planning import follows, rows_to
+from kgqa.graph.overlay import Fact
+from kgqa.graph.retrieval.ablation import without_edges
+from kgqa.models.collation.facts_in_words import told_paths
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.rereading import row_key
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+
+MOST_PATHS = 3
+TRIED = 12
+"""Facts among which the one that matters most is sought for every answer."""
+MAX_CHARACTERS = 6_000
+"""Text that may be read again for that; a short question affords all `TRIED` facts, 200 words about four."""
+
+
+def explain(drafts: Drafts, facts: int) -> Drafts:
+    """Each answer with the span or the paths that it rests on; `facts` paths are told in words beside a choice."""
+    return tuple(_explained(draft, facts) for draft in drafts)
+
+
+def _explained(draft: Draft, facts: int) -> Draft:
+    if draft.computed is not None and draft.computed.candidate is not None:
+        return draft
+    best = draft.best
+    evidence = evidence_of(
+        best, draft.question, deciding_rows(best, draft.question, draft.scores.rows), facts
+    )
+    if best.source is Source.KNOWLEDGE:
+        evidence = reached_first(evidence, draft.reached, best)
+    if draft.computed is not None:  # nothing is answered: nothing leads there
+        evidence = replace(evidence, paths=())
+    return replace(draft, evidence=evidence)
+
+
+def deciding_rows(best: Candidate, question: Question, rows: Sequence[ReadRow]) -> list[ReadRow]:
+    """A question's rows, first the one that the answer was read in: of several windows, that which rates it highest."""
+
+    def rated(read: ReadRow) -> float:
+        nodes = read.row.subgraph.nodes
+        if best.source is Source.CHOICE and question.choices[read.row.choice] == best.text:
+            return read.choice
+        if best.source is Source.KNOWLEDGE and best.concept in nodes:
+            return float(read.concepts.log_softmax(0)[nodes.index(best.concept)])
+        return float("-inf")
+
+    return sorted(rows, key=rated, reverse=True)
+
+
+def evidence_of(best: Candidate, question: Question, rows: Sequence[ReadRow], facts: int = 0) -> Evidence:
+    """The span, or paths to the answer's node: those told in words or the reasoner's own, then by attention."""
+    if best.source is Source.PASSAGE:
+        return Evidence(span=best.span, subgraph=rows[0].row.subgraph, score=best.score)
+    read = rows[0]
+    if best.source is Source.CHOICE:
+        read = next(r for r in rows if question.choices[r.row.choice] == best.text)
+    graph, attention = read.row.subgraph, read.fused.attention
+    if not len(graph.edges):
+        return Evidence(subgraph=graph, score=best.score)
+    cost = None
+    if attention is not None:
+        weight = attention[read.row.first_edge : read.row.first_edge + len(graph.edges)]
+        cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
+    own = [path for node in targets(best, graph) for path in _own_path(read, node)]
+    own.sort(key=lambda path: -path.score)
+    if facts:
+        own = told_paths(graph, targets(best, graph), facts)
+    by_steps = {path.steps: path for path in [*own, *answer_paths(best, graph, cost)]}
+    return Evidence(paths=tuple(by_steps.values())[:MOST_PATHS], subgraph=graph, score=best.score)
+
+
+def _own_path(read: ReadRow, node: int) -> list[EvidencePath]:
+    """The path that the reasoner itself decoded for a node of a row's subgraph, if it does so."""
+    fused, row = read.fused, read.row
+    if fused.paths is None or fused.path_weight is None or fused.attention is None:
+        return []
+    count, place = len(fused.attention), row.first_node + 1 + node
+    steps = [step for step in fused.paths[place].tolist() if step >= 0]
+    if not steps:
+        return []
+    edges = tuple(step % count - row.first_edge for step in steps)
+    return [EvidencePath(edges, tuple(step < count for step in steps), float(fused.path_weight[place]))]
+
+
+def reached_first(evidence: Evidence, reached: Sequence[Reached], best: Candidate) -> Evidence:
+    """Evidence that begins with the way by which an answer was found, if it was found so."""
+    own = [one.path for one in reached if evidence.subgraph.nodes[one.node] == best.concept]
+    others = [other for other in evidence.paths if other.steps not in {path.steps for path in own}]
+    return replace(evidence, paths=(*own, *others)[:MOST_PATHS])
+
+
+def attribute(
+    drafts: Drafts,
+    retriever: Retriever,
+    score: Score,
+    settings: ReadingSettings,
+    again: Callable[[Drafts], Drafts],
+) -> Drafts:
+    """Each answer with its paths ordered by how much its log-odds fall without the fact of each that matters most."""
+    return tuple(_attributed(draft, retriever, score, settings, again) for draft in drafts)
+
+
+def _attributed(
+    draft: Draft,
+    retriever: Retriever,
+    score: Score,
+    settings: ReadingSettings,
+    again: Callable[[Drafts], Drafts],
+) -> Draft:
+    """Struck one by one are facts of the paths that it shows, and others that may carry it, in one batch of at most
+    `MAX_CHARACTERS`; a question too long for two facts keeps its order."""
+    question, evidence = draft.question, draft.evidence
+    row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
+    affordable = MAX_CHARACTERS // (row * (1 if draft.is_open else 2))
+    if not evidence.paths or affordable < 2 or evidence.query:
+        return draft
+    graph, best = evidence.subgraph, draft.candidates[0]
+    tried = may_carry(best, evidence)[: min(TRIED, affordable)]
+    found = falls(draft, [[edge] for edge in tried], retriever, score, settings, again)
+    changes = dict(zip(tried, found, strict=True))
+    paths: dict[tuple[int, ...], EvidencePath] = {}
+    """By what they join: some facts are stated in both directions."""
+    for edge in sorted(tried, key=lambda edge: -changes[edge]):
+        if changes[edge] < LEAST_CHANGE or len(paths) == MOST_PATHS:
+            break
+        if any(edge in path.steps for path in paths.values()):
+            continue
+        if path := path_through(best, graph, edge, evidence.paths):
+            paths.setdefault(joined_by(path, graph), path)
+    for path in evidence.paths:
+        paths.setdefault(joined_by(path, graph), path)
+    kept = tuple(reasons(list(paths.values()), graph) or paths.values())[:MOST_PATHS]
+    influence = max(changes.get(edge, 0.0) for edge in kept[0].steps)
+    return replace(draft, evidence=replace(evidence, paths=kept, influence=influence))
+
+
+def falls(
+    draft: Draft,
+    struck: Sequence[Sequence[int]],
+    retriever: Retriever,
+    score: Score,
+    settings: ReadingSettings,
+    again: Callable[[Drafts], Drafts],
+) -> list[float]:
+    """How far the answer's log-odds fall without each of several sets of facts, rows of the evidence's edges.
+
+    A question about knowledge is retrieved anew without them, since facts also tell which concepts are relevant; one
+    with choices, or over facts that are followed, is not.
+    """
+    if not struck:
+        return []
+    best, question, shown = draft.candidates[0], draft.question, draft.evidence.subgraph
+    variants = [shown, *(without_edges(shown, edges) for edges in struck)]
+    if odds := _along_ways(draft, variants, retriever, score, settings):
+        before, *after = odds
+        return [before - value for value in after]
+    groups: list[tuple[Subgraph, ...]]
+    if best.source is Source.CHOICE:
+        # Each choice is scored by itself, so that one other tells as much of the log-odds' change as all of them.
+        rival = [n for n, choice in enumerate(question.choices) if choice != best.text][:1]
+        question = replace(question, choices=(best.text, *(question.choices[n] for n in rival)))
+        groups = [(graph, *(draft.subgraphs[n] for n in rival)) for graph in variants]
+    else:
+        facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
+        groups = [(shown,), *(retriever.with_edits((), some).retrieve(question) for some in facts)]
+    read = again(tuple(Draft(question, group) for group in groups))
+    before, *after = [_log_odds(probability(ranked(one), best)) for one in read]
+    return [before - odds for odds in after]
+
+
+def _fact(graph: Subgraph, edge: int) -> Fact:
+    head, _, tail = graph.edges[edge].tolist()
+    return Fact(graph.triple(edge), (graph.labels[head], graph.labels[tail]))
+
+
+def _along_ways(
+    draft: Draft, variants: Sequence[Subgraph], retriever: Retriever, score: Score, settings: ReadingSettings
+) -> list[float]:
+    """Log-odds of the answer against its first rival by the ways to them, over each variant of the subgraph."""
+    best, graph = draft.candidates[0], retriever.graph
+    if (
+        best.source is not Source.KNOWLEDGE
+        or best.concept is None
+        or not draft.is_open
+        or not settings.reread
+    ):
+        return []
+    known = [c.concept for c in draft.candidates if c.concept is not None and c.text != best.text]
+    if not known or not all(follows(graph, variant) for variant in variants):
+        return []
+    names = [best.concept, known[0]]
+    pairs = [rows_to(draft.question, variant, names, settings.facts, True) for variant in variants]
+    if not all(pairs):
+        return []
+    keys = [tuple(map(row_key, pair)) for pair in pairs]
+    distinct = dict(zip(keys, pairs, strict=True))  # facts that stand beside neither concept change nothing
+    scores = score([row for pair in distinct.values() for row in pair]).view(-1, 2).softmax(-1)[:, 0].tolist()
+    odds = {key: _log_odds(value) for key, value in zip(distinct, scores, strict=True)}
+    return [odds[key] for key in keys]
+
+
+def probability(candidates: Sequence[Candidate], candidate: Candidate) -> float:
+    """The uncalibrated probability that a candidate has among some; 0 where it is none of them."""
+    for other in candidates:
+        if (other.text, other.source, other.concept) == (candidate.text, candidate.source, candidate.concept):
+            return other.score
+    return 0.0
+
+
+def _log_odds(probability: float) -> float:
+    p = min(max(probability, 1e-7), 1 - 1e-7)
+    return float(np.log(p / (1 - p)))
+
+
+def near_edges(answer: Answer, limit: int) -> list[int]:
+    """Facts that an answer may rest on, at most `limit`: those of its paths, then those that touch its concept."""
+    graph = answer.evidence.subgraph
+    if answer.source in (Source.PASSAGE, Source.NONE) or not len(graph.edges):
+        return []
+    shown = [edge for path in answer.evidence.paths for edge in path.steps]
+    best = answer.candidates[0]
+    node = graph.nodes.index(best.concept) if best.concept in graph.nodes else -1
+    touching = np.flatnonzero((graph.edges[:, ::2] == node).any(1)).tolist()
+    return list(dict.fromkeys([*shown, *touching]))[:limit]

@@ -1,0 +1,85 @@
+"""Following: where the facts of a graph lead from what a question names, judged way by way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from kgqa.answering.draft import KNOWLEDGE, NONE, Draft, Drafts, Reached, Score
+from kgqa.answering.ways.planning import (
+    UNNAMED,
+    Plan,
+    as_choices_along,
+    follows,
+    log_odds_of_none,
+    names_something,
+    names_unknown,
+    plan,
+    reached_by,
+)
+from kgqa.models.collation.rereading import ChoiceRow, choice_rows
+from kgqa.types import Candidate, KnowledgeGraph, Subgraph
+
+REACHED = 0.95
+"""Probability that is dealt out among what the ways that were read lead to."""
+
+
+def follow(drafts: Drafts, graph: KnowledgeGraph, score: Score) -> Drafts:
+    """Where facts are followed, what they lead to comes before all other concepts, and no answer is weighed against
+    the best way. Elsewhere a question without a passage that names what the graph does not know is likelier to have
+    none."""
+    plans = {
+        n: plan(draft.question.text, draft.subgraph, _first(draft), graph.relations)
+        for n, draft in enumerate(drafts)
+        if draft.is_open and draft.scores.may_be_knowledge and follows(graph, draft.subgraph)
+    }
+    rows = {n: _rows(drafts[n], made) for n, made in plans.items() if made.chosen}
+    scores = score([row for each in rows.values() for row in each]) if rows else torch.zeros(0)
+    read = dict(zip(rows, scores.split([len(each) for each in rows.values()]), strict=True)) if rows else {}
+    return tuple(
+        _followed(draft, plans[n], read[n].tolist() if n in read else [])
+        if n in plans
+        else _unfollowed(draft)
+        for n, draft in enumerate(drafts)
+    )
+
+
+def _first(draft: Draft) -> dict[str, float]:
+    """The first probabilities of concepts by name."""
+    return {c.concept: c.score for c in draft.scores.concepts if c.concept is not None}
+
+
+def _rows(draft: Draft, made: Plan) -> list[ChoiceRow]:
+    chosen = [(made.ways[way], end) for way, end in made.chosen]
+    return choice_rows(*as_choices_along(draft.question, draft.subgraph, chosen))
+
+
+def _followed(draft: Draft, made: Plan, read: Sequence[float]) -> Draft:
+    scores, subgraph, first = draft.scores, draft.subgraph, _first(draft)
+    if names_something(subgraph):  # of "What did she use?" the words tell nothing of what is named
+        odds = log_odds_of_none(made, subgraph, first, read)
+        scores = scores.with_none(scores.gate[KNOWLEDGE] + odds)
+    if not made.chosen:
+        return replace(draft, scores=scores)
+    reached = tuple(reached_by(made, subgraph, first, read))
+    concepts = tuple(reached_first(scores.concepts, reached, subgraph))
+    return replace(draft, scores=replace(scores, concepts=concepts), reached=reached)
+
+
+def _unfollowed(draft: Draft) -> Draft:
+    question, scores = draft.question, draft.scores
+    if question.choices or question.passage_text or not names_unknown(question.text, draft.subgraph):
+        return draft
+    return replace(draft, scores=scores.with_none(scores.gate[NONE] + UNNAMED))
+
+
+def reached_first(
+    candidates: Sequence[Candidate], reached: Sequence[Reached], graph: Subgraph
+) -> list[Candidate]:
+    """Candidates with those first that facts lead to, by what was read of the ways."""
+    weights = torch.tensor([one.score for one in reached]).softmax(0).tolist()
+    share = {graph.nodes[one.node]: REACHED * weight for one, weight in zip(reached, weights, strict=True)}
+    found = [replace(c, score=share.get(c.concept or "", (1 - REACHED) * c.score)) for c in candidates]
+    return sorted(found, key=lambda c: (c.concept not in share, -c.score, c.text))

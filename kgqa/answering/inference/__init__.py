@@ -1,0 +1,1 @@
+"""Whether a passage says what is asked: yes, no, or nothing."""

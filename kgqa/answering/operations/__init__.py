@@ -1,0 +1,1 @@
+"""What is computed of facts: counts, comparisons, and whether something is so."""

@@ -1,0 +1,201 @@
+"""Facts of a concept by relation, asked of the graph itself: all of them, not only those that were retrieved."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgqa.graph.linking.normalising import lemma
+from kgqa.graph.retrieval.names import SMALL
+from kgqa.language.relations import is_kind, narrows
+from kgqa.types import Ints, KnowledgeGraph, Link, NodeRole, Subgraph
+
+DEEPEST = 3
+"""Steps over "is a kind of" that are walked."""
+MOST_FACTS = 2_000
+"""Facts of a concept that are asked for, in each direction."""
+MOST_COUNTED = 50_000
+"""The same where they are counted and the graph is at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fact by the graph's ids."""
+
+    head: int
+    relation: int
+    tail: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All facts of one concept by one relation in one direction; `ends` are what they lead to."""
+
+    anchor: int
+    relation: int
+    forward: bool
+    rows: tuple[Row, ...]
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The other end of each fact, each once."""
+        return tuple(dict.fromkeys(row.tail if self.forward else row.head for row in self.rows))
+
+
+def ids(entities: Iterable[int]) -> Ints:
+    """Entities as the graph takes them."""
+    return np.array(list(entities), dtype=np.int32)
+
+
+def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = None) -> list[Row]:
+    """Facts that have one of the entities at either end."""
+    wanted = ids(dict.fromkeys(entities))
+    if not len(wanted):
+        return []
+    return [
+        Row(*row)
+        for row in zip(*(column.tolist() for column in graph.neighbours(wanted, limit)), strict=True)
+    ]
+
+
+def groups_of(graph: KnowledgeGraph, anchors: Sequence[int], limit: int | None = None) -> list[Group]:
+    """The facts of each anchor by relation and direction; ends without a label, as blank nodes are, are left out."""
+    found: dict[tuple[int, int, bool], list[Row]] = defaultdict(list)
+    wanted = set(anchors)
+    for row in rows_of(graph, anchors, limit):
+        if row.head in wanted:
+            found[row.head, row.relation, True].append(row)
+        if row.tail in wanted:
+            found[row.tail, row.relation, False].append(row)
+    ends = list(dict.fromkeys(end for rows in found.values() for row in rows for end in (row.head, row.tail)))
+    labelled = dict(zip(ends, graph.labels(ids(ends)), strict=True)) if ends else {}
+    groups = []
+    for (anchor, relation, forward), rows in found.items():
+        kept = tuple(row for row in rows if labelled[row.tail if forward else row.head])
+        if kept:
+            groups.append(Group(anchor, relation, forward, kept))
+    return groups
+
+
+def most_counted(graph: KnowledgeGraph) -> int:
+    """Facts of a concept that are asked for, in each direction, where all there are must be known."""
+    return MOST_FACTS if graph.is_remote else MOST_COUNTED
+
+
+def are_cut_off(rows: Sequence[Row], entities: Collection[int], limit: int) -> bool:
+    """Whether there may be further facts of one of the entities than those that were asked for up to a limit."""
+    known = [Counter(ends) for ends in zip(*((row.head, row.tail) for row in rows), strict=True)]
+    return any(times[entity] >= limit for times in known for entity in entities)
+
+
+def kinds_of(graph: KnowledgeGraph, things: Sequence[int]) -> dict[int, list[list[Row]]]:
+    """For each kind that a thing is of, over up to `DEEPEST` steps: for each such thing the facts that say so."""
+    above: dict[int, list[Row]] = {}
+    layer = dict.fromkeys(things)
+    for _ in range(DEEPEST):
+        for row in rows_of(graph, layer):
+            if row.head in layer and is_kind(graph.relations[row.relation]):
+                above.setdefault(row.head, []).append(row)
+        layer = dict.fromkeys(
+            row.tail for thing in layer for row in above.get(thing, ()) if row.tail not in above
+        )
+    found: dict[int, list[list[Row]]] = defaultdict(list)
+    for thing in things:
+        chains: dict[int, list[Row]] = {thing: []}
+        reached = [thing]
+        for _ in range(DEEPEST):
+            steps = [row for node in reached for row in above.get(node, ())]
+            reached = []
+            for row in steps:
+                if row.tail not in chains:
+                    chains[row.tail] = [*chains[row.head], row]
+                    reached.append(row.tail)
+        for kind, chain in chains.items():
+            if chain:
+                found[kind].append(chain)
+    return found
+
+
+def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
+    """The facts that say of things that they are of one of the kinds, or of a narrower one, over up to `DEEPEST` steps;
+    none of the narrower kinds themselves where anything is of them. Nothing where there may be further ones."""
+    limit = most_counted(graph)
+    below: list[Row] = []
+    wide: set[int] = set()
+    layer = set(kinds)
+    for _ in range(DEEPEST):
+        found = rows_of(graph, layer, limit)
+        if are_cut_off(found, layer, limit):
+            return []
+        rows = [r for r in found if r.tail in layer and is_kind(graph.relations[r.relation])]
+        wide |= {row.tail for row in rows}
+        below += rows
+        # of a graph on the network not all facts of all things are asked for
+        narrower = {r.head for r in rows if not graph.is_remote or narrows(graph.relations[r.relation])}
+        layer = narrower - wide - layer
+        if not layer:
+            break
+    leaves = [row for row in below if row.head not in wide]
+    return [row for row in leaves if not narrows(graph.relations[row.relation])] or leaves
+
+
+def kinds_called(graph: KnowledgeGraph, noun: str) -> list[int]:
+    """The kinds of a small graph whose names end with a noun, as "road bike" does where no kind is called bike."""
+    if not (said := noun.split()) or graph.entity_count is None or graph.entity_count >= SMALL:
+        return []
+    wanted = lemma(said[-1].lower())
+    labels = graph.labels(ids(range(graph.entity_count)))
+    named = [e for e, label in enumerate(labels) if label and lemma(label.split()[-1].lower()) == wanted]
+    kinds = {row.tail for row in rows_of(graph, named, MOST_FACTS) if is_kind(graph.relations[row.relation])}
+    return [entity for entity in named if entity in kinds]
+
+
+def subgraph_of(
+    graph: KnowledgeGraph, rows: Sequence[Row], anchors: Sequence[int], base: Subgraph | None = None
+) -> Subgraph:
+    """A subgraph of facts, with `anchors` as what the question names; with `base`, that subgraph and the facts."""
+    base = base or Subgraph()
+    names = dict.fromkeys(base.nodes)
+    ends = list(dict.fromkeys([*anchors, *(end for row in rows for end in (row.head, row.tail))]))
+    named = list(zip(ends, graph.names(ids(ends)), graph.labels(ids(ends)), strict=True)) if ends else []
+    new = [(entity, name, label) for entity, name, label in named if name not in names]
+    place = {name: at for at, name in enumerate([*base.nodes, *(name for _, name, _ in new)])}
+    node = {entity: place[name] for entity, name, _ in named}
+    relations = list(base.relations)
+    number = {relation.name: at for at, relation in enumerate(relations)}
+    edges = dict.fromkeys(map(tuple, base.edges.tolist()))
+    weights = base.weights.tolist()
+    for row in rows:
+        relation = graph.relations[row.relation]
+        if relation.name not in number:
+            number[relation.name] = len(relations)
+            relations.append(relation)
+        edge = (node[row.head], number[relation.name], node[row.tail])
+        if edge not in edges:
+            edges[edge] = None
+            weights.append(row.weight)
+    given = set(anchors)
+    roles = [int(NodeRole.QUESTION if entity in given else NodeRole.OTHER) for entity, _, _ in new]
+    linked = [Link(NodeRole.QUESTION, 0, 0, node[a]) for a in anchors] if not base.nodes else []
+    return Subgraph(
+        nodes=(*base.nodes, *(name for _, name, _ in new)),
+        labels=(*base.labels, *(label for _, _, label in new)),
+        roles=np.array([*base.roles.tolist(), *roles], dtype=np.int32),
+        scores=np.array([*base.scores.tolist(), *(0.5 for _ in new)], dtype=np.float32),
+        edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
+        weights=np.array(weights, dtype=np.float32),
+        relations=tuple(relations),
+        links=(*base.links, *linked),
+    )
+
+
+def edge_of(subgraph: Subgraph, graph: KnowledgeGraph, row: Row) -> int:
+    """Row of a fact among the subgraph's edges."""
+    head, tail = (subgraph.nodes.index(name) for name in graph.names(ids((row.head, row.tail))))
+    name = graph.relations[row.relation].name
+    relation = next(at for at, known in enumerate(subgraph.relations) if known.name == name)
+    return subgraph.edges.tolist().index([head, relation, tail])

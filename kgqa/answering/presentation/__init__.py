@@ -1,0 +1,1 @@
+"""Answers for people and programs: sentences, JSON, Turtle, and edits of a graph."""

@@ -1,0 +1,128 @@
+"""An answer as plain data, with the part of its subgraph that is worth showing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from kgqa.answering.evidence.paths import answer_nodes, gives_reason
+from kgqa.answering.presentation.sentences import Influence, path_sentences
+from kgqa.types import Answer, NodeRole
+
+MAX_NODES = 30
+"""Concepts of a subgraph that are worth showing."""
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer as plain data, in the stable form that the command line prints."""
+    evidence = answer.evidence
+    graph = evidence.subgraph
+    return {
+        "id": answer.question.id,
+        "question": answer.question.text,
+        "answer": answer.text,
+        "source": answer.source.value,
+        "confidence": round(answer.confidence, 4),
+        "candidates": [
+            {
+                "text": c.text,
+                "source": c.source.value,
+                "score": round(c.score, 4),
+                "span": list(c.span) if c.span else None,
+                "concept": c.concept,
+            }
+            for c in answer.candidates
+        ],
+        "evidence": {
+            "span": list(evidence.span) if evidence.span else None,
+            "influence": None if evidence.influence is None else round(evidence.influence, 3),
+            "paths": [
+                {
+                    "score": round(path.score, 4),
+                    "sentences": path_sentences(evidence, path),
+                    "triples": [
+                        {
+                            "head": graph.labels[int(graph.edges[e, 0])],
+                            "relation": graph.relations[int(graph.edges[e, 1])].label,
+                            "tail": graph.labels[int(graph.edges[e, 2])],
+                            "weight": round(float(graph.weights[e]), 3),
+                            "iri": [
+                                graph.nodes[int(graph.edges[e, 0])],
+                                graph.relations[int(graph.edges[e, 1])].name,
+                                graph.nodes[int(graph.edges[e, 2])],
+                            ],
+                            "graph": answer.graph,
+                        }
+                        for e in path.steps
+                    ],
+                }
+                for path in evidence.paths
+            ],
+            "query": evidence.query or None,
+            "subgraph": _shown(answer),
+        },
+        "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},
+        "model": answer.model,
+        "graph": answer.graph,
+    }
+
+
+def influences_json(answer: Answer, influences: Iterable[Influence]) -> list[dict[str, Any]]:
+    """The influences of the facts near an answer as plain data."""
+    found = [(item, answer.evidence.subgraph.triple(item.edge)) for item in influences]
+    return [
+        {"sentence": i.sentence, "change": round(i.change, 4), "iri": [t.head, t.relation, t.tail]}
+        for i, t in found
+    ]
+
+
+def json_lines(answers: Iterable[Answer]) -> list[str]:
+    """Answers, each as a line of JSON."""
+    return [json.dumps(answer_json(answer), ensure_ascii=False) + "\n" for answer in answers]
+
+
+def _shown(answer: Answer) -> dict[str, Any]:
+    """The part of the subgraph that is worth showing, with how large the whole is."""
+    graph = answer.evidence.subgraph
+    edges = shown_edges(answer)
+    nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer))
+    return {
+        "nodes": [
+            {
+                "iri": graph.nodes[n],
+                "label": graph.labels[n],
+                "role": NodeRole(int(graph.roles[n])).name.lower(),
+                "score": round(float(graph.scores[n]), 4),
+            }
+            for n in nodes
+        ],
+        "edges": [
+            {
+                "head": graph.nodes[int(graph.edges[e, 0])],
+                "relation": graph.relations[int(graph.edges[e, 1])].name,
+                "tail": graph.nodes[int(graph.edges[e, 2])],
+            }
+            for e in edges
+        ],
+        "size": [len(graph.nodes), len(graph.edges)],
+    }
+
+
+def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
+    """Facts worth showing: the paths first, then facts among the best nodes until `limit` nodes are used."""
+    graph = answer.evidence.subgraph
+    edges = list(dict.fromkeys(edge for path in answer.evidence.paths for edge in path.steps))
+    nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
+    order = np.argsort(-(graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]), kind="stable")
+    seen = set(edges) | set(np.flatnonzero(~gives_reason(graph)).tolist())
+    for edge in order.tolist():
+        ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
+        if edge in seen or len(nodes | ends) > limit or not ends & nodes:
+            continue
+        seen.add(edge)
+        nodes |= ends
+        edges.append(edge)
+    return edges

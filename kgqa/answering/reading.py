@@ -1,0 +1,52 @@
+"""Reading: questions with their passages and subgraphs go through the reader once, all in one batch."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from kgqa.answering.draft import Drafts, HeadScores, ReadRow
+from kgqa.models.collation.collate import Collated
+from kgqa.models.opening import LoadedReader
+from kgqa.models.reader import Scores
+
+
+def read(drafts: Drafts, reader: LoadedReader) -> Drafts:
+    """Each question with what the reader's heads say about it."""
+    begin = time.perf_counter()
+    collated = reader.collate([draft.question for draft in drafts], [draft.subgraphs for draft in drafts])
+    encoded = time.perf_counter()
+    scores, heads = reader.heads(collated.batch), reader.network
+    margins = heads.span.margin(scores.span, collated.batch).tolist()
+    spans = heads.span.decode(scores.span, collated)
+    concepts = heads.concept.decode(scores.concept, collated, reader.settings.max_nodes)
+    choices = heads.choice.decode(scores.choice, collated)
+    share = 1000 / len(drafts)
+    encode, reason = share * (encoded - begin), share * (time.perf_counter() - encoded)
+    return tuple(
+        replace(
+            draft,
+            scores=HeadScores(
+                gate=scores.gate[n],
+                spans=tuple(spans[n]),
+                span_margin=margins[n],
+                concepts=tuple(concepts[n]),
+                choices=tuple(choices[n]),
+                rows=_rows(n, collated, scores),
+            ),
+        ).spent(encode=encode, reason=reason)
+        for n, draft in enumerate(drafts)
+    )
+
+
+def _rows(number: int, collated: Collated, scores: Scores) -> tuple[ReadRow, ...]:
+    return tuple(
+        ReadRow(
+            row,
+            float(scores.choice[place]),
+            scores.concept[row.first_node + 1 : row.first_node + 1 + len(row.subgraph.nodes)],
+            scores.fused,
+        )
+        for place, row in enumerate(collated.rows)
+        if row.question == number
+    )

@@ -1,0 +1,129 @@
+"""Reading again: the best candidates of an open question, one by one beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from kgqa.answering.draft import Draft, Drafts, Score
+from kgqa.answering.ways.planning import follows, rows_to
+from kgqa.graph.retrieval.question_types import asked as asked_relations
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.types import Candidate, KnowledgeGraph, NodeRole, Subgraph
+
+LEAST_AGAIN = 0.1
+"""Least probability of a candidate to be read again, as a part of the best one's."""
+SUPPOSED = 5.0
+"""Log-odds of what an added fact of the asked relation leads to: a reader's knowledge of the world is worth less than
+what it is told to suppose."""
+
+
+def reread(
+    drafts: Drafts,
+    graph: KnowledgeGraph,
+    settings: ReadingSettings,
+    score: Score,
+    weights: tuple[float, float],
+) -> Drafts:
+    """The concepts of open questions in the order of both readings, `weights` being those of their log-probabilities.
+
+    A question that the gate is sure is not about knowledge, or whose facts were followed, keeps its order.
+    """
+    added = added_concepts(graph)
+    if added:
+        drafts = tuple(_with_added(draft, added, settings.reread) for draft in drafts)
+    asked = {
+        n: draft
+        for n, draft in enumerate(drafts)
+        if draft.is_open and not draft.reached and draft.scores.may_be_knowledge
+    }
+    read = second_readings(asked, graph, settings, score, added)
+
+    def reordered_draft(n: int, draft: Draft) -> Draft:
+        if n not in read:
+            return draft
+        given = supposed(draft.question.text, draft.subgraph, added) if added else set()
+        concepts = tuple(reordered(draft.scores.concepts, read[n], weights, given))
+        return replace(draft, scores=replace(draft.scores, concepts=concepts))
+
+    return tuple(reordered_draft(n, draft) for n, draft in enumerate(drafts))
+
+
+def added_concepts(graph: KnowledgeGraph) -> set[str]:
+    """The concepts of facts that an edit added."""
+    return set(graph.names(graph.added_ends)) if len(graph.added_ends) else set()
+
+
+def second_readings(
+    drafts: Mapping[int, Draft],
+    graph: KnowledgeGraph,
+    settings: ReadingSettings,
+    score: Score,
+    added: Collection[str] = (),
+) -> dict[int, Tensor]:
+    """For each draft with several likely concepts the log-probabilities (K,) of its first K, read one by one: of
+    at most `settings.reread`, those that the first reading finds likely beside its best, and ends of added facts."""
+    rows: dict[int, list[ChoiceRow]] = {}
+    for n, draft in drafts.items():
+        concepts = draft.scores.concepts
+        least = LEAST_AGAIN * concepts[0].score if concepts else 0.0
+        likely = [c for c in concepts[: settings.reread] if c.score >= least or c.concept in added]
+        if len(likely) < 2:  # nothing to compare it with
+            continue
+        names = [c.concept for c in likely if c.concept is not None]
+        followed = follows(graph, draft.subgraph)
+        rows[n] = rows_to(draft.question, draft.subgraph, names, settings.facts, followed)
+    if not rows:
+        return {}
+    scores = score([row for each in rows.values() for row in each])
+    parts = scores.split([len(each) for each in rows.values()])
+    return {n: part.log_softmax(-1) for n, part in zip(rows, parts, strict=True)}
+
+
+def _with_added(draft: Draft, added: Collection[str], most: int) -> Draft:
+    if not draft.is_open or draft.reached:
+        return draft
+    return replace(
+        draft, scores=replace(draft.scores, concepts=with_added(draft.scores.concepts, added, most))
+    )
+
+
+def with_added(candidates: Sequence[Candidate], added: Collection[str], most: int) -> tuple[Candidate, ...]:
+    """Candidates with the concepts of added facts right behind the best, so that they are among the first `most`, which
+    are read again: what if it were so."""
+    given = [c for c in candidates[1:] if c.concept in added][: most // 2]
+    return (*candidates[:1], *given, *(c for c in candidates[1:] if c not in given))
+
+
+def supposed(question: str, graph: Subgraph, added: Collection[str]) -> set[str]:
+    """Concepts that an added fact leads to from what is mentioned, over a relation that the question asks for."""
+    ends = [name in added for name in graph.nodes]
+    mentioned = (graph.roles != int(NodeRole.OTHER)).tolist()
+    leads = asked_relations(question, graph.relations).leads.tolist()
+    found: set[str] = set()
+    for head, relation, tail in graph.edges.tolist():
+        if ends[head] and ends[tail]:
+            at_head, at_tail = leads[relation]
+            found |= {graph.nodes[head]} if at_head and mentioned[tail] else set()
+            found |= {graph.nodes[tail]} if at_tail and mentioned[head] else set()
+    return found
+
+
+def reordered(
+    candidates: Sequence[Candidate],
+    second: Tensor,
+    weights: tuple[float, float],
+    given: Collection[str] = (),
+) -> list[Candidate]:
+    """Candidates with the probability that the first so many share dealt out anew by both readings; those that are
+    `given` by a fact that answers the question are likelier."""
+    first = candidates[: len(second)]
+    score = torch.tensor([c.score for c in first])
+    mixed = weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]
+    mixed = (mixed + torch.tensor([SUPPOSED * (c.concept in given) for c in first])).softmax(0) * score.sum()
+    again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
+    return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))

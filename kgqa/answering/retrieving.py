@@ -1,0 +1,121 @@
+"""Retrieval: what a graph knows about the things that a question names. Training and serving share it."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+from kgqa.answering.draft import Draft, Drafts
+from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.linking.linker import Linker, TimedLinker
+from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.retrieval import retrieval
+from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
+from kgqa.graph.retrieval.retrieval import Relevance, node_budget
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.types import KnowledgeGraph, Question, Subgraph
+
+MOST_KEPT = 256
+"""Questions whose subgraphs are kept, the last asked: answered first, then explained, or asked by many."""
+LONGEST_KEPT = 10_000
+"""Characters of a question with its passage that is kept."""
+
+
+class Retriever:
+    """Finds the subgraphs that questions are answered from.
+
+    Args:
+        graph: any `KnowledgeGraph`.
+        settings: of the reader: how many concepts, and what is taken away from what it is shown.
+        relevance: judges concepts beside the ranker.
+        linker: finds what texts name, by default one that forgives slips.
+        ablate: takes something else away than the settings say.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        settings: ReadingSettings = ReadingSettings(),
+        relevance: Relevance | None = None,
+        linker: Linker | None = None,
+        ablate: Ablation | None = None,
+    ) -> None:
+        self.graph, self.settings, self.relevance = graph, settings, relevance
+        self.linker = linker or forgiving_linker(graph)
+        self.ablate = ablate or ABLATIONS[settings.ablation]
+        self._lock = Lock()
+        self._kept: OrderedDict[Question, tuple[Subgraph, ...]] = OrderedDict()
+
+    def over(self, graph: KnowledgeGraph) -> Retriever:
+        """The same over another graph; over an edited one the index of labels is not made anew."""
+        same = _beneath(graph) is _beneath(self.graph)
+        linker = Linker(graph, nearest=self.linker.nearest) if same else None
+        return Retriever(graph, self.settings, self.relevance, linker, self.ablate)
+
+    def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Retriever:
+        """The same over its graph with some facts and without others.
+
+        Raises:
+            InputError: an added fact has a relation that a graph on the network has not shown.
+        """
+        return self.over(OverlayGraph(self.graph, added, struck))
+
+    def with_ablation(self, ablate: Ablation) -> Retriever:
+        """The same, with something else taken away from what the reader is shown."""
+        return Retriever(self.graph, self.settings, self.relevance, self.linker, ablate)
+
+    def retrieve(self, question: Question, linker: Any = None) -> tuple[Subgraph, ...]:
+        """The subgraphs of a question as its reader is shown them: one for each choice, or one.
+
+        Raises:
+            InputError: a graph on the network does not answer.
+        """
+        return tuple(self.ablate(subgraph) for subgraph in self.find(question, linker))
+
+    def find(self, question: Question, linker: Any = None) -> tuple[Subgraph, ...]:
+        """The same with nothing taken away. Of a graph that does not change, those last asked for are kept.
+
+        Raises:
+            InputError: a graph on the network does not answer.
+        """
+        keeps = isinstance(self.graph, GraphStore)
+        keeps = keeps and len(question.text) + len(question.passage_text) <= LONGEST_KEPT
+        key = replace(question, id="")
+        with self._lock:
+            if keeps and key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        most = node_budget(question, self.settings.max_nodes)
+        chosen = linker or self.linker
+        found = tuple(
+            retrieval.retrieve(question, self.graph, chosen, max_nodes=most, relevance=self.relevance)
+        )
+        if keeps:
+            with self._lock:
+                self._kept[key] = found
+                while len(self._kept) > MOST_KEPT:
+                    self._kept.popitem(last=False)
+        return found
+
+
+def retrieve(drafts: Drafts, retriever: Retriever, check_time: Callable[[], None]) -> Drafts:
+    """Each question with its subgraphs."""
+
+    def retrieved(draft: Draft) -> Draft:
+        check_time()
+        begin, linker = time.perf_counter(), TimedLinker(retriever.linker)
+        subgraphs = retriever.retrieve(draft.question, linker)
+        spent = time.perf_counter() - begin - linker.seconds
+        return replace(draft, subgraphs=subgraphs).spent(link=1000 * linker.seconds, retrieve=1000 * spent)
+
+    return tuple(map(retrieved, drafts))
+
+
+def _beneath(graph: KnowledgeGraph) -> KnowledgeGraph:
+    """A graph without its edits."""
+    return graph.base if isinstance(graph, OverlayGraph) else graph

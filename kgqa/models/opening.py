@@ -1,0 +1,169 @@
+"""`open_reader`: the one place where a checkpoint folder becomes a reader that scores questions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from kgqa.assets import find_model
+from kgqa.batch import QABatch
+from kgqa.models.collation.collate import Collated, Collator
+from kgqa.models.collation.reading import ReadingSettings, settings_of
+from kgqa.models.collation.rereading import ChoiceRow, row_key
+from kgqa.models.devices import find_device, halve, multiplies_in_bf16
+from kgqa.models.heads.choice import of_choices
+from kgqa.models.reader import Reader, Scores, load_reader
+from kgqa.models.vectors.entities import FILE as ENTITIES
+from kgqa.models.vectors.entities import EntityVectors, load_entities
+from kgqa.models.vectors.word_vectors import WordVectors, load_words
+from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.types import Candidate, Example, InputError, Question, Subgraph
+
+ROWS_TOGETHER = (16, 512)
+"""Rows of choices read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
+
+
+class Stopped(InputError):
+    """A question was given up: it took too long, or whoever asked has left."""
+
+
+class LoadedReader:
+    """A trained network with all that it reads with; it scores what it is given and knows no graph.
+
+    Args:
+        reader: the trained network.
+        tokenizer: the one it was trained with.
+        name: for people.
+        settings: as it was trained.
+        card: what else its folder says of it.
+        entities: vectors of entities, where it was trained with any.
+        words: word vectors, where it was trained with any.
+        bf16: multiply matrices in bfloat16; all else stays in float32.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        tokenizer: Tokenizer,
+        *,
+        name: str = "",
+        settings: ReadingSettings = ReadingSettings(),
+        card: Mapping[str, Any] | None = None,
+        entities: EntityVectors | None = None,
+        words: WordVectors | None = None,
+        bf16: bool = False,
+    ) -> None:
+        self.network, self.name, self.card, self.bf16 = reader.eval(), name, card or {}, bf16
+        if bf16:
+            halve(self.network)
+        longest = min(settings.max_tokens, reader.stepper.max_tokens)
+        self.settings = settings.model_copy(update={"max_tokens": longest})
+        self.collator = Collator(tokenizer, self.settings, entities=entities, words=words)
+        # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
+        self._walking = threading.Lock()
+        self._limits = threading.local()
+        for layer in reader.stepper.layers:
+            layer.register_forward_pre_hook(lambda *_: self.check_time())
+
+    @contextmanager
+    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """What this thread reads within ends with `Stopped` soon after `stop()` has become true.
+
+        It is asked before every layer of the encoder, and whenever `check_time` is called.
+        """
+        before = getattr(self._limits, "stop", None)
+        self._limits.stop = stop
+        try:
+            yield
+        finally:
+            self._limits.stop = before
+
+    def check_time(self) -> None:
+        """Raise `Stopped` where this thread's time is up."""
+        stop = getattr(self._limits, "stop", None)
+        if stop is not None and stop():
+            raise Stopped("the question took too long; ask about a shorter passage, or with fewer choices")
+
+    def collate(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> Collated:
+        """Questions with their subgraphs, one a choice or one, as a batch.
+
+        Raises:
+            InputError: a passage and its choices make too many rows to read at once.
+        """
+        return self.collator([Example(question) for question in questions], subgraphs)
+
+    def heads(self, batch: QABatch) -> Scores:
+        """What the heads say about a batch: computed on the reader's device, given on the CPU."""
+        device = self.network.device
+        # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
+        half = (
+            torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
+        )
+        with self._walking, torch.inference_mode(), half:
+            scores: Scores = self.network(batch.to(device))
+            return scores.to("cpu").float()
+
+    def score(self, rows: Sequence[ChoiceRow]) -> Tensor:
+        """Scores (R,) of rows with one choice each, read in one batch."""
+        collated = self.collate([row.question for row in rows], [[row.subgraph] for row in rows])
+        return of_choices(self.heads(collated.batch).choice, collated.batch)[:, 0]
+
+    def score_many(self, rows: Sequence[ChoiceRow]) -> Tensor:
+        """Scores (R,) of rows with one choice each, of many questions.
+
+        A choice is scored without a look at the others, so rows are read together by their length: what they are padded
+        with is read too. Rows that are equal, as those of a question asked again without a fact that has nothing to do
+        with the choice, are read once.
+        """
+        first: dict[tuple[object, ...], int] = {}
+        stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
+        order = sorted(first.values(), key=lambda r: self.collator.length(*rows[r]))
+        together = ROWS_TOGETHER[str(self.network.device) != "cpu"]
+        scores = torch.zeros(len(rows))
+        for at in range(0, len(order), together):
+            part = order[at : at + together]
+            scores[part] = self.score([rows[r] for r in part])
+        return scores[stands_for]
+
+    def spans(self, questions: Sequence[Question], most: int) -> list[list[Candidate]]:
+        """The best spans of questions about their passages, read without facts."""
+        collated = self.collate(questions, [[Subgraph()]] * len(questions))
+        return self.network.span.decode(self.heads(collated.batch).span, collated, most)
+
+    def similarity(self, one: str, other: str) -> float:
+        """Cosine of what the embedding says of two words: those that are used alike are near each other."""
+        return float(torch.nn.functional.cosine_similarity(self._vector(one), self._vector(other), dim=0))
+
+    def _vector(self, word: str) -> Tensor:
+        ids = self.collator.tokenizer.encode(word, add_special_tokens=False).ids
+        return self.network.stepper.embedding.weight[ids].detach().float().mean(0)  # (H,)
+
+
+def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:
+    """The reader of a checkpoint folder or shipped name, on `device`: "auto" takes cuda, else mps, else cpu.
+
+    With no device it stays as it was loaded, in full precision, for whoever trains with it.
+
+    Raises:
+        InputError: there is none, it is damaged, or the device is not here.
+    """
+    folder = find_model(model)
+    place = None if device is None else find_device(device)
+    reader, card = load_reader(folder)
+    return LoadedReader(
+        reader if place is None else reader.to(place),
+        load_tokenizer(folder),
+        name=card.get("name") or folder.name,
+        settings=settings_of(card),
+        card=card,
+        entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
+        words=load_words(folder) if reader.settings.word_size else None,
+        bf16=place is not None and multiplies_in_bf16(place),
+    )

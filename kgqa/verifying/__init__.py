@@ -1,1 +1,0 @@
-"""What a passage says to a question: yes, no, or nothing."""

@@ -1,0 +1,34 @@
+from dataclasses import replace
+
+import numpy as np
+
+from kgqa.answering.evidence.paths import answer_nodes, answer_paths, targets
+from kgqa.types import Answer, Candidate, Evidence, NodeRole, Question, Relation, Source, Subgraph
+
+TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
+
+
+def test_a_path_that_gives_no_reason_is_shown_only_for_want_of_another(digging: Subgraph) -> None:
+    relations = (Relation("x/UsedFor", "used for"), Relation("x/DistinctFrom", "distinct from"))
+    apart = replace(
+        digging,
+        relations=relations,
+        edges=np.array([[2, 1, 0], [2, 0, 3], [0, 0, 3]], dtype=np.int32),
+        weights=np.ones(3, dtype=np.float32),
+        roles=np.array([0, 3, 3, 3, 3], dtype=np.int32),
+    )
+    assert [path.steps for path in answer_paths(TROWEL, apart)] == [(2, 1)]
+    alone = replace(apart, edges=apart.edges[:1], weights=apart.weights[:1])
+    assert [path.steps for path in answer_paths(TROWEL, alone)] == [(0,)]
+    long = replace(apart, relations=(Relation("x/HasProperty", "has property"), relations[0]))
+    assert [path.steps for path in answer_paths(TROWEL, long)] == [(0,)]  # not: both have the same property
+
+
+def test_what_the_answer_is_in_the_graph(digging: Subgraph) -> None:
+    assert targets(TROWEL, digging) == [2] and targets(replace(TROWEL, concept="ev:no"), digging) == []
+    chosen = replace(digging, roles=np.array([0, 1, 2, 2, 3], dtype=np.int32))
+    assert targets(Candidate("x", Source.CHOICE, 1.0), chosen) == [2, 3]
+    assert NodeRole.CHOICE in chosen.roles
+    assert [path.steps for path in answer_paths(TROWEL, digging)] == [(0,)]
+    answer = Answer(Question("q"), "trowel", Source.KNOWLEDGE, 0.5, (TROWEL,), Evidence(subgraph=digging))
+    assert answer_nodes(answer) == {2} and not answer_nodes(replace(answer, source=Source.NONE))

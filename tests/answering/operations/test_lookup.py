@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from kgqa.answering.operations.lookup import edge_of, groups_of, kinds_of, members_of, rows_of, subgraph_of
+from kgqa.graph.opening import open_graph
+from kgqa.types import KnowledgeGraph, NodeRole
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> KnowledgeGraph:
+    path = tmp_path / "team.tsv"
+    facts = [
+        "head relation tail",
+        "Ann is_a nurse",
+        "nurse is_a_kind_of worker",
+        "Bo is_a nurse",
+        "Ann knows Bo",
+    ]
+    path.write_text("".join(f.replace(" ", "\t").replace("_", " ") + "\n" for f in facts), encoding="utf-8")
+    return open_graph(path)
+
+
+def entity(graph: KnowledgeGraph, name: str) -> int:
+    return int(graph.find([name])[0][0])
+
+
+def test_facts_by_relation_and_direction(graph: KnowledgeGraph) -> None:
+    groups = groups_of(graph, [entity(graph, "nurse")])
+    sizes = {(graph.relations[g.relation].label, g.forward): len(g.ends) for g in groups}
+    assert sizes == {("is a", False): 2, ("is a kind of", True): 1}
+
+
+def test_kinds_over_several_steps(graph: KnowledgeGraph) -> None:
+    chains = kinds_of(graph, [entity(graph, "ann")])
+    assert len(chains[entity(graph, "worker")][0]) == 2
+
+
+def test_a_subgraph_grows_by_facts(graph: KnowledgeGraph) -> None:
+    ann = entity(graph, "ann")
+    rows = rows_of(graph, [ann])
+    first = subgraph_of(graph, rows[:1], [ann])
+    both = subgraph_of(graph, rows, [ann], first)
+    assert both.nodes[: len(first.nodes)] == first.nodes and len(both.edges) == len(rows)
+    assert both.roles[0] == NodeRole.QUESTION and len(both.weights) == len(both.edges)
+    assert [both.triple(edge_of(both, graph, row)).head for row in rows] == ["Ann"] * 2
+
+
+def test_members_of_a_kind_are_of_narrower_kinds_too(graph: KnowledgeGraph) -> None:
+    members = {row.head for row in members_of(graph, [entity(graph, "worker")])}
+    assert members == {entity(graph, "ann"), entity(graph, "bo")}

@@ -1,0 +1,39 @@
+import json
+
+from kgqa.answering.presentation.answer_json import answer_json, influences_json, json_lines
+from kgqa.answering.presentation.sentences import Influence
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+
+
+def test_the_json_answer_has_its_stable_keys(digging: Subgraph) -> None:
+    path = EvidencePath((0,), (False,), 0.5)
+    best = Candidate("trowel", Source.KNOWLEDGE, 0.8, concept="ev:trowel")
+    answer = Answer(
+        Question("what", id="7"),
+        "trowel",
+        Source.KNOWLEDGE,
+        0.8,
+        (best,),
+        Evidence(paths=(path,), subgraph=digging),
+    )
+    found = answer_json(answer)
+    assert list(found) == [
+        "id",
+        "question",
+        "answer",
+        "source",
+        "confidence",
+        "candidates",
+        "evidence",
+        "timing_ms",
+        "model",
+        "graph",
+    ]
+    (triple,) = found["evidence"]["paths"][0]["triples"]
+    assert triple["head"] == "trowel" and triple["iri"][0] == "ev:trowel"
+    assert found["candidates"][0]["concept"] == "ev:trowel"
+    (line,) = json_lines([answer])
+    assert line.endswith("\n") and json.loads(line) == json.loads(json.dumps(found))
+    (influence,) = influences_json(answer, [Influence(0, "a fact", 0.25)])
+    assert influence == {"sentence": "a fact", "change": 0.25, "iri": list(influence["iri"])}
+    assert influence["iri"][0] == "ev:trowel"

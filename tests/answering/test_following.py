@@ -1,0 +1,60 @@
+import torch
+from ship import LABELS, said
+
+from kgqa.answering.draft import KNOWLEDGE, NONE, Draft, HeadScores, Reached
+from kgqa.answering.following import follow, reached_first
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.types import Candidate, EvidencePath, Question, Source, Subgraph, Triple
+
+SHIPS = GraphStore.from_triples([Triple("a", "b", "c")], name="ships")
+EVERYDAY = GraphStore.from_triples([Triple("a", "b", "c")], name="everyday")
+
+
+def known(name: str, score: float) -> Candidate:
+    return Candidate(name, Source.KNOWLEDGE, score, concept=name)
+
+
+def names(candidates: list[Candidate]) -> list[str]:
+    return [candidate.text for candidate in candidates]
+
+
+def draft(question: str, *named: str) -> Draft:
+    """A question over the ship's facts, whose gate holds knowledge likely and whose concepts are all alike."""
+    subgraph = said(question, *named)
+    concepts = tuple(
+        Candidate(label, Source.KNOWLEDGE, 0.1, concept=n)
+        for n, label in zip(subgraph.nodes, LABELS, strict=True)
+    )
+    return Draft(
+        Question(question), (subgraph,), HeadScores(torch.tensor([-1e4, 1.0, 0.0]), concepts=concepts)
+    )
+
+
+def score(rows: list[ChoiceRow]) -> torch.Tensor:
+    return torch.tensor([5.0 if row.question.choices == ("Ada Moss",) else 0.0 for row in rows])
+
+
+def test_what_facts_lead_to_comes_before_all_else() -> None:
+    graph = Subgraph(nodes=("a", "b", "c"), labels=("a", "b", "c"))
+    reached = [Reached(2, 1.0, EvidencePath((0,), (True,), 1.0))]
+    assert names(reached_first([known("a", 0.9), known("b", 0.05), known("c", 0.05)], reached, graph)) == [
+        "c",
+        "a",
+        "b",
+    ]
+
+
+def test_the_end_of_the_way_that_is_read_best_comes_first_and_none_is_weighed_against_it() -> None:
+    asked = draft("Who sails the Gull?", "Gull")
+    (found,) = follow((asked,), SHIPS, score)
+    assert found.scores.concepts[0].text == "Ada Moss" and LABELS[found.reached[0].node] == "Ada Moss"
+    assert found.scores.gate[NONE] < found.scores.gate[KNOWLEDGE]
+    assert asked.scores.gate[NONE] == 0.0 and not asked.reached  # the draft before is as it was
+
+
+def test_over_what_everybody_knows_nothing_is_followed_and_an_unknown_name_speaks_for_none() -> None:
+    known_name, unknown = draft("Who sails the Gull?", "Gull"), draft("Who sails the Kestrel?")
+    kept, doubted = follow((known_name, unknown), EVERYDAY, score)
+    assert kept is known_name
+    assert doubted.scores.gate[NONE] > 0 and not doubted.reached

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import pytest
+
+from kgqa.answering import retrieving
+from kgqa.answering.draft import Draft
+from kgqa.answering.retrieving import LONGEST_KEPT, Retriever, retrieve
+from kgqa.graph.opening import open_graph
+from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.retrieval import retrieval
+from kgqa.graph.retrieval.ablation import without_facts
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.types import Passage, Question, Triple
+
+QUESTION = Question("What is a trowel used for?")
+USED = "http://example.org/usedFor"
+STRUCK = Fact(
+    Triple("http://example.org/trowel", USED, "http://example.org/plant"), ("trowel", "plant flowers")
+)
+
+
+@pytest.fixture
+def retriever(tools_file: Path) -> Retriever:
+    return Retriever(open_graph(tools_file), ReadingSettings(max_nodes=20))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the graph was asked."""
+    found: list[str] = []
+    real = retrieval.retrieve
+
+    def counting(question: Question, *rest: object, **named: object):  # type: ignore[no-untyped-def]
+        found.append(question.text)
+        return real(question, *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(retrieval, "retrieve", counting)
+    return found
+
+
+def test_what_was_found_is_kept_for_the_questions_asked_last(
+    retriever: Retriever, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieving, "MOST_KEPT", 1)
+    first = retriever.find(QUESTION)
+    assert retriever.find(Question(QUESTION.text, id="again")) == first and len(asked) == 1
+    retriever.find(Question("Why?"))
+    retriever.find(QUESTION)  # the other was asked since
+    long = Question("What?", passage=Passage("x " * LONGEST_KEPT))
+    retriever.find(long), retriever.find(long)
+    assert len(asked) == 5
+
+
+def test_of_an_edited_graph_nothing_is_kept_and_its_labels_are_not_indexed_anew(
+    retriever: Retriever, asked: list[str]
+) -> None:
+    without = retriever.with_edits((), [STRUCK])
+    facts = [len(graph.edges) for graph in (retriever.find(QUESTION)[0], without.find(QUESTION)[0])]
+    assert facts[0] == facts[1] + 1
+    without.find(QUESTION)
+    assert len(asked) == 3
+    assert without.linker.nearest is retriever.linker.nearest
+    again = retriever.over(OverlayGraph(retriever.graph, (), [STRUCK]))
+    assert again.linker.nearest is retriever.linker.nearest
+    assert retriever.over(open_graph("everyday")).linker.nearest is not retriever.linker.nearest
+
+
+def test_what_is_taken_away_from_the_reader_is_found_all_the_same(retriever: Retriever) -> None:
+    less = retriever.with_ablation(without_facts)
+    assert len(less.find(QUESTION)[0].edges) and not len(less.retrieve(QUESTION)[0].edges)
+    assert not len(less.with_edits().retrieve(QUESTION)[0].edges)
+    bare = Retriever(retriever.graph, ReadingSettings(max_nodes=20, ablation="no-facts"))
+    assert not len(bare.retrieve(QUESTION)[0].edges)
+
+
+def test_the_stage_gives_each_question_its_subgraphs_and_tells_the_time(retriever: Retriever) -> None:
+    checks: list[int] = []
+    choosing = Question("What is used?", ("trowel", "excavator"))
+    drafts = retrieve((Draft(QUESTION), Draft(choosing)), retriever, lambda: checks.append(1))
+    assert [len(draft.subgraphs) for draft in drafts] == [1, 2] and len(checks) == 2
+    assert set(drafts[0].timing_ms) == {"link", "retrieve"}

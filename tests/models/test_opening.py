@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.models.opening import LoadedReader, Stopped, open_reader
+from kgqa.types import InputError, Question, Subgraph
+
+WORDS = "What did I dig with?"
+
+
+@pytest.fixture
+def reader(model_folder: Path) -> LoadedReader:
+    return open_reader(model_folder)
+
+
+def rows(digging: Subgraph, *choices: str) -> list[ChoiceRow]:
+    return [ChoiceRow(Question(WORDS, (choice,)), digging) for choice in choices]
+
+
+def test_rows_are_scored_as_each_would_be_alone(reader: LoadedReader, digging: Subgraph) -> None:
+    asked = rows(digging, "trowel", "excavator", "a shovel and a hole in the ground")
+    scores = reader.score(asked)
+    assert torch.allclose(scores, reader.score_many(asked), atol=1e-4)
+    assert torch.allclose(scores[1:2], reader.score(asked[1:2]), atol=1e-4)
+
+
+def test_rows_that_are_equal_are_read_once(
+    reader: LoadedReader, digging: Subgraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    heads = reader.heads
+    monkeypatch.setattr(reader, "heads", lambda batch: (read.append(batch.num_rows), heads(batch))[1])
+    first, other, again = reader.score_many(rows(digging, "trowel", "spade", "trowel")).tolist()
+    assert first == again != other and read == [2]
+
+
+def test_words_of_one_token_are_most_similar_to_themselves(reader: LoadedReader) -> None:
+    assert reader.similarity("trowel", "trowel") == pytest.approx(1.0)
+    assert reader.similarity("trowel", "bee") < 0.99
+
+
+def test_a_reading_ends_soon_after_its_time(reader: LoadedReader, digging: Subgraph) -> None:
+    with pytest.raises(Stopped), reader.until(lambda: True):
+        reader.score(rows(digging, "trowel"))
+    assert len(reader.score(rows(digging, "trowel"))) == 1
+
+
+def test_a_folder_without_a_reader_and_a_device_that_is_not_here(tmp_path: Path, model_folder: Path) -> None:
+    with pytest.raises(InputError, match="no reader here"):
+        open_reader(tmp_path / "nothing")
+    with pytest.raises(InputError, match="here are auto"):
+        open_reader(model_folder, "typewriter")
+
+
+def test_matrices_are_halved_for_answering_and_not_for_training(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGQA_PRECISION", "bf16")
+    assert open_reader(model_folder).bf16 and not open_reader(model_folder, device=None).bf16
