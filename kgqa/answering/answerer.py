@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from kgqa.answering.deciding import Decision
-from kgqa.answering.draft import Draft
-from kgqa.answering.explaining import falls, near_edges, probability
+from kgqa.answering.draft import Draft, Stage, run
+from kgqa.answering.explaining import falls, log_odds, near_edges, probability
 from kgqa.answering.presentation.edits import Edit, edited_facts, strike
 from kgqa.answering.presentation.sentences import Influence, sentence
 from kgqa.answering.retrieving import Retriever
-from kgqa.answering.stages import Stage, run, stages
+from kgqa.answering.stages import stages
 from kgqa.assets import DEFAULT_READER
 from kgqa.checking import check_question, checked_language
 from kgqa.graph.linking.linker import Linker
@@ -94,13 +95,7 @@ class Answerer:
     @property
     def stages(self) -> tuple[Stage, ...]:
         """What is done with a question, in order."""
-        made = stages(self.retriever, self.reader, self.decision)
-        return made if self.proves else made[:-1]
-
-    @property
-    def proves(self) -> bool:
-        """Whether `answer` orders evidence by deletion: not where the reasoner decodes paths of its own."""
-        return not self.reader.network.reasoner.decodes_paths
+        return stages(self.retriever, self.reader, self.decision)
 
     def with_graph(self, graph: KnowledgeGraph) -> Answerer:
         """The same reader over another graph; nothing is trained or copied."""
@@ -186,10 +181,10 @@ class Answerer:
         return self.with_edits(*edited_facts(edits)).answer(question)
 
     def influences(self, answer: Answer, limit: int = 12) -> list[Influence]:
-        """How much each fact near the answer carried it: the answer is read again without the fact.
+        """How much each fact near the answer carried it: how far its probability falls without the fact.
 
         The facts asked about are those of the shown paths and those that touch the answer's concept, at most
-        `limit`; strongest first. Empty for answers that rest on no fact.
+        `limit`; strongest first. Empty for answers that rest on no fact. What was computed is computed anew.
 
         Raises:
             InputError: as `ask_again`.
@@ -197,11 +192,19 @@ class Answerer:
         edges, graph = near_edges(answer, limit), answer.evidence.subgraph
         if not edges:
             return []
-        best, again = answer.candidates[0], self.read_without(answer, edges)
-        before = probability(answer.candidates, best)
+        best = answer.candidates[0]
+        if answer.evidence.query:
+            struck = [self.with_edits(*edited_facts([strike(graph, edge)])) for edge in edges]
+            again = [other.answer_many([answer.question])[0].candidates for other in struck]
+            left = [probability(candidates, best) for candidates in again]
+        else:
+            odds = log_odds(best.score)
+            left = [
+                1 / (1 + math.exp(fall - odds)) for fall in self.falls(answer, [[edge] for edge in edges])
+            ]
         found = [
-            Influence(edge, sentence(graph, edge), before - probability(other.candidates, best))
-            for edge, other in zip(edges, again, strict=True)
+            Influence(edge, sentence(graph, edge), best.score - after)
+            for edge, after in zip(edges, left, strict=True)
         ]
         return sorted(found, key=lambda item: -item.change)
 
@@ -211,26 +214,9 @@ class Answerer:
         Raises:
             InputError: a graph on the network does not answer.
         """
-        draft = Draft(
-            self.read_as(answer.question),
-            tuple(self.retrieve(answer.question)),
-            candidates=answer.candidates,
-            evidence=answer.evidence,
-        )
-        again = self.stages[-1].run.keywords["again"]
-        return falls(draft, struck, self.retriever, self.reader.score, self.reader.settings, again)
-
-    def read_without(self, answer: Answer, edges: Sequence[int]) -> list[Answer]:
-        """What is answered without each of some facts (rows of the evidence's edges).
-
-        Raises:
-            InputError: as `ask_again`.
-        """
-        question = answer.question
-        struck = [self.with_edits(*edited_facts([strike(answer.evidence.subgraph, edge)])) for edge in edges]
-        if answer.evidence.query:  # computed: without a fact it is computed anew
-            return [other.answer_many([question])[0] for other in struck]
-        return self.read([question] * len(edges), [other.retrieve(question) for other in struck])
+        question = self.read_as(answer.question)
+        draft = Draft(question, candidates=answer.candidates, evidence=answer.evidence)
+        return falls(draft, struck, self.retriever, self.reader.settings, self.reader.score)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand; nothing is computed, and evidence is as in `answer_many`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,14 +17,13 @@ from kgqa.answering.evidence.paths import (
     reasons,
     targets,
 )
-from kgqa.answering.ranking import ranked
 from kgqa.answering.retrieving import Retriever
 from kgqa.answering.ways.planning import follows, rows_to
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.facts_in_words import told_paths
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rereading import row_key
+from kgqa.models.collation.rereading import CandidateRow
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
 MOST_PATHS = 3
@@ -109,24 +108,12 @@ def reached_first(evidence: Evidence, reached: Sequence[Reached], best: Candidat
     return replace(evidence, paths=(*own, *others)[:MOST_PATHS])
 
 
-def attribute(
-    drafts: Drafts,
-    retriever: Retriever,
-    score: Score,
-    settings: ReadingSettings,
-    again: Callable[[Drafts], Drafts],
-) -> Drafts:
+def attribute(drafts: Drafts, retriever: Retriever, settings: ReadingSettings, score: Score) -> Drafts:
     """Each answer with its paths ordered by how much its log-odds fall without the fact of each that matters most."""
-    return tuple(_attributed(draft, retriever, score, settings, again) for draft in drafts)
+    return tuple(_attributed(draft, retriever, settings, score) for draft in drafts)
 
 
-def _attributed(
-    draft: Draft,
-    retriever: Retriever,
-    score: Score,
-    settings: ReadingSettings,
-    again: Callable[[Drafts], Drafts],
-) -> Draft:
+def _attributed(draft: Draft, retriever: Retriever, settings: ReadingSettings, score: Score) -> Draft:
     """Struck one by one are facts of the paths that it shows, and others that may carry it, in one batch of at most
     `MAX_CHARACTERS`; a question too long for two facts keeps its order."""
     question, evidence = draft.question, draft.evidence
@@ -136,7 +123,7 @@ def _attributed(
         return draft
     graph, best = evidence.subgraph, draft.candidates[0]
     tried = may_carry(best, evidence)[: min(TRIED, affordable)]
-    found = falls(draft, [[edge] for edge in tried], retriever, score, settings, again)
+    found = falls(draft, [[edge] for edge in tried], retriever, settings, score)
     changes = dict(zip(tried, found, strict=True))
     paths: dict[tuple[int, ...], EvidencePath] = {}
     """By what they join: some facts are stated in both directions."""
@@ -158,78 +145,40 @@ def falls(
     draft: Draft,
     struck: Sequence[Sequence[int]],
     retriever: Retriever,
-    score: Score,
     settings: ReadingSettings,
-    again: Callable[[Drafts], Drafts],
+    score: Score,
 ) -> list[float]:
     """How far the answer's log-odds fall without each of several sets of facts, rows of the evidence's edges.
 
-    A question about knowledge is retrieved anew without them, since facts also tell which concepts are relevant; one
-    with choices, or over facts that are followed, is not.
+    A choice, and the end of a way beside its first rival, are scored beside the facts that are left. A concept that was
+    found by all that was retrieved is scored among what is retrieved without them: facts also tell what is relevant.
     """
-    if not struck:
-        return []
     best, question, shown = draft.candidates[0], draft.question, draft.evidence.subgraph
     variants = [shown, *(without_edges(shown, edges) for edges in struck)]
-    if odds := _along_ways(draft, variants, retriever, score, settings):
-        before, *after = odds
-        return [before - value for value in after]
-    groups: list[tuple[Subgraph, ...]]
+    rival = next(
+        (c.concept for c in draft.candidates if c.concept in shown.nodes and c.text != best.text), None
+    )
+    followed = rival is not None and bool(settings.reread) and draft.is_open
+    followed = followed and all(follows(retriever.graph, variant) for variant in variants)
     if best.source is Source.CHOICE:
-        # Each choice is scored by itself, so that one other tells as much of the log-odds' change as all of them.
-        rival = [n for n, choice in enumerate(question.choices) if choice != best.text][:1]
-        question = replace(question, choices=(best.text, *(question.choices[n] for n in rival)))
-        groups = [(graph, *(draft.subgraphs[n] for n in rival)) for graph in variants]
+        chosen = replace(question, choices=(best.text,))
+        rows = [[CandidateRow(chosen, variant)] for variant in variants]
+    elif best.concept is None:
+        return [0.0] * len(struck)
+    elif followed:
+        rows = [rows_to(question, v, [best.concept, rival or ""], facts=0, followed=True) for v in variants]
     else:
         facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
-        groups = [(shown,), *(retriever.with_edits((), some).retrieve(question) for some in facts)]
-    read = again(tuple(Draft(question, group) for group in groups))
-    before, *after = [_log_odds(probability(ranked(one), best)) for one in read]
-    return [before - odds for odds in after]
+        graphs = [shown, *(retriever.with_edits((), some).retrieve(question)[0] for some in facts)]
+        rows = [[CandidateRow(question, graph, best.concept)] for graph in graphs]
+    scores = score([row for each in rows for row in each]).view(len(rows), -1)
+    before, *after = (scores[:, 0] - scores[:, 1:].sum(1)).tolist()
+    return [before - value for value in after]
 
 
 def _fact(graph: Subgraph, edge: int) -> Fact:
     head, _, tail = graph.edges[edge].tolist()
     return Fact(graph.triple(edge), (graph.labels[head], graph.labels[tail]))
-
-
-def _along_ways(
-    draft: Draft, variants: Sequence[Subgraph], retriever: Retriever, score: Score, settings: ReadingSettings
-) -> list[float]:
-    """Log-odds of the answer against its first rival by the ways to them, over each variant of the subgraph."""
-    best, graph = draft.candidates[0], retriever.graph
-    if (
-        best.source is not Source.KNOWLEDGE
-        or best.concept is None
-        or not draft.is_open
-        or not settings.reread
-    ):
-        return []
-    known = [c.concept for c in draft.candidates if c.concept is not None and c.text != best.text]
-    if not known or not all(follows(graph, variant) for variant in variants):
-        return []
-    names = [best.concept, known[0]]
-    pairs = [rows_to(draft.question, variant, names, settings.facts, True) for variant in variants]
-    if not all(pairs):
-        return []
-    keys = [tuple(map(row_key, pair)) for pair in pairs]
-    distinct = dict(zip(keys, pairs, strict=True))  # facts that stand beside neither concept change nothing
-    scores = score([row for pair in distinct.values() for row in pair]).view(-1, 2).softmax(-1)[:, 0].tolist()
-    odds = {key: _log_odds(value) for key, value in zip(distinct, scores, strict=True)}
-    return [odds[key] for key in keys]
-
-
-def probability(candidates: Sequence[Candidate], candidate: Candidate) -> float:
-    """The uncalibrated probability that a candidate has among some; 0 where it is none of them."""
-    for other in candidates:
-        if (other.text, other.source, other.concept) == (candidate.text, candidate.source, candidate.concept):
-            return other.score
-    return 0.0
-
-
-def _log_odds(probability: float) -> float:
-    p = min(max(probability, 1e-7), 1 - 1e-7)
-    return float(np.log(p / (1 - p)))
 
 
 def near_edges(answer: Answer, limit: int) -> list[int]:
@@ -242,3 +191,17 @@ def near_edges(answer: Answer, limit: int) -> list[int]:
     node = graph.nodes.index(best.concept) if best.concept in graph.nodes else -1
     touching = np.flatnonzero((graph.edges[:, ::2] == node).any(1)).tolist()
     return list(dict.fromkeys([*shown, *touching]))[:limit]
+
+
+def probability(candidates: Sequence[Candidate], candidate: Candidate) -> float:
+    """The uncalibrated probability that a candidate has among some; 0 where it is none of them."""
+    same = (candidate.text, candidate.source, candidate.concept)
+    return next(
+        (other.score for other in candidates if (other.text, other.source, other.concept) == same), 0.0
+    )
+
+
+def log_odds(probability: float) -> float:
+    """The logarithm of the odds of a probability, at most 16 away from even."""
+    p = min(max(probability, 1e-7), 1 - 1e-7)
+    return float(np.log(p / (1 - p)))

@@ -19,7 +19,7 @@ from kgqa.answering.ways.planning import (
     plan,
     reached_by,
 )
-from kgqa.models.collation.rereading import ChoiceRow, choice_rows
+from kgqa.models.collation.rereading import CandidateRow, choice_rows
 from kgqa.types import Candidate, KnowledgeGraph, Subgraph
 
 REACHED = 0.95
@@ -51,7 +51,7 @@ def _first(draft: Draft) -> dict[str, float]:
     return {c.concept: c.score for c in draft.scores.concepts if c.concept is not None}
 
 
-def _rows(draft: Draft, made: Plan) -> list[ChoiceRow]:
+def _rows(draft: Draft, made: Plan) -> list[CandidateRow]:
     chosen = [(made.ways[way], end) for way, end in made.chosen]
     return choice_rows(*as_choices_along(draft.question, draft.subgraph, chosen))
 

@@ -12,7 +12,7 @@ from kgqa.answering.draft import Draft, Drafts, Score
 from kgqa.answering.ways.planning import follows, rows_to
 from kgqa.graph.retrieval.question_types import asked as asked_relations
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.models.collation.rereading import CandidateRow
 from kgqa.types import Candidate, KnowledgeGraph, NodeRole, Subgraph
 
 LEAST_AGAIN = 0.1
@@ -67,7 +67,7 @@ def second_readings(
 ) -> dict[int, Tensor]:
     """For each draft with several likely concepts the log-probabilities (K,) of its first K, read one by one: of
     at most `settings.reread`, those that the first reading finds likely beside its best, and ends of added facts."""
-    rows: dict[int, list[ChoiceRow]] = {}
+    rows: dict[int, list[CandidateRow]] = {}
     for n, draft in drafts.items():
         concepts = draft.scores.concepts
         least = LEAST_AGAIN * concepts[0].score if concepts else 0.0

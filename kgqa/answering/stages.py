@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from kgqa.answering.computing import compute
 from kgqa.answering.deciding import Decision, decide
-from kgqa.answering.draft import Drafts
+from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import attribute, explain
 from kgqa.answering.following import follow
 from kgqa.answering.reading import read
@@ -19,68 +16,31 @@ from kgqa.answering.verifying import verify
 from kgqa.models.opening import LoadedReader
 
 
-class Stage(NamedTuple):
-    """A step from drafts to drafts: the fields of a draft that it needs, those that it fills or changes."""
-
-    name: str
-    requires: str
-    provides: str
-    run: Callable[[Drafts], Drafts]
-
-
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
     """Retrieve what the graph knows of it, read that with the passage, follow facts, read the best candidates again,
     verify yes, no and none, compute what is counted or compared, decide on one answer, explain it by what it rests on,
     and attribute it to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
-    again = partial(
-        reread, graph=graph, settings=settings, score=reader.score_many, weights=decision.second_opinion
-    )
-    reading = (
+    told = partial(retrieve, retriever=retriever, check_time=reader.check_time)
+    weights = decision.second_opinion
+    again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
+    deleted = partial(attribute, retriever=retriever, settings=settings, score=score)
+    all_stages = (
+        Stage("retrieve", "question", "subgraphs", told),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
-        *(
-            (
-                Stage("follow", "scores", "scores reached", partial(follow, graph=graph, score=score)),
-                Stage("reread", "scores reached", "scores", again),
-            )
-            if settings.reread
-            else ()
-        ),
+        Stage("follow", "scores", "scores reached", partial(follow, graph=graph, score=score)),
+        Stage("reread", "scores reached", "scores", again),
         Stage(
             "verify",
             "scores",
             "scores sentence",
             partial(verify, similarity=reader.similarity, spans=reader.spans),
         ),
-    )
-    return (
-        Stage(
-            "retrieve",
-            "question",
-            "subgraphs",
-            partial(retrieve, retriever=retriever, check_time=reader.check_time),
-        ),
-        *reading,
         Stage("compute", "scores sentence", "computed", partial(compute, graph=graph, score=score)),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),
-        Stage(
-            "attribute",
-            "candidates evidence",
-            "evidence",
-            partial(
-                attribute, retriever=retriever, score=score, settings=settings, again=partial(run, reading)
-            ),
-        ),
+        Stage("attribute", "candidates evidence", "evidence", deleted),
     )
-
-
-def run(stages: Sequence[Stage], drafts: Drafts) -> Drafts:
-    """Drafts after all stages, with the time that each took, shared out evenly where it does not say itself."""
-    for stage in stages:
-        begin, before = time.perf_counter(), drafts
-        drafts = stage.run(drafts)
-        spent = 1000 * (time.perf_counter() - begin) / len(drafts)
-        if drafts[0].timing_ms is before[0].timing_ms:
-            drafts = tuple(draft.spent(**{stage.name: spent}) for draft in drafts)
-    return drafts
+    left_out = set() if settings.reread else {"follow", "reread"}
+    left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
+    return tuple(stage for stage in all_stages if stage.name not in left_out)

@@ -77,7 +77,7 @@ def _scores(
         found += [draft.scores.gate for draft in drafts]
         if reader.settings.reread:
             known = {n: drafts[n] for n, example in enumerate(chunk) if example.source is Source.KNOWLEDGE}
-            second = second_readings(known, answerer.graph, reader.settings, reader.score_many)
+            second = second_readings(known, answerer.graph, reader.settings, reader.score)
             for n, again in second.items():
                 first = drafts[n].scores.concepts[: len(again)]
                 right = [i for i, c in enumerate(first) if exact_match(c.text, chunk[n].golds, normalise)]

@@ -16,9 +16,8 @@ from kgqa.assets import find_model
 from kgqa.batch import QABatch
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
-from kgqa.models.collation.rereading import ChoiceRow, row_key
+from kgqa.models.collation.rereading import CandidateRow, row_key
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
-from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
@@ -27,7 +26,9 @@ from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import Candidate, Example, InputError, Question, Subgraph
 
 ROWS_TOGETHER = (16, 512)
-"""Rows of choices read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
+"""Rows of candidates read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
+LEAST = 1e-7
+"""Probability of a concept below which it counts as that."""
 
 
 class Stopped(InputError):
@@ -110,27 +111,37 @@ class LoadedReader:
             scores: Scores = self.network(batch.to(device))
             return scores.to("cpu").float()
 
-    def score(self, rows: Sequence[ChoiceRow]) -> Tensor:
-        """Scores (R,) of rows with one choice each, read in one batch."""
-        collated = self.collate([row.question for row in rows], [[row.subgraph] for row in rows])
-        return of_choices(self.heads(collated.batch).choice, collated.batch)[:, 0]
+    def score(self, rows: Sequence[CandidateRow]) -> Tensor:
+        """Scores (R,) of rows with one candidate each: of a choice, or of a concept its log-odds among all of its row.
 
-    def score_many(self, rows: Sequence[ChoiceRow]) -> Tensor:
-        """Scores (R,) of rows with one choice each, of many questions.
-
-        A choice is scored without a look at the others, so rows are read together by their length: what they are padded
-        with is read too. Rows that are equal, as those of a question asked again without a fact that has nothing to do
-        with the choice, are read once.
+        A row is scored without a look at the others, so rows of many questions are read together by their length: what
+        they are padded with is read too. Rows that are equal, as those of a question asked again without a fact that
+        has nothing to do with the choice, are read once.
         """
         first: dict[tuple[object, ...], int] = {}
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
-        order = sorted(first.values(), key=lambda r: self.collator.length(*rows[r]))
+        order = sorted(first.values(), key=lambda r: self.collator.length(rows[r].question, rows[r].subgraph))
         together = ROWS_TOGETHER[str(self.network.device) != "cpu"]
         scores = torch.zeros(len(rows))
         for at in range(0, len(order), together):
             part = order[at : at + together]
-            scores[part] = self.score([rows[r] for r in part])
+            scores[part] = self._scores([rows[r] for r in part])
         return scores[stands_for]
+
+    def _scores(self, rows: Sequence[CandidateRow]) -> Tensor:
+        """The same of rows that are read in one batch; of several windows the best counts."""
+        collated = self.collate([row.question for row in rows], [[row.subgraph] for row in rows])
+        heads = self.heads(collated.batch)
+        best = torch.full((len(rows),), -torch.inf)
+        for place, row in enumerate(collated.rows):
+            concept, nodes = rows[row.question].concept, row.subgraph.nodes
+            score = heads.choice[place]
+            if concept:
+                share = heads.concept[row.first_node + 1 : row.first_node + 1 + len(nodes)].softmax(0)
+                found = share[nodes.index(concept)] if concept in nodes else torch.zeros(())
+                score = found.clamp(LEAST, 1 - LEAST).logit()
+            best[row.question] = torch.maximum(best[row.question], score)
+        return best
 
     def spans(self, questions: Sequence[Question], most: int) -> list[list[Candidate]]:
         """The best spans of questions about their passages, read without facts."""

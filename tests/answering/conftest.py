@@ -12,7 +12,7 @@ from kgqa.answering.draft import Draft, HeadScores
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.heads import GATED
 from kgqa.types import Answer, Candidate, KnowledgeGraph, Passage, Question, Source, Span
 
@@ -35,7 +35,7 @@ class Likes:
         self.graph = graph
         self.linker = Linker(graph)
 
-    def score(self, rows: Sequence[ChoiceRow]) -> torch.Tensor:
+    def score(self, rows: Sequence[CandidateRow]) -> torch.Tensor:
         scores = []
         for question, graph in rows:
             asked = {word[:4] for word in question.text.lower().split()}

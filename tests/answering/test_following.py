@@ -4,7 +4,7 @@ from ship import LABELS, said
 from kgqa.answering.draft import KNOWLEDGE, NONE, Draft, HeadScores, Reached
 from kgqa.answering.following import follow, reached_first
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.models.collation.rereading import CandidateRow
 from kgqa.types import Candidate, EvidencePath, Question, Source, Subgraph, Triple
 
 SHIPS = GraphStore.from_triples([Triple("a", "b", "c")], name="ships")
@@ -31,7 +31,7 @@ def draft(question: str, *named: str) -> Draft:
     )
 
 
-def score(rows: list[ChoiceRow]) -> torch.Tensor:
+def score(rows: list[CandidateRow]) -> torch.Tensor:
     return torch.tensor([5.0 if row.question.choices == ("Ada Moss",) else 0.0 for row in rows])
 
 

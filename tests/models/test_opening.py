@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.models.collation.rereading import ChoiceRow
+from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.opening import LoadedReader, Stopped, open_reader
 from kgqa.types import InputError, Question, Subgraph
 
@@ -15,14 +15,13 @@ def reader(model_folder: Path) -> LoadedReader:
     return open_reader(model_folder)
 
 
-def rows(digging: Subgraph, *choices: str) -> list[ChoiceRow]:
-    return [ChoiceRow(Question(WORDS, (choice,)), digging) for choice in choices]
+def rows(digging: Subgraph, *choices: str) -> list[CandidateRow]:
+    return [CandidateRow(Question(WORDS, (choice,)), digging) for choice in choices]
 
 
 def test_rows_are_scored_as_each_would_be_alone(reader: LoadedReader, digging: Subgraph) -> None:
     asked = rows(digging, "trowel", "excavator", "a shovel and a hole in the ground")
     scores = reader.score(asked)
-    assert torch.allclose(scores, reader.score_many(asked), atol=1e-4)
     assert torch.allclose(scores[1:2], reader.score(asked[1:2]), atol=1e-4)
 
 
@@ -32,7 +31,7 @@ def test_rows_that_are_equal_are_read_once(
     read: list[int] = []
     heads = reader.heads
     monkeypatch.setattr(reader, "heads", lambda batch: (read.append(batch.num_rows), heads(batch))[1])
-    first, other, again = reader.score_many(rows(digging, "trowel", "spade", "trowel")).tolist()
+    first, other, again = reader.score(rows(digging, "trowel", "spade", "trowel")).tolist()
     assert first == again != other and read == [2]
 
 

@@ -21,15 +21,15 @@ import torch
 from numpy.typing import NDArray
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.operations.asking import asked as operation_of
+from kgqa.answering.ways.features import WayFeatures, way_features
+from kgqa.answering.ways.planning import Plan, as_choices_along, lacking, margin_of, plan
+from kgqa.answering.ways.ways import ways
 from kgqa.assets import GRAPH_SUITE
 from kgqa.evaluation.graph_suite import Asked, is_right, load_suite
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.models.heads.choice import of_choices
-from kgqa.answering.operations.asking import asked as operation_of
-from kgqa.answering.ways.planning import Plan, as_choices_along, lacking, margin_of, plan
-from kgqa.answering.ways.features import WayFeatures, way_features
-from kgqa.answering.ways.ways import ways
 from kgqa.types import Example, Question, Relation, Subgraph, Triple
 
 LOOK = ("bakery", "films", "hospital", "orchestra", "railway", "software", "university")

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from kgqa.answering.ways.planning import plan
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.importing import import_graph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.answering.ways.planning import plan
 from kgqa.types import Question
 
 QUESTIONS = 100

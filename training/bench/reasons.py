@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ import numpy as np
 import torch
 
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.explaining import probability
 from kgqa.answering.evidence.paths import answer_nodes
-from TODO import influences, read_without
-from kgqa.answering.presentation.sentences import is_decided_by_facts, path_sentences
+from kgqa.answering.explaining import near_edges, probability
+from kgqa.answering.presentation.edits import edited_facts, strike
+from kgqa.answering.presentation.sentences import is_decided_by_facts, path_sentences, sentence
 from kgqa.types import Answer, Passage, Question, Source
 
 ELSEWHERE = 3
@@ -39,8 +40,15 @@ def elsewhere(answerer: Answerer, answer: Answer, seed: int) -> list[float]:
     apart = ~(np.isin(graph.edges[:, 0], nodes) | np.isin(graph.edges[:, 2], nodes))
     free = [edge for edge in np.flatnonzero(apart).tolist() if edge not in shown]
     drawn = np.random.default_rng(seed).permutation(free)[:ELSEWHERE].tolist()
-    best, before = answer.candidates[0], probability(answer, answer.candidates[0])
-    return [abs(before - probability(other, best)) for other in read_without(answerer, answer, drawn)]
+    return [abs(change) for change in changes(answerer, answer, drawn)]
+
+
+def changes(answerer: Answerer, answer: Answer, edges: Sequence[int]) -> list[float]:
+    """How far the answer's probability falls where each of some facts is struck and all is asked anew."""
+    best, graph = answer.candidates[0], answer.evidence.subgraph
+    struck = [answerer.with_edits(*edited_facts([strike(graph, edge)])) for edge in edges]
+    again = [other.answer_many([answer.question])[0] for other in struck]
+    return [best.score - probability(other.candidates, best) for other in again]
 
 
 def measure(answerer: Answerer, limit: int, every: int) -> tuple[list[dict[str, Any]], list[float]]:
@@ -56,8 +64,9 @@ def measure(answerer: Answerer, limit: int, every: int) -> tuple[list[dict[str, 
         paths = answer.evidence.paths
         if answer.source is not Source.KNOWLEDGE or not paths or answer.evidence.query:
             continue
-        found = influences(answerer, answer, 16)
-        most = found[0]
+        edges = near_edges(answer, 16)
+        found = sorted(zip(changes(answerer, answer, edges), edges, strict=True), reverse=True)
+        change, most = found[0]
         noise += elsewhere(answerer, answer, len(rows))
         rows.append(
             {
@@ -67,13 +76,13 @@ def measure(answerer: Answerer, limit: int, every: int) -> tuple[list[dict[str, 
                 "right": answer.text in line["answers"],
                 "path": path_sentences(answer.evidence, paths[0]),
                 "decided": is_decided_by_facts(answer),
-                "most": most.sentence,
-                "change": most.change,
-                "against": min(item.change for item in found),
-                "first": most.edge in paths[0].steps,
-                "shown": any(most.edge in path.steps for path in paths),
+                "most": sentence(answer.evidence.subgraph, most),
+                "change": change,
+                "against": found[-1][0],
+                "first": most in paths[0].steps,
+                "shown": any(most in path.steps for path in paths),
                 "seconds": spent,
-                "explain": answer.timing_ms["explain"],
+                "attribute": answer.timing_ms["attribute"],
             }
         )
         if len(rows) == limit:

@@ -20,12 +20,12 @@ from kept import read_or_kept
 from numpy.typing import NDArray
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.inference.silence import NONE_BEFORE, WEIGHTS, found_of
 from kgqa.evaluation.calibration import fit_logistic
 from kgqa.metrics import f1
 from kgqa.models.heads import GATED
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example, Source
-from kgqa.answering.inference.silence import NONE_BEFORE, WEIGHTS, found_of
 
 DRAWN = {"training/data/reading_train_*.jsonl": 700, "squad2-unanswerable": 300, "squad1-train": 300}
 DEVELOPMENT = {

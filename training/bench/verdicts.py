@@ -18,11 +18,11 @@ from kept import read_or_kept
 from numpy.typing import NDArray
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.inference.verdicts import WEIGHTS, YES_BEFORE, verified
 from kgqa.evaluation.calibration import fit_logistic
 from kgqa.metrics import expected_calibration_error
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example
-from kgqa.answering.inference.verdicts import WEIGHTS, YES_BEFORE, verified
 
 TRAINING = tuple(f"training/data/reading_yesno_{letter}.jsonl" for letter in "abcd")
 SEARCHED, SEARCHES = "boolq-dev", 150

@@ -31,7 +31,7 @@ from kgqa.graph.retrieval.names import SMALL
 from kgqa.language.overlap import overlap
 from kgqa.language.relations import is_by, is_kind, is_oblique
 from kgqa.metrics import accepts
-from kgqa.models.collation.rereading import ChoiceRow, as_choices, choice_rows, part_of, shortened
+from kgqa.models.collation.rereading import CandidateRow, as_choices, choice_rows, part_of, shortened
 from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question, Relation, Subgraph
 
 MOST_READ = 10
@@ -257,7 +257,7 @@ def as_choices_to(
 
 def rows_to(
     question: Question, subgraph: Subgraph, names: Sequence[str], facts: int, followed: bool
-) -> list[ChoiceRow]:
+) -> list[CandidateRow]:
     """Concepts as rows that can be compared: each with the facts of the way to it where facts are followed, elsewhere
     with those of its best paths; none where a concept is not in the subgraph."""
     at = {name: node for node, name in enumerate(subgraph.nodes)}

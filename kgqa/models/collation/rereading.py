@@ -24,17 +24,18 @@ LONGEST = 480
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
 
 
-class ChoiceRow(NamedTuple):
-    """A question with one choice, and the facts that are read beside it."""
+class CandidateRow(NamedTuple):
+    """A question beside a subgraph, and the candidate that is scored: its only choice, else a concept by its name."""
 
     question: Question
     subgraph: Subgraph
+    concept: str = ""
 
 
-def choice_rows(question: Question, subgraphs: Sequence[Subgraph]) -> list[ChoiceRow]:
+def choice_rows(question: Question, subgraphs: Sequence[Subgraph]) -> list[CandidateRow]:
     """A row for each choice of a question; `subgraphs` are those of its choices."""
     return [
-        ChoiceRow(replace(question, choices=(choice,)), graph)
+        CandidateRow(replace(question, choices=(choice,)), graph)
         for choice, graph in zip(question.choices, subgraphs, strict=True)
     ]
 
@@ -123,14 +124,14 @@ def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: 
     )
 
 
-def row_key(row: ChoiceRow) -> tuple[object, ...]:
+def row_key(row: CandidateRow) -> tuple[object, ...]:
     """Equal for rows that are read alike: the same text and facts, and concepts as relevant to a hundredth.
 
     Where a fact is struck out, most candidates stand beside the facts they stood beside before, with a relevance that
     differs in its third place.
     """
-    question, subgraph = row
-    texts = (question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)
+    question, subgraph, concept = row
+    texts = (concept, question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)
     facts = (subgraph.edges.tobytes(), subgraph.weights.tobytes(), subgraph.roles.tobytes(), subgraph.links)
     return (*texts, *facts, (100 * subgraph.scores).round().tobytes())
 
