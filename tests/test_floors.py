@@ -47,6 +47,7 @@ SUB_ROOMS = {
     },
     "models": {
         "devices": 0,
+        "stopping": 0,
         "segments": 0,
         "packing": 0,
         "vectors": 0,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from kgqa.answering.deciding import Decision
-from kgqa.answering.draft import Draft, Stage, run
+from kgqa.answering.draft import Draft, Drafts, Stage
 from kgqa.answering.explaining import falls, log_odds, near_edges, probability
 from kgqa.answering.presentation.edits import Edit, edited_facts, strike
 from kgqa.answering.presentation.sentences import Influence, sentence
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from kgqa.korean.answering import KoreanOver
 
 
+Listing = Callable[[Retriever, LoadedReader, Decision], Sequence[Stage]]
+
+
 class Answerer:
     """A reader over a graph: it holds the parts, and runs the stages over them.
 
@@ -37,6 +41,7 @@ class Answerer:
         retriever: what finds the subgraphs that are read.
         decision: what the candidates of an answer are weighed by.
         language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
+        listing: makes the list of stages; one of your own may add some, or leave some out.
     """
 
     def __init__(
@@ -45,9 +50,10 @@ class Answerer:
         retriever: Retriever,
         decision: Decision = Decision(),
         language: str = "auto",
+        listing: Listing = stages,
     ) -> None:
         self.reader, self.retriever, self.decision = reader, retriever, decision
-        self.language = language
+        self.language, self.listing = language, listing
         self._korean: KoreanOver | None = None
 
     @classmethod
@@ -93,13 +99,13 @@ class Answerer:
         return self.retriever.ablate(subgraph)
 
     @property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> Sequence[Stage]:
         """What is done with a question, in order."""
-        return stages(self.retriever, self.reader, self.decision)
+        return self.listing(self.retriever, self.reader, self.decision)
 
     def with_graph(self, graph: KnowledgeGraph) -> Answerer:
         """The same reader over another graph; nothing is trained or copied."""
-        return Answerer(self.reader, self.retriever.over(graph), self.decision, self.language)
+        return self._with(self.retriever.over(graph))
 
     def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Answerer:
         """The same over its graph with some facts and without others.
@@ -107,20 +113,23 @@ class Answerer:
         Raises:
             InputError: an added fact has a relation that a graph on the network has not shown.
         """
-        other = Answerer(self.reader, self.retriever.with_edits(added, struck), self.decision, self.language)
+        other = self._with(self.retriever.with_edits(added, struck))
         other._korean = None if added else self._korean
         return other
 
     def with_ablation(self, ablate: Ablation) -> Answerer:
         """The same, shown subgraphs from which something is taken away."""
-        return Answerer(self.reader, self.retriever.with_ablation(ablate), self.decision, self.language)
+        return self._with(self.retriever.with_ablation(ablate))
+
+    def _with(self, retriever: Retriever) -> Answerer:
+        return Answerer(self.reader, retriever, self.decision, self.language, self.listing)
 
     def until(self, stop: Callable[[], bool]) -> AbstractContextManager[None]:
         """What this thread asks within ends with `Stopped` soon after `stop()` has become true.
 
         It is asked between stages and before every layer of the encoder: for deadlines, and for callers who leave.
         """
-        return self.reader.until(stop)
+        return self.reader.stopping.until(stop)
 
     def shown(self, answer: Answer) -> Answer:
         """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
@@ -242,3 +251,14 @@ class Answerer:
             return answer
         korean = self._over_korean()
         return korean.answer(answer, korean.gloss(question))
+
+
+def run(stages: Sequence[Stage], drafts: Drafts) -> Drafts:
+    """Drafts after all stages, with the time that each took, shared out evenly where it does not say itself."""
+    for stage in stages:
+        begin, before = time.perf_counter(), drafts
+        drafts = stage.run(drafts)
+        spent = 1000 * (time.perf_counter() - begin) / len(drafts)
+        if drafts[0].timing_ms is before[0].timing_ms:
+            drafts = tuple(draft.spent(**{stage.name: spent}) for draft in drafts)
+    return drafts

@@ -33,7 +33,9 @@ class Decision:
             calibration = {k: (float(v[0]), float(v[1])) for k, v in card.get("calibration", {}).items()}
             first, second = (float(weight) for weight in card.get("second_opinion", (0.5, 1.0)))
         except (AttributeError, IndexError, TypeError, ValueError) as error:
-            raise InputError(f"not a reader's card ({error}); copy the checkpoint again") from None
+            raise InputError(
+                f"the reader's card: what was fitted is written in another form ({error}); copy the checkpoint again"
+            ) from None
         return cls(calibration, (first, second))
 
     def confidence(self, candidate: Candidate) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -148,14 +147,3 @@ class Stage(NamedTuple):
     requires: str
     provides: str
     run: Callable[[Drafts], Drafts]
-
-
-def run(stages: Sequence[Stage], drafts: Drafts) -> Drafts:
-    """Drafts after all stages, with the time that each took, shared out evenly where it does not say itself."""
-    for stage in stages:
-        begin, before = time.perf_counter(), drafts
-        drafts = stage.run(drafts)
-        spent = 1000 * (time.perf_counter() - begin) / len(drafts)
-        if drafts[0].timing_ms is before[0].timing_ms:
-            drafts = tuple(draft.spent(**{stage.name: spent}) for draft in drafts)
-    return drafts

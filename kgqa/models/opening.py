@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,17 @@ from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.collation.rereading import CandidateRow, row_key
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.reader import Reader, Scores, load_reader
+from kgqa.models.stopping import Stopping
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
 from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.types import Candidate, Example, InputError, Question, Subgraph
+from kgqa.types import Example, Question, Subgraph
 
 ROWS_TOGETHER = (16, 512)
 """Rows of candidates read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
 LEAST = 1e-7
 """Probability of a concept below which it counts as that."""
-
-
-class Stopped(InputError):
-    """A question was given up: it took too long, or whoever asked has left."""
 
 
 class LoadedReader:
@@ -69,28 +66,7 @@ class LoadedReader:
         self.collator = Collator(tokenizer, self.settings, entities=entities, words=words)
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._walking = threading.Lock()
-        self._limits = threading.local()
-        for layer in reader.stepper.layers:
-            layer.register_forward_pre_hook(lambda *_: self.check_time())
-
-    @contextmanager
-    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
-        """What this thread reads within ends with `Stopped` soon after `stop()` has become true.
-
-        It is asked before every layer of the encoder, and whenever `check_time` is called.
-        """
-        before = getattr(self._limits, "stop", None)
-        self._limits.stop = stop
-        try:
-            yield
-        finally:
-            self._limits.stop = before
-
-    def check_time(self) -> None:
-        """Raise `Stopped` where this thread's time is up."""
-        stop = getattr(self._limits, "stop", None)
-        if stop is not None and stop():
-            raise Stopped("the question took too long; ask about a shorter passage, or with fewer choices")
+        self.stopping = Stopping(reader.stepper.layers)
 
     def collate(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> Collated:
         """Questions with their subgraphs, one a choice or one, as a batch.
@@ -142,11 +118,6 @@ class LoadedReader:
                 score = found.clamp(LEAST, 1 - LEAST).logit()
             best[row.question] = torch.maximum(best[row.question], score)
         return best
-
-    def spans(self, questions: Sequence[Question], most: int) -> list[list[Candidate]]:
-        """The best spans of questions about their passages, read without facts."""
-        collated = self.collate(questions, [[Subgraph()]] * len(questions))
-        return self.network.span.decode(self.heads(collated.batch).span, collated, most)
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of what the embedding says of two words: those that are used alike are near each other."""

@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse
 from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.answering.presentation.edits import Edit, add
 from kgqa.graph.concepts import check_relation, ways_to_say
-from kgqa.models.opening import Stopped
+from kgqa.models.stopping import Stopped
 from kgqa.serving.batching import Batcher, Busy
 from kgqa.serving.guarding import LOG, Guard, Limits
 from kgqa.serving.problems import REMEDIES, of_input, of_validation, problem

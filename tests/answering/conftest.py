@@ -37,9 +37,9 @@ class Likes:
 
     def score(self, rows: Sequence[CandidateRow]) -> torch.Tensor:
         scores = []
-        for question, graph in rows:
-            asked = {word[:4] for word in question.text.lower().split()}
-            labels = [word for r in graph.relations for word in r.label.split() if len(word) > 2]
+        for row in rows:
+            asked = {word[:4] for word in row.question.text.lower().split()}
+            labels = [word for r in row.subgraph.relations for word in r.label.split() if len(word) > 2]
             scores.append(0.1 + sum(word[:4] in asked for word in labels))
         return torch.tensor(scores).log()
 

@@ -8,8 +8,8 @@ import torch
 from kgqa.answering.answerer import Answerer
 from kgqa.answering.evidence.paths import answer_paths
 from kgqa.batch import Movable
-from kgqa.models.opening import Stopped
 from kgqa.models.reader import Reader
+from kgqa.models.stopping import Stopped
 from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Source, Subgraph
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")

@@ -38,5 +38,5 @@ def test_confidence_is_as_the_card_says() -> None:
     decision = Decision.of_card({"calibration": {"knowledge": [1.0, -1.0]}, "second_opinion": [0.3, 0.7]})
     assert decision.confidence(SPADE) < 0.9 and decision.second_opinion == (0.3, 0.7)
     assert Decision.of_card({}).confidence(SPADE) == pytest.approx(0.9)
-    with pytest.raises(InputError, match="not a reader's card"):
+    with pytest.raises(InputError, match="the reader's card"):
         Decision.of_card({"calibration": ["knowledge"]})

@@ -1,12 +1,29 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+import pytest
 import torch
 
-from kgqa.answering.draft import Reached, ReadRow
-from kgqa.answering.explaining import deciding_rows, evidence_of, reached_first
+from kgqa.answering.draft import Draft, Reached, ReadRow, Score
+from kgqa.answering.explaining import (
+    attribute,
+    deciding_rows,
+    evidence_of,
+    falls,
+    log_odds,
+    near_edges,
+    probability,
+    reached_first,
+)
+from kgqa.answering.retrieving import Retriever
 from kgqa.batch import Fused
+from kgqa.graph.overlay import Fact
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.collation.rows import Row
-from kgqa.types import Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Passage, Question, Source, Subgraph, Triple
 
 NOTHING = torch.zeros(0)
 FUSED = Fused(NOTHING, NOTHING, NOTHING, NOTHING)
@@ -45,3 +62,105 @@ def test_the_way_by_which_an_answer_was_found_is_shown_first(digging) -> None:
     evidence = Evidence(paths=(other, own), subgraph=digging)
     assert reached_first(evidence, [Reached(2, 3.0, own)], best).paths == (own, other)
     assert reached_first(evidence, [Reached(1, 3.0, own)], best).paths == (other, own)
+
+
+TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
+ONCE, AGAIN = ReadingSettings(), ReadingSettings(reread=4)
+
+
+class Given(Retriever):
+    """Retrieves the subgraph it was given, without what is struck."""
+
+    def __init__(self, subgraph: Subgraph, name: str = "everyday") -> None:
+        super().__init__(GraphStore.from_triples([Triple("a", "b", "c")], name=name))
+        self.subgraph = subgraph
+
+    def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Retriever:
+        gone = {fact.triple for fact in struck}
+        kept = [edge for edge in range(len(self.subgraph.edges)) if self.subgraph.triple(edge) not in gone]
+        edges, weights = self.subgraph.edges[kept], self.subgraph.weights[kept]
+        return Given(replace(self.subgraph, edges=edges, weights=weights))
+
+    def retrieve(self, question: Question, linker: object = None) -> tuple[Subgraph, ...]:
+        return (self.subgraph,)
+
+
+def weighing(matters: dict[tuple[int, int, int], float], seen: list[CandidateRow] | None = None) -> Score:
+    """Scores a row by the facts it has of some that matter."""
+
+    def score(rows: Sequence[CandidateRow]) -> torch.Tensor:
+        if seen is not None:
+            seen.extend(rows)
+        worth = [sum(matters.get(tuple(edge), 0.0) for edge in row.subgraph.edges.tolist()) for row in rows]
+        return torch.tensor(worth)
+
+    return score
+
+
+@pytest.fixture
+def garden(digging: Subgraph) -> Subgraph:
+    """The digging subgraph with a second way to the trowel and two facts elsewhere."""
+    more = np.array([[2, 0, 1], [3, 0, 1], [4, 0, 0]], dtype=np.int32)
+    return replace(
+        digging,
+        edges=np.concatenate([digging.edges, more]),
+        weights=np.append(digging.weights, [1.0, 1.0, 1.0]).astype(np.float32),
+    )
+
+
+def draft(graph: Subgraph, best: Candidate, *others: Candidate, question: Question | None = None) -> Draft:
+    evidence = Evidence(paths=(EvidencePath((3,), (False,), 1.0),), subgraph=graph)
+    asked = question or Question("what did i dig with")
+    return Draft(asked, (graph,), candidates=(best, *others), best=best, evidence=evidence)
+
+
+def test_paths_are_ordered_by_what_their_deletion_changes(garden: Subgraph) -> None:
+    score = weighing({(2, 0, 0): 2.0, (2, 0, 1): 0.4})
+    (found,) = attribute((draft(garden, TROWEL),), Given(garden), ONCE, score)
+    assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
+    assert found.evidence.influence == pytest.approx(2.0)
+    long = draft(garden, TROWEL, question=Question("what", passage=Passage("dig " * 10_000)))
+    assert attribute((long,), Given(garden), ONCE, score) == (long,)
+    computed = replace(long, question=Question("what"), evidence=replace(long.evidence, query="ASK {}"))
+    assert attribute((computed,), Given(garden), ONCE, score) == (computed,)
+
+
+def test_a_concept_is_scored_among_what_is_retrieved_without_the_fact(garden: Subgraph) -> None:
+    seen: list[CandidateRow] = []
+    found = falls(draft(garden, TROWEL), [[0], [3]], Given(garden), ONCE, weighing({(2, 0, 0): 1.5}, seen))
+    assert found == [1.5, 0.0]
+    assert [(row.concept, row.question.choices, len(row.subgraph.edges)) for row in seen] == [
+        ("ev:trowel", (), 6),
+        ("ev:trowel", (), 5),
+        ("ev:trowel", (), 5),
+    ]
+
+
+def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) -> None:
+    seen: list[CandidateRow] = []
+    chosen = Candidate("b", Source.CHOICE, 0.5)
+    asked = draft(digging, chosen, question=Question("what", ("a", "b", "b")))
+    assert falls(asked, [[0], [0, 1]], Given(digging), ONCE, weighing({}, seen)) == [0.0, 0.0]
+    assert [(row.question.choices, len(row.subgraph.edges)) for row in seen] == [
+        (("b",), 3),
+        (("b",), 2),
+        (("b",), 1),
+    ]
+
+
+def test_the_end_of_a_way_is_scored_beside_its_first_rival(digging: Subgraph) -> None:
+    seen: list[CandidateRow] = []
+    rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
+    falls(draft(digging, TROWEL, rival), [[0]], Given(digging, "tools"), AGAIN, weighing({}, seen))
+    assert [row.question.choices for row in seen] == [("trowel",), ("excavator",)] * 2
+
+
+def test_facts_near_an_answer(garden: Subgraph) -> None:
+    evidence = Evidence(paths=(EvidencePath((4,), (True,), 1.0),), subgraph=garden)
+    answer = Answer(Question("q"), "trowel", Source.KNOWLEDGE, 0.5, (TROWEL,), evidence)
+    assert near_edges(answer, 9) == [4, 0, 3] and near_edges(answer, 2) == [4, 0]
+    assert near_edges(replace(answer, source=Source.PASSAGE), 9) == []
+    assert (
+        probability([TROWEL], TROWEL) == 0.5 and probability([TROWEL], replace(TROWEL, text="spade")) == 0.0
+    )
+    assert log_odds(0.5) == 0.0 and log_odds(0.0) < -16 and log_odds(1.0) > 16

@@ -20,7 +20,7 @@ def reader(model_folder: Path) -> LoadedReader:
 
 def verified(reader: LoadedReader, question: Question, gate: list[float], *spans: Candidate) -> Draft:
     scores = HeadScores(torch.tensor(gate), spans=spans, span_margin=-10.0)
-    return verify((Draft(question, (Subgraph(),), scores),), reader.similarity, reader.spans)[0]
+    return verify((Draft(question, (Subgraph(),), scores),), reader.similarity)[0]
 
 
 def test_yes_and_no_share_what_the_gate_gives_them(reader: LoadedReader) -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from kgqa.models.collation.rereading import CandidateRow
-from kgqa.models.opening import LoadedReader, Stopped, open_reader
+from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.types import InputError, Question, Subgraph
 
 WORDS = "What did I dig with?"
@@ -38,12 +38,6 @@ def test_rows_that_are_equal_are_read_once(
 def test_words_of_one_token_are_most_similar_to_themselves(reader: LoadedReader) -> None:
     assert reader.similarity("trowel", "trowel") == pytest.approx(1.0)
     assert reader.similarity("trowel", "bee") < 0.99
-
-
-def test_a_reading_ends_soon_after_its_time(reader: LoadedReader, digging: Subgraph) -> None:
-    with pytest.raises(Stopped), reader.until(lambda: True):
-        reader.score(rows(digging, "trowel"))
-    assert len(reader.score(rows(digging, "trowel"))) == 1
 
 
 def test_a_folder_without_a_reader_and_a_device_that_is_not_here(tmp_path: Path, model_folder: Path) -> None:

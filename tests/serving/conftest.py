@@ -13,7 +13,7 @@ from kgqa.answering.presentation.edits import Edit
 from kgqa.answering.presentation.sentences import Influence
 from kgqa.checking import check_question
 from kgqa.graph.storage.store import GraphStore
-from kgqa.models.opening import Stopped
+from kgqa.models.stopping import Stopped
 from kgqa.types import Answer, Candidate, Question, Source, Triple
 
 

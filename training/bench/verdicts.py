@@ -1,4 +1,4 @@
-"""Fit the constants of yes and no from the passage (`kgqa/verifying/verdicts.py`) to a reader, and check them.
+"""Fit the constants of yes and no about a passage (`kgqa/answering/inference/verdicts.py`) to a reader, and check.
 
 Run `python training/bench/verdicts.py [--keep FILE]`: what speaks for yes or no is read of every question of
 `training/data/reading_yesno_*.jsonl` that has a verdict and of 150 of BoolQ's questions, all trained on by readers
@@ -75,13 +75,12 @@ def read_all(answerer: Answerer) -> dict[str, list[Read]]:
     return found
 
 
-def read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> list[Read]:
+def read(answerer: Answerer, examples: Sequence[Example]) -> list[Read]:
     rows = []
-    for at in range(0, len(examples), batch):
-        questions = [example.question for example in examples[at : at + batch]]
-        graphs = [answerer.retrieve(question)[0] for question in questions]
-        for example, one in zip(examples[at:], verified(answerer, questions, graphs), strict=False):
-            rows.append(Read(example.question.passage_text, tuple(one.signs), bool(example.verdict)))
+    for example in examples:
+        (subgraph,) = answerer.retrieve(example.question)
+        found = verified(example.question, subgraph, answerer.reader.similarity)
+        rows.append(Read(example.question.passage_text, tuple(found.signs), bool(example.verdict)))
     return rows
 
 
