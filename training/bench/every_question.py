@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kgqa.answerer import Answerer
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER, ROOT
 from kgqa.checking import check_question
-from kgqa.explain import answer_lines
+from kgqa.answering.presentation.answer_json import json_lines
 from kgqa.text.datasets.loading import DATASETS, load_dataset
 from kgqa.types import InputError, Question
 
@@ -83,7 +83,7 @@ def raised_by(answerer: Answerer, questions: Sequence[Question]) -> str:
     try:
         for question in questions:
             check_question(question)
-        answer_lines(answerer, questions)
+        json_lines(map(answerer.shown, answerer.answer_many(questions)))
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:300]
     return ""

@@ -1,4 +1,4 @@
-"""Fit the constants of following facts (`kgqa/operations/following.py`) to a reader's weights, and check them.
+"""Fit the constants of following facts (`kgqa/answering/ways/planning.py`) to a reader's weights, and check them.
 
 Run `python training/bench/following.py [--keep FILE]`: every question of `tests/graphs` that is no exact operation is
 read twice, as its graph is and with the facts struck that lead to its answers, so that nothing in the graph answers it
@@ -21,16 +21,18 @@ import torch
 from numpy.typing import NDArray
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.draft import Draft
 from kgqa.answering.operations.asking import asked as operation_of
+from kgqa.answering.reading import read as first_reading
 from kgqa.answering.ways.features import WayFeatures, way_features
 from kgqa.answering.ways.planning import Plan, as_choices_along, lacking, margin_of, plan
 from kgqa.answering.ways.ways import ways
 from kgqa.assets import GRAPH_SUITE
 from kgqa.evaluation.graph_suite import Asked, is_right, load_suite
 from kgqa.graph.opening import open_graph
-from kgqa.graph.overlay import Fact, OverlayGraph
-from kgqa.models.heads.choice import of_choices
-from kgqa.types import Example, Question, Relation, Subgraph, Triple
+from kgqa.graph.overlay import Fact
+from kgqa.models.collation.rereading import choice_rows
+from kgqa.types import Question, Relation, Subgraph, Triple
 
 LOOK = ("bakery", "films", "hospital", "orchestra", "railway", "software", "university")
 READ = 16
@@ -223,8 +225,7 @@ def read_all(folder: Path, model: str) -> Iterator[Row]:
         yield row
         struck = list(leading_to(row.subgraph, made, asked.answers))
         if struck:
-            without = answerer.with_graph(OverlayGraph(answerer.graph, (), struck))
-            without.linker.nearest = answerer.linker.nearest
+            without = answerer.with_edits((), struck)
             yield read_one(without, asked, ())[0]
 
 
@@ -244,23 +245,20 @@ def leading_to(subgraph: Subgraph, made: Plan, answers: Sequence[str]) -> Iterat
 def read_one(answerer: Answerer, asked: Asked, answers: tuple[str, ...]) -> tuple[Row, Plan]:
     question = answerer.read_as(asked.question)
     subgraphs = answerer.retrieve(asked.question)
-    collated = answerer.collator([Example(question)], [subgraphs])
-    scores = answerer.score(collated.batch)
-    concepts = answerer.reader.concept.decode(scores.concept, collated, answerer.reading.max_nodes)[0]
+    scores = first_reading((Draft(question, tuple(subgraphs)),), answerer.reader)[0].scores
+    concepts = scores.concepts
     first = {c.concept: c.score for c in concepts if c.concept is not None}
     known = tuple(answerer.graph.relations)
     made = plan(question.text, subgraphs[0], first, known, READ)
     read: list[float] = []
     if made.chosen:
         chosen = [(made.ways[way], end) for way, end in made.chosen]
-        choosing, graphs = as_choices_along(question, subgraphs[0], chosen)
-        collated = answerer.collator([Example(choosing)], [graphs])
-        read = of_choices(answerer.score(collated.batch).choice, collated.batch)[0].tolist()
+        read = answerer.reader.score(choice_rows(*as_choices_along(question, subgraphs[0], chosen))).tolist()
     by_way = {
         (made.ways[way].source, made.ways[way].steps): score
         for (way, _), score in zip(made.chosen, read, strict=True)
     }
-    return Row(asked, answers, question, subgraphs[0], scores.gate[0].tolist(), first, by_way, known), made
+    return Row(asked, answers, question, subgraphs[0], scores.gate.tolist(), first, by_way, known), made
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fit the constants of "none" about a passage (`kgqa/verifying/silence.py`) to a reader, and check them.
+"""Fit the constants of "none" about a passage (`kgqa/answering/inference/silence.py`) to a reader, and check them.
 
 Run `python training/bench/silence.py [--keep FILE]`, with `KGQA_DATA`: 700 questions drawn of
 `training/data/reading_train_*.jsonl` and 300 unanswerable ones of SQuAD 2.0 beside 300 of SQuAD 1.1, all training
@@ -20,7 +20,9 @@ from kept import read_or_kept
 from numpy.typing import NDArray
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.draft import Draft
 from kgqa.answering.inference.silence import NONE_BEFORE, WEIGHTS, found_of
+from kgqa.answering.reading import read as first_reading
 from kgqa.evaluation.calibration import fit_logistic
 from kgqa.metrics import f1
 from kgqa.models.heads import GATED
@@ -77,21 +79,20 @@ def read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> It
     span = GATED.index(Source.PASSAGE)
     for at in range(0, len(examples), batch):
         chunk = examples[at : at + batch]
-        graphs = [answerer.retrieve(example.question) for example in chunk]
-        collated = answerer.collator([Example(example.question) for example in chunk], graphs)
-        scores = answerer.score(collated.batch)
-        spans = answerer.reader.span.decode(scores.span, collated)
-        margins = answerer.reader.span.margin(scores.span, collated.batch).tolist()
-        answers = scores.gate.clone()
+        drafts = tuple(
+            Draft(example.question, tuple(answerer.retrieve(example.question))) for example in chunk
+        )
+        scores = [draft.scores for draft in first_reading(drafts, answerer.reader)]
+        answers = torch.stack([one.gate for one in scores])
         answers[:, none] = -torch.inf
         yield [
             Read(
-                tuple(found_of(example.question, spans[n][0], scores.gate[n], margins[n])),
+                tuple(found_of(example.question, scores[n].spans[0], scores[n].gate, scores[n].span_margin)),
                 example.source is Source.NONE,
-                f1(spans[n][0].text, example.golds) if example.golds else 0.0,
+                f1(scores[n].spans[0].text, example.golds) if example.golds else 0.0,
             )
             for n, example in enumerate(chunk)
-            if spans[n] and int(answers[n].argmax()) == span and example.verdict is None
+            if scores[n].spans and int(answers[n].argmax()) == span and example.verdict is None
         ]
 
 

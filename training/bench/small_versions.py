@@ -47,12 +47,12 @@ class Timed:
 
 def measure(answerer: Answerer, examples: list[Example], context: Callable[[], Any]) -> list[str]:
     """A row of the table."""
-    whole = answerer.reader
-    answerer.reader = timed = Timed(whole, context)  # type: ignore[assignment]
+    whole = answerer.reader.network
+    answerer.reader.network = timed = Timed(whole, context)  # type: ignore[assignment]
     begin = time.process_time()
     figures = evaluate(answerer.answer_many, examples)
     spent = time.process_time() - begin
-    answerer.reader = whole
+    answerer.reader.network = whole
     names = ("exact_match", "source_accuracy", "hits@1")
     return [
         *(f"{100 * figures[name]:.1f}" for name in names),
@@ -77,15 +77,17 @@ def main() -> None:
     print("| version | exact match | right source | hits@1 | network ms | answer ms |")
     print("|---|---|---|---|---|---|")
     answerer = Answerer.load(chosen.model)
-    most = answerer.max_nodes
+    settings = answerer.retriever.settings
+    most = settings.max_nodes
     print(f"| fp32, {most} concepts |", " | ".join(measure(answerer, examples, contextlib.nullcontext)), "|")
     print(f"| bf16, {most} concepts |", " | ".join(measure(answerer, examples, half)), "|")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         linear = {torch.nn.Linear}
-        answerer.reader = torch.ao.quantization.quantize_dynamic(answerer.reader, linear, dtype=torch.qint8)
+        network = torch.ao.quantization.quantize_dynamic(answerer.reader.network, linear, dtype=torch.qint8)
+        answerer.reader.network = network
         for count in (most, most // 2, most // 3):
-            answerer.max_nodes = count
+            answerer.retriever.settings = settings.model_copy(update={"max_nodes": count})
             row = measure(answerer, examples, contextlib.nullcontext)
             print(f"| int8, {count} concepts |", " | ".join(row), "|")
 
