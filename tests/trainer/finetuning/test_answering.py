@@ -68,7 +68,7 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     with pytest.raises(InputError, match="questions="):
         train_reader(worded, tmp_path / "told")
     told = Answerer.load(str(tmp_path / "told" / "export"), str(tools_file))
-    assert told.reader.settings.word_size == told.collator.words.size == 8
+    assert told.reader.network.settings.word_size == told.reader.collator.words.size == 8
     assert told.answer(Question("What did I dig with?")).model == "toy"
 
 
