@@ -16,7 +16,7 @@ from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reo
 from apps.resources import answerer, caution, complain, language, say
 from apps.views import what_if, why
 from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.sentences import is_common, is_guess, worth_showing
+from kgqa.answering.presentation.sentences import is_common, is_guess, likely_runners_up
 from kgqa.assets import feedback_file
 from kgqa.checking import MAX_QUESTION_CHARACTERS
 from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source
@@ -209,7 +209,7 @@ def read_link() -> None:
 
 def show(answer: Answer) -> None:
     """The answer, where it came from, how sure it is, the text it was read in, and the runners-up."""
-    others = worth_showing(answer)[:5]
+    others = likely_runners_up(answer)[:5]
     headline(answer)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -231,7 +231,7 @@ def show(answer: Answer) -> None:
 
 def headline(answer: Answer) -> None:
     """The answer in large, or that it is not known, with the best guess."""
-    perhaps = answer.text or next((c.text for c in worth_showing(answer)), "")
+    perhaps = answer.text or next((c.text for c in likely_runners_up(answer)), "")
     own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
     source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
     said, notes = spoken(answer.text) if answer.text else say("no_answer"), [source]

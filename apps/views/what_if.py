@@ -9,7 +9,7 @@ from apps.markup import QUIET, escaped, listed, plain
 from apps.resources import answerer, caution, complain, relation_words, say
 from kgqa.answering.presentation.answer_json import MAX_NODES
 from kgqa.answering.presentation.edits import Edit, add, strike, strike_answer
-from kgqa.answering.presentation.sentences import is_guess, path_sentences, sentence, worth_showing
+from kgqa.answering.presentation.sentences import is_guess, likely_runners_up, path_sentences, sentence
 from kgqa.answering.presentation.turtle import edits_turtle
 from kgqa.types import Answer, InputError
 
@@ -110,7 +110,7 @@ def side_by_side(answer: Answer, edits: list[Edit]) -> None:
 
 def card(title: str, answer: Answer) -> None:
     """An answer in small."""
-    others = worth_showing(answer)[:3]
+    others = likely_runners_up(answer)[:3]
     said = answer.text or say("no_answer")
     if is_guess(answer, caution()) and (perhaps := answer.text or next((c.text for c in others), "")):
         said = say("unknown_perhaps", answer=perhaps)

@@ -235,7 +235,10 @@ class Answerer:
         )
         chosen = [s for s in self.stages if s.name not in ("retrieve", "compute", "attribute")]
         answers = [draft.answer(self.name, self.graph.name) for draft in run(chosen, drafts)]
-        return [self._said(answer, question) for answer, question in zip(answers, questions, strict=True)]
+        return [
+            self._in_its_language(answer, question)
+            for answer, question in zip(answers, questions, strict=True)
+        ]
 
     def _answered(self, questions: Sequence[Question], stages: Sequence[Stage]) -> list[Answer]:
         for question in questions:
@@ -243,9 +246,12 @@ class Answerer:
         drafts = tuple(Draft(self.read_as(question)) for question in questions)
         drafts = run(stages, drafts) if drafts else drafts
         answers = [draft.answer(self.name, self.graph.name) for draft in drafts]
-        return [self._said(answer, question) for answer, question in zip(answers, questions, strict=True)]
+        return [
+            self._in_its_language(answer, question)
+            for answer, question in zip(answers, questions, strict=True)
+        ]
 
-    def _said(self, answer: Answer, question: Question) -> Answer:
+    def _in_its_language(self, answer: Answer, question: Question) -> Answer:
         """An answer in the language of its question."""
         if not self.is_korean(question):
             return answer

@@ -46,11 +46,14 @@ def with_verdicts(
     """Yes and no, which rest on a sentence, among the candidates; first where each, were they even, is likeliest."""
     if not verdicts:
         return ranked
-    said = [
+    verdict_candidates = [
         Candidate(text, Source.PASSAGE, value, span=sentence)
         for text, value in zip((YES, NO), verdicts, strict=True)
     ]
     if sum(verdicts) / 2 > max(gate.values()):
-        said.sort(key=lambda c: -c.score)
-        return [*said, *ranked]
-    return [*ranked[:1], *sorted([*ranked[1:], *said], key=lambda c: (c.source is Source.NONE, -c.score))]
+        verdict_candidates.sort(key=lambda c: -c.score)
+        return [*verdict_candidates, *ranked]
+    return [
+        *ranked[:1],
+        *sorted([*ranked[1:], *verdict_candidates], key=lambda c: (c.source is Source.NONE, -c.score)),
+    ]

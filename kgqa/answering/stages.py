@@ -21,12 +21,12 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     verify yes, no and none, compute what is counted or compared, decide on one answer, explain it by what it rests on,
     and attribute it to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
-    told = partial(retrieve, retriever=retriever, check_time=reader.stopping.check)
+    found = partial(retrieve, retriever=retriever, check_time=reader.stopping.check)
     weights = decision.second_opinion
     again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
     deleted = partial(attribute, retriever=retriever, settings=settings, score=score)
     all_stages = (
-        Stage("retrieve", "question", "subgraphs", told),
+        Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
         Stage("follow", "scores", "scores reached", partial(follow, graph=graph, score=score)),
         Stage("reread", "scores reached", "scores", again),

@@ -57,16 +57,16 @@ def value_of(name: str) -> Value | None:
         return Value(amount, "time")
     found = _AFTER.match(text)
     before = _BEFORE.match(text)
-    said = found[1].strip() if found else ""
-    if not said and before:
-        said = before[1]
-    if not said and datatype and not datatype.startswith(XSD):
-        said = kind
-    said = said.strip(" .")
-    known = _UNIT.get(said) or _UNIT.get(said.lower()) or _UNIT.get(said.lower().removesuffix("s"))
+    unit = found[1].strip() if found else ""
+    if not unit and before:
+        unit = before[1]
+    if not unit and datatype and not datatype.startswith(XSD):
+        unit = kind
+    unit = unit.strip(" .")
+    known = _UNIT.get(unit) or _UNIT.get(unit.lower()) or _UNIT.get(unit.lower().removesuffix("s"))
     if known:
         return Value(amount * known[1], known[0])
-    return Value(amount, said.lower())
+    return Value(amount, unit.lower())
 
 
 def is_date(name: str, value: Value) -> bool:

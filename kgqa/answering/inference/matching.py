@@ -39,15 +39,15 @@ _OPPOSITES |= {two: one for one, two in _OPPOSITES.items()}
 class Match:
     """How a question's words stand in a passage.
 
-    `content` are places of the question's content words; `said` has for each that the passage says all places there,
+    `content` are places of the question's content words; `stated` has for each that the passage says all places there,
     `opposed` those of words that mean the opposite; `place` the one that counts, near the others. `clause` and
     `sentence` are those that hold most of them.
     """
 
-    asked: tuple[Word, ...]
-    told: tuple[Word, ...]
+    question_words: tuple[Word, ...]
+    passage_words: tuple[Word, ...]
     content: tuple[int, ...]
-    said: dict[int, list[int]]
+    stated: dict[int, list[int]]
     opposed: dict[int, list[int]]
     place: dict[int, int]
     clause: int
@@ -56,45 +56,47 @@ class Match:
     @property
     def span(self) -> Span:
         """The characters of the sentence that says most of it."""
-        inside = [word for word in self.told if word.sentence == self.sentence]
+        inside = [word for word in self.passage_words if word.sentence == self.sentence]
         return Span(inside[0].start, inside[-1].end) if inside else Span(0, 0)
 
     def _near(self, place: int) -> bool:
-        return self.told[place].sentence == self.sentence
+        return self.passage_words[place].sentence == self.sentence
 
     def signs(self) -> tuple[bool, bool]:
         """Whether the passage says the contrary, by the signs of both texts multiplied; whether it denies at all."""
         tokens = {place for place in self.place.values() if self._near(place)}
-        clause = {place for place in tokens if self.told[place].clause == self.clause}
-        told = [turn for turn in turns(self.told) if turn.scope & tokens]
-        asked = [turn for turn in turns(self.asked) if turn.scope & set(self.content)]
-        denied = any(turn.denies and turn.scope & clause for turn in told)
-        return (len(told) + len(asked) + len(self.opposed)) % 2 == 1, denied
+        clause = {place for place in tokens if self.passage_words[place].clause == self.clause}
+        passage_words = [turn for turn in turns(self.passage_words) if turn.scope & tokens]
+        question_words = [turn for turn in turns(self.question_words) if turn.scope & set(self.content)]
+        denied = any(turn.denies and turn.scope & clause for turn in passage_words)
+        return (len(passage_words) + len(question_words) + len(self.opposed)) % 2 == 1, denied
 
     def asks_for_all(self) -> bool:
         """Whether it is asked of all, where the passage does not speak of all."""
-        asked = {word.text for word in self.asked} & ALL
-        return bool(asked) and not asked & {w.text for w in self.told if w.sentence == self.sentence}
+        question_words = {word.text for word in self.question_words} & ALL
+        return bool(question_words) and not question_words & {
+            w.text for w in self.passage_words if w.sentence == self.sentence
+        }
 
     def swapped(self) -> bool:
         """Whether any three words stand in the clause in the contrary order: who did what to whom."""
-        places = [self.place[n] for n in self.content if n in self.said]
-        places = [place for place in places if self.told[place].clause == self.clause]
+        places = [self.place[n] for n in self.content if n in self.stated]
+        places = [place for place in places if self.passage_words[place].clause == self.clause]
         turned = any(first > second > third for first, second, third in combinations(places, 3))
-        return turned and _has_by(self.asked) == _has_by(self.told)
+        return turned and _has_by(self.question_words) == _has_by(self.passage_words)
 
     def rivalry(self, similarity: Similarity) -> float:
         """How alike a word that the clause does not say is to one that it says instead, 0 to 1."""
-        taken = {place for places in self.said.values() for place in places}
+        taken = {place for places in self.stated.values() for place in places}
         here = [
             word.text
-            for n, word in enumerate(self.told)
+            for n, word in enumerate(self.passage_words)
             if word.clause == self.clause and n not in taken and word.is_content
         ]
         missing = [
-            self.asked[n].text
+            self.question_words[n].text
             for n in self.content
-            if n not in self.said or self.told[self.place[n]].clause != self.clause
+            if n not in self.stated or self.passage_words[self.place[n]].clause != self.clause
         ]
         return max((_alternates(a, b, similarity) for a in missing for b in here), default=0.0)
 
@@ -103,11 +105,11 @@ def _has_by(text: Iterable[Word]) -> bool:
     return any(word.text == "by" for word in text)
 
 
-def _alternates(asked: str, told: str, similarity: Similarity) -> float:
-    one, two = number_of(asked), number_of(told)
+def _alternates(question_words: str, passage_words: str, similarity: Similarity) -> float:
+    one, two = number_of(question_words), number_of(passage_words)
     if one is not None or two is not None:
         return float(one is not None and two is not None and one != two)
-    return max(similarity(asked, told), 0.0)
+    return max(similarity(question_words, passage_words), 0.0)
 
 
 def number_of(word: str) -> str | None:
@@ -117,53 +119,55 @@ def number_of(word: str) -> str | None:
 
 def matched(question: str, passage: str, graph: Subgraph) -> Match:
     """The words of a question where a passage says them. The graph's links tell which facts join both texts."""
-    asked, told = read(question), read(passage)
-    content = tuple(n for n, word in enumerate(asked) if n and word.is_content)
-    equal, contrary = _joined(graph, asked, told)
-    said, opposed = {}, {}
+    question_words, passage_words = read(question), read(passage)
+    content = tuple(n for n, word in enumerate(question_words) if n and word.is_content)
+    equal, contrary = _joined(graph, question_words, passage_words)
+    stated, opposed = {}, {}
     for n in content:
-        if places := _places(asked[n], told) or equal.get(n, []):
-            said[n] = places
-        elif places := contrary.get(n, []) or _opposites(asked[n], told):
+        if places := _places(question_words[n], passage_words) or equal.get(n, []):
+            stated[n] = places
+        elif places := contrary.get(n, []) or _opposites(question_words[n], passage_words):
             opposed[n] = places
-    found = {**said, **opposed}
-    clause_worth: dict[int, float] = defaultdict(float)
-    sentence_worth: dict[int, float] = defaultdict(float)
+    found = {**stated, **opposed}
+    clause_weight: dict[int, float] = defaultdict(float)
+    sentence_weight: dict[int, float] = defaultdict(float)
     for n, places in found.items():
-        weight = 1.0 if n in said else 0.6
-        for worth, units in (
-            (clause_worth, {told[place].clause for place in places}),
-            (sentence_worth, {told[place].sentence for place in places}),
+        weight = 1.0 if n in stated else 0.6
+        for weights, units in (
+            (clause_weight, {passage_words[place].clause for place in places}),
+            (sentence_weight, {passage_words[place].sentence for place in places}),
         ):
             for unit in units:
-                worth[unit] += weight / len(units)
-    sentence = max(sentence_worth, key=lambda unit: (sentence_worth[unit], -unit), default=0)
-    clauses = sorted({word.clause for word in told if word.sentence == sentence})
-    clause = max(clauses, key=lambda unit: (clause_worth[unit], unit), default=0)
+                weights[unit] += weight / len(units)
+    sentence = max(sentence_weight, key=lambda unit: (sentence_weight[unit], -unit), default=0)
+    clauses = sorted({word.clause for word in passage_words if word.sentence == sentence})
+    clause = max(clauses, key=lambda unit: (clause_weight[unit], unit), default=0)
 
     def far(place: int) -> tuple[bool, bool, int]:
-        word = told[place]
+        word = passage_words[place]
         return word.clause != clause, word.sentence != sentence, abs(word.clause - clause)
 
     place = {n: min(places, key=far) for n, places in found.items()}
-    return Match(tuple(asked), tuple(told), content, said, opposed, place, clause, sentence)
+    return Match(
+        tuple(question_words), tuple(passage_words), content, stated, opposed, place, clause, sentence
+    )
 
 
 def coverage(question: str, text: str) -> float:
     """The share of a question's content words, the first word apart, that a text says in any form; 0 of none."""
-    told = read(text)
+    passage_words = read(text)
     content = [word for word in read(question)[1:] if word.is_content]
-    return sum(bool(_places(word, told)) for word in content) / max(len(content), 1)
+    return sum(bool(_places(word, passage_words)) for word in content) / max(len(content), 1)
 
 
-def _places(word: Word, told: Sequence[Word]) -> list[int]:
+def _places(word: Word, passage_words: Sequence[Word]) -> list[int]:
     """Where a text has a word: in any form, else by its stem; a number as it is."""
     number = number_of(word.text)
     if number is not None:
-        return [n for n, other in enumerate(told) if number_of(other.text) == number]
+        return [n for n, other in enumerate(passage_words) if number_of(other.text) == number]
     forms = _forms(word.text)
-    same = [n for n, other in enumerate(told) if forms & _forms(other.text)]
-    return same or [n for n, other in enumerate(told) if _share_stem(word.lemma, other.lemma)]
+    same = [n for n, other in enumerate(passage_words) if forms & _forms(other.text)]
+    return same or [n for n, other in enumerate(passage_words) if _share_stem(word.lemma, other.lemma)]
 
 
 @lru_cache(maxsize=50_000)
@@ -177,18 +181,18 @@ def _share_stem(one: str, two: str) -> bool:
     return shorter >= LEAST_STEM and one[:stem] == two[:stem]
 
 
-def _opposites(word: Word, told: Sequence[Word]) -> list[int]:
+def _opposites(word: Word, passage_words: Sequence[Word]) -> list[int]:
     other = {_OPPOSITES.get(word.text)}
     return [
         n
-        for n, there in enumerate(told)
+        for n, there in enumerate(passage_words)
         if there.text in other
         or any(there.lemma == p + word.lemma or word.lemma == p + there.lemma for p in _PREFIXES)
     ]
 
 
 def _joined(
-    graph: Subgraph, asked: Sequence[Word], told: Sequence[Word]
+    graph: Subgraph, question_words: Sequence[Word], passage_words: Sequence[Word]
 ) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Words of the passage that a fact makes equal, and contrary, to a word of the question."""
     facts: dict[tuple[int, int], set[str]] = defaultdict(set)
@@ -196,14 +200,16 @@ def _joined(
         name = local_name(graph.relations[relation].name)
         facts[head, tail].add(name)
         facts[tail, head].add(f"~{name}")
-    at_asked, at_told = ({word.start: n for n, word in enumerate(text)} for text in (asked, told))
+    at_question, at_passage = (
+        {word.start: n for n, word in enumerate(text)} for text in (question_words, passage_words)
+    )
     equal: dict[int, list[int]] = defaultdict(list)
     contrary: dict[int, list[int]] = defaultdict(list)
     for one in graph.links:
         for other in graph.links:
             if one.part is not NodeRole.QUESTION or other.part is not NodeRole.PASSAGE:
                 continue
-            if one.start not in at_asked or other.start not in at_told:
+            if one.start not in at_question or other.start not in at_passage:
                 continue
             between = facts[one.node, other.node]
             kind = None
@@ -212,5 +218,5 @@ def _joined(
             elif one.node == other.node or any(name.endswith(_EQUAL) for name in between):
                 kind = equal
             if kind is not None:
-                kind[at_asked[one.start]].append(at_told[other.start])
+                kind[at_question[one.start]].append(at_passage[other.start])
     return equal, contrary

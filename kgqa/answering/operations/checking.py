@@ -50,10 +50,10 @@ def checked(task: Task) -> Result | None:
             return Result(NO, tuple(joined[:1]), ask_query(facts), 0.9)
         joined = stated
     if joined:
-        said = joined[:MOST_SAID]
-        likely = _likely(task, owner, said)
-        facts = [_named(graph, row) for row in said]
-        return Result(YES if likely else NO, tuple(said), ask_query(facts), 0.9)
+        wording = joined[:MOST_SAID]
+        likely = _likely(task, owner, wording)
+        facts = [_named(graph, row) for row in wording]
+        return Result(YES if likely else NO, tuple(wording), ask_query(facts), 0.9)
     stored = _stored(task)
     if stored is not None:
         return stored
@@ -138,12 +138,12 @@ def _is_turned(
     by one that begins with Sven, or with Greta where it has a "by" of its own.
     """
     relation = graph.relations[row.relation]
-    said = (relation.words or relation.label).lower()
-    last = said.split()[-1] if said else ""
+    wording = (relation.words or relation.label).lower()
+    last = wording.split()[-1] if wording else ""
     if (
         last not in _DIRECTED
         or not is_mentioned(graph.relations[row.relation], text)
-        or content(said) & _MUTUAL
+        or content(wording) & _MUTUAL
     ):
         return False
     if re.search(r"\b(?:wh\w+|have|has|had)\b", text, re.IGNORECASE):

@@ -102,9 +102,11 @@ def choose(
 
 def _about(graph: KnowledgeGraph, option: Option) -> str:
     """What relates anchor and end, and what kind of thing the end is, without names."""
-    said = [graph.relations[row.relation] for row in option.rows]
+    relations = [graph.relations[row.relation] for row in option.rows]
     kinds = [row.tail for row in option.rows if row.head == option.end]
-    return " ".join([*(f"{r.label} {r.words}" for r in said if not is_kind(r)), *graph.labels(ids(kinds))])
+    return " ".join(
+        [*(f"{r.label} {r.words}" for r in relations if not is_kind(r)), *graph.labels(ids(kinds))]
+    )
 
 
 def _named_in(text: str, label: str) -> list[Link]:

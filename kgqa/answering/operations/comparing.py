@@ -81,11 +81,11 @@ def compared(task: Task) -> Result | None:
     if not scales:
         return None
     asked_again = _without_rivals(question.text, how, graph.labels(ids(entities[:1]))[0])
-    told = [Option(e, s.rows[e], s.rows[e][-1].tail) for s in scales for e in [next(iter(s.rows))]]
+    options = [Option(e, s.rows[e], s.rows[e][-1].tail) for s in scales for e in [next(iter(s.rows))]]
     prior = [1.0 if len(scale.steps) == 1 else INDIRECT for scale in scales]
     called = [] if how.of_time else nouns_of(_SAME_SCALE.get(how.base, how.base))
-    said = " ".join([question.text, *called])
-    weights = choose(graph, task.score, [asked_again], told, said, prior)
+    wording = " ".join([question.text, *called])
+    weights = choose(graph, task.score, [asked_again], options, wording, prior)
     for best in sorted(range(len(scales)), key=lambda at: -weights[at]):
         scale = scales[best]
         low = how.base == "old" if scale.dated and how.base in ("old", "young") else how.low

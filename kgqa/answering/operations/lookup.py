@@ -145,9 +145,9 @@ def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
 
 def kinds_called(graph: KnowledgeGraph, noun: str) -> list[int]:
     """The kinds of a small graph whose names end with a noun, as "road bike" does where no kind is called bike."""
-    if not (said := noun.split()) or graph.entity_count is None or graph.entity_count >= SMALL:
+    if not (words := noun.split()) or graph.entity_count is None or graph.entity_count >= SMALL:
         return []
-    wanted = lemma(said[-1].lower())
+    wanted = lemma(words[-1].lower())
     labels = graph.labels(ids(range(graph.entity_count)))
     named = [e for e, label in enumerate(labels) if label and lemma(label.split()[-1].lower()) == wanted]
     kinds = {row.tail for row in rows_of(graph, named, MOST_FACTS) if is_kind(graph.relations[row.relation])}

@@ -65,14 +65,14 @@ def add(answerer: Links, head: str, relation: Relation, tail: str) -> Edit:
 
 def _concept(answerer: Links, text: str) -> tuple[str, str]:
     """Name and label of the concept that a text is the name of, or names as a whole."""
-    said = " ".join(text.split())
-    if (entity := answerer.graph.ids([said]))[0] >= 0:
-        return said, answerer.graph.labels(entity)[0]
-    for mention in answerer.linker.link_many([said])[0]:
-        if (mention.start, mention.end) == (0, len(said)) and mention.entities:
+    words = " ".join(text.split())
+    if (entity := answerer.graph.ids([words]))[0] >= 0:
+        return words, answerer.graph.labels(entity)[0]
+    for mention in answerer.linker.link_many([words])[0]:
+        if (mention.start, mention.end) == (0, len(words)) and mention.entities:
             entity = np.array(mention.entities[:1], dtype=np.int32)
             return answerer.graph.names(entity)[0], answerer.graph.labels(entity)[0]
-    return ADDED + quote(said.casefold()), said
+    return ADDED + quote(words.casefold()), words
 
 
 def edited_facts(edits: Sequence[Edit]) -> tuple[list[Fact], list[Fact]]:

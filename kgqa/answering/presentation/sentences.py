@@ -74,7 +74,7 @@ def is_decided_by_facts(answer: Answer) -> bool:
     return bool(evidence.paths) and (evidence.influence is None or evidence.influence >= LEAST_CHANGE)
 
 
-def worth_showing(answer: Answer, least: float = LEAST_SHOWN) -> list[Candidate]:
+def likely_runners_up(answer: Answer, least: float = LEAST_SHOWN) -> list[Candidate]:
     """Runners-up that a reader may want to see: likely enough, whole words, and not the answer with a word more."""
     passage, taken = answer.question.passage_text, answer.evidence.span if answer.text else None
     found = []

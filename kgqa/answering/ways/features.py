@@ -54,7 +54,7 @@ _RELATIVE = frozenset({"that", "which", "who", "whom", "whose", "where"})
 class WayFeatures(NamedTuple):
     """What a way's words say for it, each (W,)."""
 
-    told: NDArray[np.float64]
+    shared: NDArray[np.float64]
     """Share of its relations' words that the question says, 0 to 1."""
     covers: NDArray[np.float64]
     """Share of the question's words that the relations, or the kind of the ends, say, 0 to 1."""
@@ -115,7 +115,7 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
         by = timed and is_by(relations[0]) and (len(way.steps) == 1 or wanted.kind == "date")
         if by or (doing[way.source] and is_oblique(relations[0])):  # its words mislead
             relations[0] = Relation(relations[0].name, "")
-        said = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
+        wording = " ".join(f"{r.label} {r.words}" for r in relations if len(way.steps) == 1 or not is_kind(r))
         last, forward = way.steps[-1]
         to_kind = forward and is_kind(subgraph.relations[last])
         # of "which books" a narrower kind of book is none
@@ -126,36 +126,36 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
             fits = 1.0 if end_kinds & beside else -1.0
         two = len(way.steps) > 1
         through = two and middle_of(subgraph, way) in between
-        told = max(overlap(rest, form) for form in _forms(relations) for rest in rests)
+        shared = max(overlap(rest, form) for form in _forms(relations) for rest in rests)
         if outer and two:
             middle = middle_of(subgraph, way)
             called = " ".join(subgraph.labels[node] for node in [middle, *kinds.get(middle, ())])
-            told = (_tells(inner, relations[0], called) + _tells(outer, relations[1])) / 2
+            shared = (_shared_with(inner, relations[0], called) + _shared_with(outer, relations[1])) / 2
         rows.append(
             (
-                told,
-                max(overlap(f"{said} {named}", rest) for rest in rests),
+                shared,
+                max(overlap(f"{wording} {named}", rest) for rest in rests),
                 two and not through,
                 kind if to_kind else 0.0,
                 fits,
                 -6.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
-                _voice(way, relations[0], does, nested=bool(outer)) if told else 0.0,
-                (2 * told if two else -1.0) if outer else 0.0,
+                _voice(way, relations[0], does, nested=bool(outer)) if shared else 0.0,
+                (2 * shared if two else -1.0) if outer else 0.0,
             )
         )
     return WayFeatures(*np.array(rows, dtype=np.float64).reshape(-1, len(WayFeatures._fields)).T)
 
 
-def _tells(said: str, relation: Relation, called: str = "") -> float:
+def _shared_with(wording: str, relation: Relation, called: str = "") -> float:
     """How much a relation tells of the words about one thing, 0 to 1, or the relation and what its end is `called` of
     those words; "where" is told by what leads to a place."""
-    if said == "where":
+    if wording == "where":
         words_of = f"{relation.label} {relation.words}".lower().split()
         return 1.0 if not _PLACES.isdisjoint(words_of) else 0.7 * (words_of[-1] in ("in", "at"))
-    told = max(overlap(said, form) for form in _forms([relation]))
-    return max(told, overlap(f"{relation.label} {relation.words} {called}", said)) if called else told
+    shared = max(overlap(wording, form) for form in _forms([relation]))
+    return max(shared, overlap(f"{relation.label} {relation.words} {called}", wording)) if called else shared
 
 
 def _called(question: str, subgraph: Subgraph, way: Way) -> list[str]:
@@ -164,8 +164,8 @@ def _called(question: str, subgraph: Subgraph, way: Way) -> list[str]:
         return []
     noun = lemma(match[1].lower())
     named = [subgraph.labels[end].lower().split() for end in way.ends[:MOST_NAMES]]
-    said = all(len(name) > 1 and noun in (lemma(name[0]), lemma(name[-1])) for name in named)
-    return [match[1]] if said else []
+    wording = all(len(name) > 1 and noun in (lemma(name[0]), lemma(name[-1])) for name in named)
+    return [match[1]] if wording else []
 
 
 def wordings(question: str, rest: str) -> list[str]:
@@ -191,8 +191,8 @@ def _other_measure(question: str) -> Callable[[Relation], bool]:
 
     def tells(relation: Relation) -> bool:
         known = [lemma(word) for word in f"{relation.label} {relation.words}".lower().split()]
-        said = {noun for word in known for noun in NOUNS.get(word, word).split()}
-        return bool(said & others) and not said & own
+        wording = {noun for word in known for noun in NOUNS.get(word, word).split()}
+        return bool(wording & others) and not wording & own
 
     return tells
 
@@ -240,17 +240,17 @@ def _voice(way: Way, relation: Relation, does: Mapping[int, float], nested: bool
 
 def _doer_at_head(relation: Relation) -> float:
     """1 for a relation whose head does something ("teaches"), -1 for one whose tail does ("taught by", "teacher")."""
-    said = (relation.words or relation.label).lower().split()
-    if said[-1:] == ["by"] or (len(said) == 1 and said[0].endswith(("er", "or"))):
+    wording = (relation.words or relation.label).lower().split()
+    if wording[-1:] == ["by"] or (len(wording) == 1 and wording[0].endswith(("er", "or"))):
         return -1.0
-    return float(len(said) == 1 and said[0].endswith("s") and lemma(said[0]) != said[0])
+    return float(len(wording) == 1 and wording[0].endswith("s") and lemma(wording[0]) != wording[0])
 
 
 def _forms(relations: Sequence[Relation]) -> list[str]:
     """What relations are called, one after the other: by their labels, and in words where they have other words."""
     labels = " ".join(relation.label for relation in relations)
-    said = " ".join(relation.words or relation.label for relation in relations)
-    return [labels] if said == labels else [labels, said]
+    wording = " ".join(relation.words or relation.label for relation in relations)
+    return [labels] if wording == labels else [labels, wording]
 
 
 def nested_in(question: str, subgraph: Subgraph, sources: Sequence[int]) -> tuple[str, str]:
@@ -290,16 +290,16 @@ def _around(question: str, link: Link) -> tuple[str, str]:
     return question[: link.start], question[end:]
 
 
-def _owned(before: str, said: list[str]) -> tuple[str, str] | None:
+def _owned(before: str, wording: list[str]) -> tuple[str, str] | None:
     """The words about what is somebody's, and the words about that: "Where was Ann's boss born?"; "What is Ann's
     phone number?" asks for the very thing."""
     if re.search(r"\b(?:do|does|did)\b", before, re.IGNORECASE):  # the verb is still to come
-        return said[0], " ".join([before, *said[1:]])
+        return wording[0], " ".join([before, *wording[1:]])
     if _content(before):
-        return " ".join(said), before
-    if len(said) > 1 and said[-1].endswith(("ed", "en", "wn", "rn")):
-        return " ".join(said[:-1]), said[-1]
-    return (" ".join(said), "") if _WHERE_IS.match(before) else None
+        return " ".join(wording), before
+    if len(wording) > 1 and wording[-1].endswith(("ed", "en", "wn", "rn")):
+        return " ".join(wording[:-1]), wording[-1]
+    return (" ".join(wording), "") if _WHERE_IS.match(before) else None
 
 
 def _split(before: str, noun: str, after: str, verbs: int = 1) -> tuple[str, str]:
@@ -307,8 +307,8 @@ def _split(before: str, noun: str, after: str, verbs: int = 1) -> tuple[str, str
     main clause has no verb before it: "What does the brook that the trail crosses flow into?"."""
     if _content(re.sub(_ASKING, " ", before)):
         return f"{noun} {after}", before
-    said = after.split()
-    return " ".join([noun, *said[:verbs]]), " ".join([before, *said[verbs:]])
+    wording = after.split()
+    return " ".join([noun, *wording[:verbs]]), " ".join([before, *wording[verbs:]])
 
 
 def _content(text: str) -> str:

@@ -37,7 +37,7 @@ from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question
 MOST_READ = 10
 """Ways that are read against the question."""
 WEIGHTS = {
-    "told": 1.22,
+    "shared": 1.22,
     "covers": 1.44,
     "far": -0.49,
     "to_kind": -0.93,
@@ -54,7 +54,7 @@ listwise softmax over ways, fitted on tests/graphs and checked with half of the 
 (`training/bench/following.py`, training/RESULTS.md)."""
 NONE_BEFORE, NONE_LACKS, NONE_WORTH, NONE_MARGIN, UNNAMED = 0.45, 1.3, -0.45, -0.19, 3.0
 """Log-odds of no answer against the best way: a constant, for what the graph says of other things and not of what is
-named (`lacking`), for each point of the way's worth and of its lead. Logistic regression on the same questions, each
+named (`lacking`), for each point of the best way's score and of its lead. Logistic regression on the same questions, each
 asked again with the facts struck that answer it. Last, where nothing is named."""
 SURE = 0.5
 """Weight of the logarithm of how sure a way's facts are, against the surest that lead the same way: nothing where a
@@ -111,7 +111,7 @@ class Plan(NamedTuple):
     """The ways of one question: what their words say for each, and those that are to be read, best first."""
 
     ways: list[Way]
-    worth: NDArray[np.float64]
+    scores: NDArray[np.float64]
     """(W,) by these features alone."""
     chosen: list[tuple[int, int]]
     """Way, and the place of the end that stands for it."""
@@ -132,12 +132,12 @@ def plan(
     """
     found = ways(subgraph)
     features = way_features(question, subgraph, found)
-    worth = sum((weight * getattr(features, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
-    worth += ASKED_FOR * np.array([ends_with(question, subgraph, way) for way in found], dtype=np.float64)
+    scores = sum((weight * getattr(features, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
+    scores += ASKED_FOR * np.array([ends_with(question, subgraph, way) for way in found], dtype=np.float64)
     best = [max(range(len(way.ends)), key=lambda at: _first(subgraph, way.ends[at], first)) for way in found]
-    prior = [worth[n] + FIRST * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)]
+    prior = [scores[n] + FIRST * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)]
     order = sorted(range(len(found)), key=lambda n: -prior[n])[:most]
-    return Plan(found, worth, [(n, best[n]) for n in order], lacking(question, subgraph, found, relations))
+    return Plan(found, scores, [(n, best[n]) for n in order], lacking(question, subgraph, found, relations))
 
 
 def ends_with(question: str, subgraph: Subgraph, way: Way) -> bool:
@@ -168,16 +168,16 @@ def lacking(question: str, subgraph: Subgraph, found: Sequence[Way], relations: 
     doing = any(is_doing(question, subgraph, source) for source in sources)
     timed = not nested and asks_when_or_where(question)
 
-    def told(relation: Relation) -> float:
+    def shared(relation: Relation) -> float:
         if (doing and is_oblique(relation)) or (timed and is_by(relation)):
             return 0.0
-        said = f"{relation.label} {relation.words}"
-        return max((overlap(rest, said) + overlap(said, rest)) / 2 for rest in rests)
+        wording = f"{relation.label} {relation.words}"
+        return max((overlap(rest, wording) + overlap(wording, rest)) / 2 for rest in rests)
 
     if not rests[0]:
         return 0.0
-    best = max((told(relation) for relation in relations[:MOST_RELATIONS]), default=0.0)
-    return max(0.0, best - max((told(subgraph.relations[step]) for step in own), default=0.0))
+    best = max((shared(relation) for relation in relations[:MOST_RELATIONS]), default=0.0)
+    return max(0.0, best - max((shared(subgraph.relations[step]) for step in own), default=0.0))
 
 
 def _first(subgraph: Subgraph, node: int, first: Mapping[str, float]) -> float:
@@ -193,7 +193,7 @@ def reached_by(
         way = made.ways[number]
         sure = [float(np.log(subgraph.weights[list(rows)].clip(1e-3)).sum()) for rows in way.edges]
         for end, rows, less in zip(way.ends, way.edges, sure, strict=True):
-            value = float(made.worth[number]) + READ * score + FIRST * _first(subgraph, end, first)
+            value = float(made.scores[number]) + READ * score + FIRST * _first(subgraph, end, first)
             value += SURE * (less - max(sure))
             if end not in found or value > found[end].score:
                 path = EvidencePath(rows, tuple(forward for _, forward in way.steps), value)
@@ -224,20 +224,23 @@ def log_odds_of_none(
     """Log-odds that the graph does not tell what is asked, against the best of the ways that were `read`."""
     if not made.chosen:
         return NONE_BEFORE + UNNAMED
-    worth = np.sort(
+    scores = np.sort(
         [
-            float(made.worth[n]) + READ * score + FIRST * _first(subgraph, made.ways[n].ends[end], first)
+            float(made.scores[n]) + READ * score + FIRST * _first(subgraph, made.ways[n].ends[end], first)
             for (n, end), score in zip(made.chosen, read, strict=True)
         ]
     )
     return (
-        NONE_BEFORE + NONE_LACKS * made.lacks + NONE_WORTH * float(worth[-1]) + NONE_MARGIN * margin_of(worth)
+        NONE_BEFORE
+        + NONE_LACKS * made.lacks
+        + NONE_WORTH * float(scores[-1])
+        + NONE_MARGIN * margin_of(scores)
     )
 
 
-def margin_of(worth: NDArray[np.float64]) -> float:
+def margin_of(scores: NDArray[np.float64]) -> float:
     """How far the best of ways is ahead of the next by worth (W,), ascending; at most `FAR_AHEAD`."""
-    return min(float(worth[-1] - worth[-2]), FAR_AHEAD) if len(worth) > 1 else FAR_AHEAD
+    return min(float(scores[-1] - scores[-2]), FAR_AHEAD) if len(scores) > 1 else FAR_AHEAD
 
 
 def as_choices_to(
@@ -246,7 +249,7 @@ def as_choices_to(
     """Nodes as choices, each with the facts of the way to it whose words fit the question best, if there is one."""
     question, subgraph = shortened(question, subgraph)
     made = plan(question.text, subgraph, {})
-    order = np.argsort(-made.worth, kind="stable").tolist()
+    order = np.argsort(-made.scores, kind="stable").tolist()
     parts = []
     for node in nodes:
         way = next((made.ways[n] for n in order if node in made.ways[n].ends), None)
@@ -286,11 +289,11 @@ def training_ways(
             wrong.append((way, int(draw.integers(len(way.ends)))))
     if not right or not wrong:
         return None
-    worth = {id(way): float(value) for way, value in zip(made.ways, made.worth, strict=True)}
+    scores = {id(way): float(value) for way, value in zip(made.ways, made.scores, strict=True)}
     # of several right ways the one that the question's words tell is meant; the likeliest wrong ones are the hard ones
-    right.sort(key=lambda pair: -worth[id(pair[0])])
+    right.sort(key=lambda pair: -scores[id(pair[0])])
     noise = draw.gumbel(size=len(wrong))
-    order = np.argsort([-worth[id(way)] - value for (way, _), value in zip(wrong, noise, strict=True)])
+    order = np.argsort([-scores[id(way)] - value for (way, _), value in zip(wrong, noise, strict=True)])
     chosen = [right[0], *(wrong[at] for at in order[: count - 1].tolist())]
     places = draw.permutation(len(chosen)).tolist()
     question, graphs = as_choices_along(example.question, subgraph, [chosen[at] for at in places])

@@ -53,9 +53,9 @@ def ways(subgraph: Subgraph) -> list[Way]:
                     found[source, (step, onward)].setdefault(end, (row, second))
     made = []
     for (source, steps), ends in found.items():
-        said = {end: rows for end, rows in ends.items() if subgraph.labels[end]}
-        if said:
-            made.append(Way(source, steps, tuple(said), tuple(said.values())))
+        labelled = {end: rows for end, rows in ends.items() if subgraph.labels[end]}
+        if labelled:
+            made.append(Way(source, steps, tuple(labelled), tuple(labelled.values())))
     return made
 
 

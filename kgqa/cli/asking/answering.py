@@ -83,9 +83,9 @@ def _show(answer: Answer, caution: float, korean: bool = False) -> None:
     from kgqa.answering.presentation.sentences import (
         is_decided_by_facts,
         is_guess,
+        likely_runners_up,
         path_sentences,
         source_words,
-        worth_showing,
     )
 
     console = Console()
@@ -93,7 +93,7 @@ def _show(answer: Answer, caution: float, korean: bool = False) -> None:
     def say(text: str, style: str = "") -> None:
         console.print(Text(printable(text), style=style))
 
-    runners_up = worth_showing(answer)
+    runners_up = likely_runners_up(answer)
     told = answer.text or _NO_ANSWER[korean]
     if is_guess(answer, caution) and (perhaps := answer.text or next((c.text for c in runners_up), "")):
         told = f"{_PERHAPS[korean]} {perhaps}"

@@ -135,7 +135,7 @@ def test_who_makes_a_thing_is_not_told_by_what_it_is_made_from(question: str, to
     asked = dairy(question, "Karvin")
     found = ways(asked)
     features = way_features(question, asked, found)
-    by_end = dict(zip([way.ends[0] for way in found], features.told.tolist(), strict=True))
+    by_end = dict(zip([way.ends[0] for way in found], features.shared.tolist(), strict=True))
     assert by_end[1] == told
 
 
@@ -153,7 +153,7 @@ def test_what_stands_between_is_known_by_its_name() -> None:
     asked = dairy(question, "Karvin")
     found = ways(asked)
     told = dict(
-        zip([way.ends[0] for way in found], way_features(question, asked, found).told.tolist(), strict=True)
+        zip([way.ends[0] for way in found], way_features(question, asked, found).shared.tolist(), strict=True)
     )
     assert told[3] > 0.5
 
@@ -180,7 +180,7 @@ def test_who_did_it_is_neither_time_nor_place(question: str, told: float) -> Non
     asked = dairy(question, "Karvin")
     found = ways(asked)
     by_end = dict(
-        zip([way.ends[0] for way in found], way_features(question, asked, found).told.tolist(), strict=True)
+        zip([way.ends[0] for way in found], way_features(question, asked, found).shared.tolist(), strict=True)
     )
     assert by_end[2] == told
 

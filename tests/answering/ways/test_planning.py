@@ -28,7 +28,7 @@ def test_words_choose_the_way() -> None:
     ):
         asked = said(question, "Gull")
         made = plan(question, asked, {})
-        assert LABELS[made.ways[int(made.worth.argmax())].ends[0]] == answer, question
+        assert LABELS[made.ways[int(made.scores.argmax())].ends[0]] == answer, question
 
 
 def test_what_is_read_decides_between_ways() -> None:
