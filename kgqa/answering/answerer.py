@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kgqa.answering.deciding import Decision
 from kgqa.answering.draft import Draft, Drafts, Stage
-from kgqa.answering.explaining import falls, log_odds, near_edges, probability
+from kgqa.answering.explaining import Scoring, falls, log_odds, near_edges, probability
 from kgqa.answering.presentation.edits import Edit, edited_facts, strike
 from kgqa.answering.presentation.sentences import Influence, sentence
 from kgqa.answering.retrieving import Retriever
@@ -225,7 +225,8 @@ class Answerer:
         """
         question = self.read_as(answer.question)
         draft = Draft(question, candidates=answer.candidates, evidence=answer.evidence)
-        return falls(draft, struck, self.retriever, self.reader.settings, self.reader.score)
+        reader = self.reader
+        return falls(draft, struck, Scoring(self.retriever, reader.settings, self.decision, reader.score))
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand; nothing is computed, and evidence is as in `answer_many`."""

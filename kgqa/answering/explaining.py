@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from kgqa.answering.deciding import Decision
 from kgqa.answering.draft import Draft, Drafts, Reached, ReadRow, Score
 from kgqa.answering.evidence.paths import (
     LEAST_CHANGE,
@@ -17,6 +19,7 @@ from kgqa.answering.evidence.paths import (
     reasons,
     targets,
 )
+from kgqa.answering.rereading import dealt_out
 from kgqa.answering.retrieving import Retriever
 from kgqa.answering.ways.planning import follows, rows_to
 from kgqa.graph.overlay import Fact
@@ -108,12 +111,21 @@ def reached_first(evidence: Evidence, reached: Sequence[Reached], best: Candidat
     return replace(evidence, paths=(*own, *others)[:MOST_PATHS])
 
 
-def attribute(drafts: Drafts, retriever: Retriever, settings: ReadingSettings, score: Score) -> Drafts:
+class Scoring(NamedTuple):
+    """What the rows of an answer are made and scored with."""
+
+    retriever: Retriever
+    settings: ReadingSettings
+    decision: Decision
+    score: Score
+
+
+def attribute(drafts: Drafts, scoring: Scoring) -> Drafts:
     """Each answer with its paths ordered by how much its log-odds fall without the fact of each that matters most."""
-    return tuple(_attributed(draft, retriever, settings, score) for draft in drafts)
+    return tuple(_attributed(draft, scoring) for draft in drafts)
 
 
-def _attributed(draft: Draft, retriever: Retriever, settings: ReadingSettings, score: Score) -> Draft:
+def _attributed(draft: Draft, scoring: Scoring) -> Draft:
     """Struck one by one are facts of the paths that it shows, and others that may carry it, in one batch of at most
     `MAX_CHARACTERS`; a question too long for two facts keeps its order."""
     question, evidence = draft.question, draft.evidence
@@ -123,7 +135,7 @@ def _attributed(draft: Draft, retriever: Retriever, settings: ReadingSettings, s
         return draft
     graph, best = evidence.subgraph, draft.candidates[0]
     tried = may_carry(best, evidence)[: min(TRIED, affordable)]
-    found = falls(draft, [[edge] for edge in tried], retriever, settings, score)
+    found = falls(draft, [[edge] for edge in tried], scoring)
     changes = dict(zip(tried, found, strict=True))
     paths: dict[tuple[int, ...], EvidencePath] = {}
     """By what they join: some facts are stated in both directions."""
@@ -141,39 +153,59 @@ def _attributed(draft: Draft, retriever: Retriever, settings: ReadingSettings, s
     return replace(draft, evidence=replace(evidence, paths=kept, influence=influence))
 
 
-def falls(
-    draft: Draft,
-    struck: Sequence[Sequence[int]],
-    retriever: Retriever,
-    settings: ReadingSettings,
-    score: Score,
-) -> list[float]:
+def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> list[float]:
     """How far the answer's log-odds fall without each of several sets of facts, rows of the evidence's edges.
 
     A choice, and the end of a way beside its first rival, are scored beside the facts that are left. A concept that was
-    found by all that was retrieved is scored among what is retrieved without them: facts also tell what is relevant.
+    found by all that was retrieved is scored among what is retrieved without them, since facts also tell what is
+    relevant, and beside its first rival where candidates are read again.
     """
     best, question, shown = draft.candidates[0], draft.question, draft.evidence.subgraph
     variants = [shown, *(without_edges(shown, edges) for edges in struck)]
-    rival = next(
-        (c.concept for c in draft.candidates if c.concept in shown.nodes and c.text != best.text), None
-    )
-    followed = rival is not None and bool(settings.reread) and draft.is_open
-    followed = followed and all(follows(retriever.graph, variant) for variant in variants)
     if best.source is Source.CHOICE:
         chosen = replace(question, choices=(best.text,))
-        rows = [[CandidateRow(chosen, variant)] for variant in variants]
+        before, *after = scoring.score([CandidateRow(chosen, variant) for variant in variants]).tolist()
     elif best.concept is None:
         return [0.0] * len(struck)
-    elif followed:
-        rows = [rows_to(question, v, [best.concept, rival or ""], facts=0, followed=True) for v in variants]
     else:
-        facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
-        graphs = [shown, *(retriever.with_edits((), some).retrieve(question)[0] for some in facts)]
-        rows = [[CandidateRow(question, graph, best.concept)] for graph in graphs]
-    scores = score([row for each in rows for row in each]).view(len(rows), -1)
-    before, *after = (scores[:, 0] - scores[:, 1:].sum(1)).tolist()
+        others = (c.concept for c in draft.candidates if c.text != best.text)
+        names = [best.concept, *(name for name in others if name in shown.nodes)][:2]
+        graph, again = scoring.retriever.graph, scoring.settings.reread > 0 and len(names) > 1
+        if again and all(follows(graph, variant) for variant in variants):
+            rows = [row for v in variants for row in rows_to(question, v, names, facts=0, followed=True)]
+            before, *after = scoring.score(rows).view(-1, 2).diff(dim=1).neg().flatten().tolist()
+        else:
+            facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
+            edited = (scoring.retriever.with_edits((), some).retrieve(question)[0] for some in facts)
+            before, *after = _among_retrieved(
+                question, names if again else names[:1], [shown, *edited], scoring
+            )
     return [before - value for value in after]
+
+
+def _among_retrieved(
+    question: Question, names: Sequence[str], graphs: Sequence[Subgraph], scoring: Scoring
+) -> list[float]:
+    """Log-odds of the first of some concepts in each of several subgraphs: as it is read first, and of two, again."""
+    rows = [CandidateRow(question, graph, name) for graph in graphs for name in names]
+    first = scoring.score(rows).sigmoid().view(len(graphs), -1)
+    if len(names) == 1:
+        return first.logit().flatten().tolist()
+    facts, weights = scoring.settings.facts, scoring.decision.second_opinion
+    there = [set(names) <= set(graph.nodes) for graph in graphs]
+    again = [
+        row
+        for g, both in zip(graphs, there, strict=True)
+        if both
+        for row in rows_to(question, g, names, facts, False)
+    ]
+    second = iter(scoring.score(again).view(-1, 2).log_softmax(-1))
+    odds = []
+    for shares, both in zip(first, there, strict=True):
+        if both:
+            shares = dealt_out(shares, next(second), weights)
+        odds.append(log_odds(float(shares[0])))
+    return odds
 
 
 def _fact(graph: Subgraph, edge: int) -> Fact:

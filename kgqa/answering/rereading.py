@@ -122,8 +122,16 @@ def reordered(
     """Candidates with the probability that the first so many share dealt out anew by both readings; those that are
     `given` by a fact that answers the question are likelier."""
     first = candidates[: len(second)]
-    score = torch.tensor([c.score for c in first])
-    mixed = weights[0] * score.clamp(min=1e-6).log() + weights[1] * second[: len(first)]
-    mixed = (mixed + torch.tensor([SUPPOSED * (c.concept in given) for c in first])).softmax(0) * score.sum()
+    more = torch.tensor([SUPPOSED * (c.concept in given) for c in first])
+    mixed = dealt_out(torch.tensor([c.score for c in first]), second[: len(first)], weights, more)
     again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
     return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))
+
+
+def dealt_out(
+    first: Tensor, second: Tensor, weights: tuple[float, float], more: Tensor | float = 0.0
+) -> Tensor:
+    """Probabilities (K,) of a first reading dealt out anew by the log-probabilities (K,) of a second, both weighed, and
+    log-odds that speak for each besides."""
+    mixed = weights[0] * first.clamp(min=1e-6).log() + weights[1] * second
+    return (mixed + more).softmax(0) * first.sum()

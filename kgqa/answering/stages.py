@@ -7,7 +7,7 @@ from functools import partial
 from kgqa.answering.computing import compute
 from kgqa.answering.deciding import Decision, decide
 from kgqa.answering.draft import Stage
-from kgqa.answering.explaining import attribute, explain
+from kgqa.answering.explaining import Scoring, attribute, explain
 from kgqa.answering.following import follow
 from kgqa.answering.reading import read
 from kgqa.answering.rereading import reread
@@ -24,7 +24,7 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     found = partial(retrieve, retriever=retriever, check_time=reader.stopping.check)
     weights = decision.second_opinion
     again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
-    deleted = partial(attribute, retriever=retriever, settings=settings, score=score)
+    deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),

@@ -98,26 +98,19 @@ class LoadedReader:
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
         order = sorted(first.values(), key=lambda r: self.collator.length(rows[r].question, rows[r].subgraph))
         together = ROWS_TOGETHER[str(self.network.device) != "cpu"]
-        scores = torch.zeros(len(rows))
+        scores = torch.full((len(rows),), -torch.inf)
         for at in range(0, len(order), together):
             part = order[at : at + together]
-            scores[part] = self._scores([rows[r] for r in part])
-        return scores[stands_for]
-
-    def _scores(self, rows: Sequence[CandidateRow]) -> Tensor:
-        """The same of rows that are read in one batch; of several windows the best counts."""
-        collated = self.collate([row.question for row in rows], [[row.subgraph] for row in rows])
-        heads = self.heads(collated.batch)
-        best = torch.full((len(rows),), -torch.inf)
-        for place, row in enumerate(collated.rows):
-            concept, nodes = rows[row.question].concept, row.subgraph.nodes
-            score = heads.choice[place]
-            if concept:
-                share = heads.concept[row.first_node + 1 : row.first_node + 1 + len(nodes)].softmax(0)
-                found = share[nodes.index(concept)] if concept in nodes else torch.zeros(())
-                score = found.clamp(LEAST, 1 - LEAST).logit()
-            best[row.question] = torch.maximum(best[row.question], score)
-        return best
+            collated = self.collate([rows[r].question for r in part], [[rows[r].subgraph] for r in part])
+            heads = self.heads(collated.batch)
+            for place, row in enumerate(collated.rows):  # of several windows the best counts
+                nodes = heads.concept[row.first_node + 1 : row.first_node + 1 + len(row.subgraph.nodes)]
+                for r in [r for r, other in enumerate(stands_for) if other == part[row.question]]:
+                    score = heads.choice[place]
+                    if rows[r].concept:
+                        score = _log_odds(nodes, row.subgraph.nodes, rows[r].concept)
+                    scores[r] = torch.maximum(scores[r], score)
+        return scores
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of what the embedding says of two words: those that are used alike are near each other."""
@@ -126,6 +119,12 @@ class LoadedReader:
     def _vector(self, word: str) -> Tensor:
         ids = self.collator.tokenizer.encode(word, add_special_tokens=False).ids
         return self.network.stepper.embedding.weight[ids].detach().float().mean(0)  # (H,)
+
+
+def _log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:
+    """Log-odds of a concept among the nodes of a row, their scores (N,) given."""
+    share = scores.softmax(0)[nodes.index(concept)] if concept in nodes else torch.zeros(())
+    return share.clamp(LEAST, 1 - LEAST).logit()
 
 
 def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 import torch
 
+from kgqa.answering.deciding import Decision
 from kgqa.answering.draft import Draft, Reached, ReadRow, Score
 from kgqa.answering.explaining import (
+    Scoring,
     attribute,
     deciding_rows,
     evidence_of,
@@ -92,9 +94,15 @@ def weighing(matters: dict[tuple[int, int, int], float], seen: list[CandidateRow
         if seen is not None:
             seen.extend(rows)
         worth = [sum(matters.get(tuple(edge), 0.0) for edge in row.subgraph.edges.tolist()) for row in rows]
-        return torch.tensor(worth)
+        return torch.tensor(worth, dtype=torch.float)
 
     return score
+
+
+def scoring(
+    graph: Subgraph, score: Score, settings: ReadingSettings = ONCE, name: str = "everyday"
+) -> Scoring:
+    return Scoring(Given(graph, name), settings, Decision(), score)
 
 
 @pytest.fixture
@@ -116,19 +124,19 @@ def draft(graph: Subgraph, best: Candidate, *others: Candidate, question: Questi
 
 def test_paths_are_ordered_by_what_their_deletion_changes(garden: Subgraph) -> None:
     score = weighing({(2, 0, 0): 2.0, (2, 0, 1): 0.4})
-    (found,) = attribute((draft(garden, TROWEL),), Given(garden), ONCE, score)
+    (found,) = attribute((draft(garden, TROWEL),), scoring(garden, score))
     assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
     assert found.evidence.influence == pytest.approx(2.0)
     long = draft(garden, TROWEL, question=Question("what", passage=Passage("dig " * 10_000)))
-    assert attribute((long,), Given(garden), ONCE, score) == (long,)
+    assert attribute((long,), scoring(garden, score)) == (long,)
     computed = replace(long, question=Question("what"), evidence=replace(long.evidence, query="ASK {}"))
-    assert attribute((computed,), Given(garden), ONCE, score) == (computed,)
+    assert attribute((computed,), scoring(garden, score)) == (computed,)
 
 
 def test_a_concept_is_scored_among_what_is_retrieved_without_the_fact(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
-    found = falls(draft(garden, TROWEL), [[0], [3]], Given(garden), ONCE, weighing({(2, 0, 0): 1.5}, seen))
-    assert found == [1.5, 0.0]
+    found = falls(draft(garden, TROWEL), [[0], [3]], scoring(garden, weighing({(2, 0, 0): 1.5}, seen)))
+    assert found == pytest.approx([1.5, 0.0], abs=1e-5)
     assert [(row.concept, row.question.choices, len(row.subgraph.edges)) for row in seen] == [
         ("ev:trowel", (), 6),
         ("ev:trowel", (), 5),
@@ -140,7 +148,7 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
     seen: list[CandidateRow] = []
     chosen = Candidate("b", Source.CHOICE, 0.5)
     asked = draft(digging, chosen, question=Question("what", ("a", "b", "b")))
-    assert falls(asked, [[0], [0, 1]], Given(digging), ONCE, weighing({}, seen)) == [0.0, 0.0]
+    assert falls(asked, [[0], [0, 1]], scoring(digging, weighing({}, seen))) == [0.0, 0.0]
     assert [(row.question.choices, len(row.subgraph.edges)) for row in seen] == [
         (("b",), 3),
         (("b",), 2),
@@ -151,8 +159,18 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
 def test_the_end_of_a_way_is_scored_beside_its_first_rival(digging: Subgraph) -> None:
     seen: list[CandidateRow] = []
     rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
-    falls(draft(digging, TROWEL, rival), [[0]], Given(digging, "tools"), AGAIN, weighing({}, seen))
+    falls(draft(digging, TROWEL, rival), [[0]], scoring(digging, weighing({}, seen), AGAIN, "tools"))
     assert [row.question.choices for row in seen] == [("trowel",), ("excavator",)] * 2
+
+
+def test_over_what_everybody_knows_both_readings_are_scored_beside_the_first_rival(digging: Subgraph) -> None:
+    seen: list[CandidateRow] = []
+    rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
+    score = weighing({(2, 0, 0): 1.0}, seen)
+    (fall,) = falls(draft(digging, TROWEL, rival), [[0]], scoring(digging, score, AGAIN))
+    assert fall > 0.5
+    assert [row.concept for row in seen[:4]] == ["ev:trowel", "ev:excavator"] * 2
+    assert [row.question.choices for row in seen[4:]] == [("trowel",), ("excavator",)] * 2
 
 
 def test_facts_near_an_answer(garden: Subgraph) -> None:

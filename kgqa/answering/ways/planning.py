@@ -54,8 +54,8 @@ listwise softmax over ways, fitted on tests/graphs and checked with half of the 
 (`training/bench/following.py`, training/RESULTS.md)."""
 NONE_BEFORE, NONE_LACKS, NONE_WORTH, NONE_MARGIN, UNNAMED = 0.45, 1.3, -0.45, -0.19, 3.0
 """Log-odds of no answer against the best way: a constant, for what the graph says of other things and not of what is
-named (`lacking`), for each point of the best way's score and of its lead. Logistic regression on the same questions, each
-asked again with the facts struck that answer it. Last, where nothing is named."""
+named (`lacking`), for each point of the best way's score and of its lead. Logistic regression on the same questions,
+each asked again with the facts struck that answer it. Last, where nothing is named."""
 SURE = 0.5
 """Weight of the logarithm of how sure a way's facts are, against the surest that lead the same way: nothing where a
 graph weighs no fact."""

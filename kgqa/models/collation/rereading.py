@@ -130,8 +130,8 @@ def row_key(row: CandidateRow) -> tuple[object, ...]:
     Where a fact is struck out, most candidates stand beside the facts they stood beside before, with a relevance that
     differs in its third place.
     """
-    question, subgraph, concept = row
-    texts = (concept, question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)
+    question, subgraph, _ = row
+    texts = (question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)
     facts = (subgraph.edges.tobytes(), subgraph.weights.tobytes(), subgraph.roles.tobytes(), subgraph.links)
     return (*texts, *facts, (100 * subgraph.scores).round().tobytes())
 

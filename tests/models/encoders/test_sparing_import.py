@@ -3,10 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
-from kgqa.models.encoders.sparing_import import SHAPES, SHAPES_PARTS
-
 PROGRAM = """
 import sys
 from kgqa.models.encoders.sparing_import import COMPILER, UNUSED, import_encoders
@@ -39,15 +35,13 @@ def test_the_same_encoders_without_the_compiler() -> None:
     assert sparing.stdout == whole.stdout and "compiler False" in sparing.stderr
 
 
-@pytest.mark.parametrize("name", [SHAPES, *SHAPES_PARTS, "torch._dynamo"])
-def test_what_was_left_out_comes_when_it_is_asked_for(name: str) -> None:
-    program = f"""
+def test_what_was_left_out_comes_when_it_is_asked_for() -> None:
+    program = """
 import sys
-from kgqa.models.encoders.sparing_import import SHAPES, import_encoders
+from kgqa.models.encoders.sparing_import import import_encoders
 import_encoders()
-assert SHAPES not in sys.modules
-import importlib, torch
-assert importlib.import_module("{name}").__spec__.name == "{name}" and SHAPES in sys.modules
-assert torch.empty(2, 3, device="meta").cumsum(0).shape == (2, 3)
+assert "torch._dynamo" not in sys.modules
+import importlib
+assert importlib.import_module("torch._dynamo").__spec__.name == "torch._dynamo"
 """
     subprocess.run([sys.executable, "-c", program], check=True)
