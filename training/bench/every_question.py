@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.presentation.answer_json import json_lines
 from kgqa.assets import DEFAULT_READER, ROOT
 from kgqa.checking import check_question
-from kgqa.answering.presentation.answer_json import json_lines
 from kgqa.text.datasets.loading import DATASETS, load_dataset
 from kgqa.types import InputError, Question
 
