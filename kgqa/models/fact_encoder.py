@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from torch.nn import functional as F
 
 from kgqa.assets import find_encoder
 from kgqa.batch import TextBatch
+from kgqa.models.devices import multiplies_in_bf16
 from kgqa.text.corpus.tokenizer import load_tokenizer
 
 MAX_TOKENS = 128
@@ -81,7 +83,8 @@ class FactEncoder(nn.Module):
         size: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
         found = np.zeros((len(texts), size), dtype=np.float32)
         device = next(self.encoder.parameters()).device
-        with torch.inference_mode():
+        half = torch.autocast(device.type, torch.bfloat16) if multiplies_in_bf16(device) else nullcontext()
+        with torch.inference_mode(), half:
             for at in range(0, len(order), AT_ONCE):
                 rows = order[at : at + AT_ONCE]
                 found[rows] = self.pooled(self.tokens([texts[i] for i in rows]).to(device)).cpu().numpy()
