@@ -78,7 +78,11 @@ class FactEncoder(nn.Module):
         return F.normalize(mean, dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
+        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded.
+
+        Raises:
+            InputError: KGQA_PRECISION names no precision.
+        """
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         size: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
         found = np.zeros((len(texts), size), dtype=np.float32)
