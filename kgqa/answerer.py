@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.operations.computing import computed
 from kgqa.operations.following import Led, follows
 from kgqa.second_reading import as_read_again, follow, read_again
+from kgqa.stopping import go_on
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     Answer,
@@ -59,10 +60,6 @@ if TYPE_CHECKING:
     from kgqa.korean.answering import Glossed, KoreanOver
 
 CANDIDATES = 10
-
-
-class Stopped(InputError):
-    """A question was given up: it took too long, or whoever asked has left."""
 
 
 class Answerer:
@@ -114,9 +111,8 @@ class Answerer:
         self._korean: KoreanOver | None = None
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._reading = threading.Lock()
-        self._limits = threading.local()
         for layer in reader.stepper.layers:
-            layer.register_forward_pre_hook(lambda *_: self._go_on())
+            layer.register_forward_pre_hook(lambda *_: go_on())
 
     @classmethod
     def load(
@@ -181,24 +177,6 @@ class Answerer:
         other.linker.nearest = self.linker.nearest  # its index of labels is made once
         other._korean = None if added else self._korean
         return other
-
-    @contextmanager
-    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
-        """What this thread asks within ends with `Stopped` soon after `stop()` has become true.
-
-        It is asked between stages and before every layer of the encoder: for deadlines, and for callers who leave.
-        """
-        before = getattr(self._limits, "stop", None)
-        self._limits.stop = stop
-        try:
-            yield
-        finally:
-            self._limits.stop = before
-
-    def _go_on(self) -> None:
-        stop = getattr(self._limits, "stop", None)
-        if stop is not None and stop():
-            raise Stopped("the question took too long; ask about a shorter passage, or with fewer choices")
 
     def shown(self, answer: Answer) -> Answer:
         """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
@@ -280,7 +258,7 @@ class Answerer:
         Raises:
             InputError: a graph on the network does not answer, or a Korean text comes without the extra `ko`.
         """
-        self._go_on()
+        go_on()
         if (glossed := self._glossed(question)) is not None:
             question = glossed.english
         most = node_budget(question, self.reading.max_nodes)
@@ -295,7 +273,7 @@ class Answerer:
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand (retrieved earlier, or edited)."""
-        self._go_on()
+        go_on()
         glossed = [self._glossed(question) for question in questions]
         questions = [g.english if g else q for g, q in zip(glossed, questions, strict=True)]
         begin = time.perf_counter()

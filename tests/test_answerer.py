@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.answerer import Answerer, Stopped
+from kgqa.answerer import Answerer
 from kgqa.batch import Movable
 from kgqa.models.reader import Reader
+from kgqa.stopping import Stopped, until
 from kgqa.types import InputError, Passage, Question, Source
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -161,7 +162,7 @@ def test_a_question_ends_soon_after_its_time(model_folder: Path, tools_file: Pat
     question = Question("What did I dig with?", passage=Passage("I plant flowers."))
     for allowed in (0, 3):  # stopped between stages, and between layers
         checks = iter([False] * allowed + [True] * 100)
-        with pytest.raises(Stopped), answerer.until(lambda checks=checks: next(checks)):
+        with pytest.raises(Stopped), until(lambda checks=checks: next(checks)):
             answerer.answer(question)
     assert answerer.answer(question).question == question
     with pytest.raises(InputError, match="surrogate"):

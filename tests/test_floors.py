@@ -13,6 +13,8 @@ PACKAGE = ROOT / "kgqa"
 FLOORS = {
     "types": 0,
     "batch": 1,
+    "stopping": 1,
+    "confined": 1,
     "assets": 1,
     "checking": 1,
     "metrics": 2,
@@ -47,6 +49,7 @@ SUB_ROOMS = {
         "samples": 3,
         "concepts": 3,
         "serving": 3,
+        "querying": 3,
         "sparql": 3,
         "overlay": 3,
         "opening": 4,

@@ -9,10 +9,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from kgqa.assets import cache_folder, graph_folders
+from kgqa.confined import Confines
 from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small
-from kgqa.graph.storage.importing import import_graph, is_url
+from kgqa.graph.storage.importing import import_confined, import_graph, is_url
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.graph.storage.writer import FORMAT, MANIFEST
 from kgqa.types import InputError, KnowledgeGraph
@@ -148,5 +149,5 @@ def _compiled(path: Path, language: str) -> GraphStore:
             return GraphStore.open(folder)
         except InputError:
             pass  # damaged: compile it again
-    import_graph([path], folder, name=path.name.split(".")[0], language=language)
+    import_confined([path], folder, Confines(0, 0), name=path.name.split(".")[0], language=language)
     return GraphStore.open(folder)

@@ -30,6 +30,8 @@ FORMAT = 1
 ENCODER = "stepper.encoder."
 CARD = "reader.json"
 WEIGHTS = "model.safetensors"
+READ_AT_ONCE = 1 << 14
+"""Tokens, of rows that are padded alike."""
 LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
@@ -80,7 +82,7 @@ class Reader(nn.Module):
 
     def forward(self, batch: QABatch) -> Scores:
         """Scores of all heads."""
-        fused = self.reasoner(self.stepper, batch)
+        fused = self._read(batch)
         if batch.branches is not None and batch.tokens.branch is not None:
             means = branch_means(fused.tokens, batch.tokens.branch, batch.branches)
             fused = replace(fused, branches=means)
@@ -104,6 +106,18 @@ class Reader(nn.Module):
             sources = association.sources(batch)
             gate = gate + functional.pad(sources, (0, gate.shape[1] - sources.shape[1]))
         return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
+
+    def _read(self, batch: QABatch) -> Fused:
+        """What the reasoner says, of few rows at a time unless it is to learn from it: a passage of any length takes
+        the memory of a short one, and can be given up in the middle."""
+        rows = max(1, READ_AT_ONCE // batch.tokens.input_ids.shape[1])
+        if torch.is_grad_enabled() or self.reasoner.decodes_paths or batch.num_rows <= rows:
+            fused: Fused = self.reasoner(self.stepper, batch)
+            return fused
+        starts = range(0, batch.num_rows, rows)
+        return Fused.joined(
+            [self.reasoner(self.stepper, batch.part(at, min(at + rows, batch.num_rows))) for at in starts]
+        )
 
     def loss(self, batch: QABatch) -> Loss:
         """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""

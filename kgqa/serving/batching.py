@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from kgqa.stopping import until
 from kgqa.types import Answer, InputError, Question
 
 ALIKE = 2.0
@@ -29,10 +29,6 @@ class ReadsMany(Protocol):
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
         """Answer several questions in one batch."""
-        ...
-
-    def until(self, stop: Callable[[], bool]) -> AbstractContextManager[None]:
-        """Give up, with an InputError, as soon as `stop()` is true."""
         ...
 
 
@@ -135,7 +131,7 @@ class Batcher:
 
         answerer = wanted[0].answerer
         try:
-            with answerer.until(stop):
+            with until(stop):
                 answers = answerer.answer_many([asked.question for asked in wanted])
         except InputError as error:
             if len(wanted) == 1 or stop():

@@ -20,7 +20,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
 from kgqa import explain
-from kgqa.answerer import Stopped
 from kgqa.graph.concepts import check_relation, ways_to_say
 from kgqa.serving.batching import Batcher, Busy
 from kgqa.serving.guarding import LOG, Guard, Limits
@@ -36,6 +35,7 @@ from kgqa.serving.schema import (
     WhatIf,
     WhatIfBody,
 )
+from kgqa.stopping import Stopped, until
 from kgqa.types import Answer, InputError, Question
 
 if TYPE_CHECKING:
@@ -140,15 +140,15 @@ class Service:
         future = self.batcher.ask(answerer, asked.as_question(), self.limits.timeout_s)
         return answerer, await self._wait(future, request)
 
-    async def apart(self, answerer: Answerer, request: Request, work: Callable[[], Result]) -> Result:
+    async def apart(self, request: Request, work: Callable[[], Result]) -> Result:
         """Something longer than one answer, on a thread of its own."""
         if not self._waiting.acquire(blocking=False):
             raise Busy
-        until = time.monotonic() + self.limits.timeout_s
+        end = time.monotonic() + self.limits.timeout_s
 
         def limited() -> Result:
             try:
-                with answerer.until(lambda: time.monotonic() > until or gone.is_set()):
+                with until(lambda: time.monotonic() > end or gone.is_set()):
                     return work()
             finally:
                 self._waiting.release()
@@ -249,7 +249,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             falls = explain.influences_json(answerer, found)
             return {**_body(answerer, found), "influences": falls}
 
-        return _json(await service.apart(answerer, request, work))
+        return _json(await service.apart(request, work))
 
     @app.post("/v1/what-if", response_model=WhatIfBody)
     async def what_if(asked: WhatIf, request: Request) -> Response:
@@ -265,7 +265,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             bodies = {"before": _body(answerer, before), "after": _body(answerer, after)}
             return {**bodies, "changed": before.text != after.text}
 
-        return _json(await service.apart(answerer, request, work))
+        return _json(await service.apart(request, work))
 
 
 def _add_about(app: FastAPI, service: Service) -> None:

@@ -10,15 +10,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import accumulate, islice, product
 
 from kgqa.graph.linking.normalising import lemma, local_name, verb_bases
+from kgqa.stopping import each, go_on
 from kgqa.types import NodeRole, Span, Subgraph
 from kgqa.verifying.polarity import ALL, Word, read, turns
 
 Alike = Callable[[str, str], float]
 """How alike two words are used, -1 to 1."""
 LEAST_STEM = 4
+MOST_RIVALS = 30
+"""Words of either text that are compared as rivals; a clause of more is none."""
 _OPPOSED = "Antonym"
 _EQUAL = ("SimilarTo", "Synonym", "~IsA")
 _PREFIXES = ("un", "in", "im", "dis")
@@ -80,23 +83,26 @@ class Match:
         """Whether any three words stand in the clause in the contrary order: who did what to whom."""
         places = [self.place[n] for n in self.content if n in self.said]
         places = [place for place in places if self.told[place].clause == self.clause]
-        turned = any(first > second > third for first, second, third in combinations(places, 3))
+        before = list(accumulate(places, max))
+        behind = list(accumulate(reversed(places), min))[::-1]
+        turned = any(most > place > least for most, place, least in zip(before, places, behind, strict=True))
         return turned and _has_by(self.asked) == _has_by(self.told)
 
     def rivalry(self, alike: Alike) -> float:
         """How alike a word that the clause does not say is to one that it says instead, 0 to 1."""
         taken = {place for places in self.said.values() for place in places}
-        here = [
+        here = dict.fromkeys(
             word.text
             for n, word in enumerate(self.told)
             if word.clause == self.clause and n not in taken and word.is_content
-        ]
-        missing = [
+        )
+        missing = dict.fromkeys(
             self.asked[n].text
             for n in self.content
             if n not in self.said or self.told[self.place[n]].clause != self.clause
-        ]
-        return max((_alternates(a, b, alike) for a in missing for b in here), default=0.0)
+        )
+        pairs = product(islice(missing, MOST_RIVALS), islice(here, MOST_RIVALS))
+        return max((_alternates(a, b, alike) for a, b in each(pairs)), default=0.0)
 
 
 def _has_by(text: Iterable[Word]) -> bool:
@@ -151,13 +157,14 @@ def matched(question: str, passage: str, graph: Subgraph) -> Match:
 
 def coverage(question: str, text: str) -> float:
     """The share of a question's content words, the first word apart, that a text says in any form; 0 of none."""
-    told = read(text)
+    told = list({word.text: word for word in read(text)}.values())
     content = [word for word in read(question)[1:] if word.is_content]
     return sum(bool(_places(word, told)) for word in content) / max(len(content), 1)
 
 
 def _places(word: Word, told: Sequence[Word]) -> list[int]:
     """Where a text has a word: in any form, else by its stem; a number as it is."""
+    go_on()
     number = number_of(word.text)
     if number is not None:
         return [n for n, other in enumerate(told) if number_of(other.text) == number]

@@ -107,6 +107,11 @@ class Endpoint:
         self.graphs = tuple(graphs)
         self._sleep = sleep
 
+    def asked(self) -> dict[str, Any]:
+        """What another process needs to ask the same endpoint."""
+        named = {"url": self.url, "timeout_s": self.timeout_s, "retries": self.retries}
+        return {**named, "headers": self.headers, "graphs": self.graphs}
+
     def select(self, query: str) -> list[Binding]:
         """Bindings of a SELECT query.
 
