@@ -167,7 +167,7 @@ class QABatch(Movable):
         node = within(graph.batch)
         edge, mention = within(graph.batch[graph.edge_index[0]]), within(graph.mention_row)
         used = torch.cat([graph.node_label[node], graph.edge_label[edge]])
-        label, place = torch.unique(used, return_inverse=True)  # type: ignore[no-untyped-call]
+        label, place = torch.unique(used, return_inverse=True)
         nodes = node.stop - node.start
         named = (item.name for item in fields(TokenBatch))
         tokens: dict[str, Any] = {name: _rows(getattr(self.tokens, name), first, end) for name in named}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from apps.examples import SAMPLES
 from apps.explorer import drawn, is_narrow
 from apps.graph_view import COLOURS, Drawn, dot
-from apps.guard import checked_url, sparql_allowed
+from apps.guard import checked_url, checking_opener, sparql_allowed
 from apps.markup import listed, plain
 from apps.own_graphs import SUFFIXES, Opened, keep_own, open_sample, own, shipped_file, uploaded
 from apps.resources import complain, is_dark, relation_words, say
@@ -74,7 +74,7 @@ def open_one() -> None:
             with st.spinner(plain(say("reading", name=", ".join(name for name, _ in files)))):
                 keep_own(uploaded(files, shipped if together else None))
         elif url.strip():
-            keep_own(Opened(open_graph(checked_url(url))))
+            keep_own(Opened(open_graph(checked_url(url), opener=checking_opener())))
         else:
             raise InputError(say("nothing_uploaded"))
         st.rerun()

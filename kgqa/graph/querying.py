@@ -167,14 +167,14 @@ def _forked(store: Any, query: str) -> dict[str, Any]:
     child = os.fork()
     if not child:
         try:
-            told = _answered(store, query)
+            found = _answered(store, query)
         except InputError as error:
-            told = {"error": str(error)}
+            found = {"error": str(error)}
         except MemoryError:
             os.kill(os.getpid(), signal.SIGKILL)
         signal.alarm(0)
         with os.fdopen(write, "w") as out:
-            json.dump(told, out)
+            json.dump(found, out)
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as answers:

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,13 +17,14 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 
 from kgqa import explain
 from kgqa.graph.concepts import check_relation, ways_to_say
-from kgqa.serving.batching import Batcher, Busy
+from kgqa.serving.batching import APART, Batcher, Busy
+from kgqa.serving.description import page
 from kgqa.serving.guarding import LOG, Guard, Limits
-from kgqa.serving.problems import REMEDIES, of_input, of_validation, problem
+from kgqa.serving.problems import REMEDIES, busy_problem, of_input, of_validation, problem
 from kgqa.serving.schema import (
     AnswerBody,
     AnswersBody,
@@ -35,7 +36,7 @@ from kgqa.serving.schema import (
     WhatIf,
     WhatIfBody,
 )
-from kgqa.stopping import Stopped, until
+from kgqa.stopping import Stopped
 from kgqa.types import Answer, InputError, Question
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ Answerers = dict[tuple[str, str], "Answerer"]
 """By name of reader and graph; the first is meant where a question names none."""
 Result = TypeVar("Result")
 _POLL_S = 0.25
+_FIRST = Question("What is it used for?")
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
         "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
@@ -85,8 +87,6 @@ class Service:
             most_waiting=limits.most_waiting,
             observe=self.sizes.observe,
         )
-        self.others = ThreadPoolExecutor(2, "kgqa-explain")
-        self._waiting = threading.BoundedSemaphore(max(1, limits.most_waiting // 10))
 
     def begin(self) -> threading.Thread:
         """Load in the background, so that the process tells it is alive meanwhile."""
@@ -94,7 +94,10 @@ class Service:
         def loading() -> None:
             try:
                 found = self.load()
-                next(iter(found.values())).answer(Question("What is it used for?"))
+                first = next(iter(found.values()))
+                first.answer(_FIRST)
+                for _ in range(2):  # tells how long one takes
+                    self.batcher.ask(first.answer_many, [_FIRST], 60, 60)[0].result()
                 self.answerers = found
             except Exception as error:
                 self.fault = str(error)
@@ -105,9 +108,8 @@ class Service:
         return thread
 
     def close(self) -> None:
-        """Answer what was taken, then end."""
+        """Answer what was taken, within some seconds, then end."""
         self.batcher.close()
-        self.others.shutdown()
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -134,31 +136,64 @@ class Service:
         """Read in a batch with others.
 
         Raises:
+            Busy: it would not be answered in time.
             InputError: as `answerer`, or as `Answerer.answer`.
         """
-        answerer = self.answerer(asked)
-        future = self.batcher.ask(answerer, asked.as_question(), self.limits.timeout_s)
+        answerer, future = self._taken(asked, self.limits.within_s)
         return answerer, await self._wait(future, request)
 
-    async def apart(self, request: Request, work: Callable[[], Result]) -> Result:
-        """Something longer than one answer, on a thread of its own."""
-        if not self._waiting.acquire(blocking=False):
-            raise Busy
-        end = time.monotonic() + self.limits.timeout_s
+    async def answers(
+        self, many: Sequence[Asked], request: Request
+    ) -> list[tuple[Answerer, Answer] | InputError]:
+        """The same of several, between those who ask one: each answer, or why there is none.
 
-        def limited() -> Result:
-            try:
-                with until(lambda: time.monotonic() > end or gone.is_set()):
-                    return work()
-            finally:
-                self._waiting.release()
-
-        gone = threading.Event()
+        Raises:
+            Busy: one of them would not be answered in time.
+        """
+        taken: list[tuple[Answerer, Future[Answer]] | InputError] = []
+        waiting: list[Future[Answer]] = []
         try:
-            return await self._wait(self.others.submit(limited), request)
-        except BaseException:
-            gone.set()
-            raise
+            for asked in many:
+                try:
+                    answerer, future = self._taken(asked, self.limits.timeout_s / 2)
+                    taken.append((answerer, future))
+                    waiting.append(future)
+                except InputError as error:
+                    taken.append(error)
+            found: list[tuple[Answerer, Answer] | InputError] = []
+            for one in taken:
+                try:
+                    found.append(
+                        one if isinstance(one, InputError) else (one[0], await self._wait(one[1], request))
+                    )
+                except InputError as error:
+                    found.append(error)
+            return found
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _taken(self, asked: Asked, within_s: float) -> tuple[Answerer, Future[Answer]]:
+        answerer = self.answerer(asked)
+        question = asked.as_question()
+        (future,) = self.batcher.ask(answerer.answer_many, [question], self.limits.timeout_s, within_s)
+        return answerer, future
+
+    async def apart(self, asked: Asked, request: Request, work: Callable[[Question], Result]) -> Result:
+        """Something longer than one answer, read by itself.
+
+        Raises:
+            Busy: it would not be done in time.
+        """
+        limits = self.limits
+        (future,) = self.batcher.ask(
+            lambda questions: [work(question) for question in questions],
+            [asked.as_question()],
+            limits.timeout_s,
+            limits.within_s,
+            APART,
+        )
+        return await self._wait(future, request)
 
     async def _wait(self, future: Future[Result], request: Request) -> Result:
         """The result, unless the caller leaves or the time is up."""
@@ -203,6 +238,8 @@ def create_service(
         summary="Answers from a passage and a knowledge graph, with their path of facts.",
         lifespan=lifespan,
         responses=_PROBLEMS,
+        docs_url=None,  # FastAPI's own pages fetch their scripts from elsewhere
+        redoc_url=None,
     )
     app.state.service = service
     app.add_middleware(
@@ -210,6 +247,7 @@ def create_service(
         keys=limits.keys,
         per_minute=limits.per_minute,
         most_bytes=limits.most_bytes,
+        wait_s=lambda: service.batcher.delay(limits.within_s),
         observe=service.observe,
     )
     _add_problems(app)
@@ -228,15 +266,14 @@ def _add_answers(app: FastAPI, service: Service) -> None:
     @app.post("/v1/answers", response_model=AnswersBody)
     async def answers(many: AskedMany, request: Request) -> Response:
         """Answer several questions; one that cannot be answered has a problem in its place."""
-
-        async def one(asked: Asked) -> dict[str, Any]:
+        for asked in many.questions:
             _log_text(service, request, asked)
-            try:
-                return _body(*await service.answer(asked, request))
-            except InputError as error:
-                return {"id": asked.id, "error": of_input(error)}
-
-        return _json({"answers": await asyncio.gather(*map(one, many.questions))})
+        found = await service.answers(many.questions, request)
+        bodies = [
+            {"id": asked.id, "error": of_input(one)} if isinstance(one, InputError) else _body(*one)
+            for asked, one in zip(many.questions, found, strict=True)
+        ]
+        return _json({"answers": bodies})
 
     @app.post("/v1/explain", response_model=ExplainBody)
     async def explained(asked: Asked, request: Request) -> Response:
@@ -244,12 +281,12 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
 
-        def work() -> dict[str, Any]:
-            found = answerer.answer(asked.as_question())
+        def work(question: Question) -> dict[str, Any]:
+            found = answerer.answer(question)
             falls = explain.influences_json(answerer, found)
             return {**_body(answerer, found), "influences": falls}
 
-        return _json(await service.apart(request, work))
+        return _json(await service.apart(asked, request, work))
 
     @app.post("/v1/what-if", response_model=WhatIfBody)
     async def what_if(asked: WhatIf, request: Request) -> Response:
@@ -257,15 +294,14 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
 
-        def work() -> dict[str, Any]:
-            question = asked.as_question()
+        def work(question: Question) -> dict[str, Any]:
             edits = [_edit(answerer, fact, added=True) for fact in asked.add]
             edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
             before, after = answerer.answer(question), explain.ask_again(answerer, question, edits)
             bodies = {"before": _body(answerer, before), "after": _body(answerer, after)}
             return {**bodies, "changed": before.text != after.text}
 
-        return _json(await service.apart(request, work))
+        return _json(await service.apart(asked, request, work))
 
 
 def _add_about(app: FastAPI, service: Service) -> None:
@@ -288,6 +324,11 @@ def _add_about(app: FastAPI, service: Service) -> None:
             for name, graph in found.items()
         ]
         return _json({"graphs": rows})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        """What is asked and answered here, for people."""
+        return HTMLResponse(page(app.openapi()))
 
     @app.get("/health")
     async def health() -> Response:
@@ -330,8 +371,7 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> Response:
-        detail = "too many questions wait; come again in some seconds"
-        return problem(503, detail, instance(request), headers={"Retry-After": "2"})
+        return busy_problem(error.wait_s, instance(request))
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:

@@ -20,9 +20,6 @@ from kgqa.types import InputError
 if TYPE_CHECKING:
     from kgqa.serving.guarding import Limits
 
-GRACE_S = 30
-"""How long the answers that were begun may still take when the service is stopped."""
-
 
 @dataclass(frozen=True)
 class Served:
@@ -111,6 +108,7 @@ def _run(served: Served, listener: socket.socket, eager: bool) -> None:
     """One process of the service."""
     import uvicorn
 
+    from kgqa.serving.connections import GRACE_S, MOST_CONNECTIONS, HurriedProtocol, PromptServer
     from kgqa.serving.service import create_service, load_answerers
 
     handler = logging.StreamHandler(sys.stderr)
@@ -124,12 +122,14 @@ def _run(served: Served, listener: socket.socket, eager: bool) -> None:
         app,
         log_config=None,
         access_log=False,
-        timeout_graceful_shutdown=GRACE_S,
+        http=HurriedProtocol,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=int(GRACE_S / 2),
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=64 << 10,
         server_header=False,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    PromptServer(config).run(sockets=[listener])
 
 
 class _Lines(logging.Formatter):

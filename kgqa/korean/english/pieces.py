@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gloss:
-    """English text with, for each stretch (start, end) of it in order, its Korean range; None where the text is kept."""
+    """English text with, for each stretch of it in order (start, end) its Korean range; None where it is kept."""
 
     text: str
     stretches: tuple[tuple[Span, Span], ...] | None = ()
