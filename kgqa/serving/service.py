@@ -107,10 +107,6 @@ class Service:
         thread.start()
         return thread
 
-    def close(self) -> None:
-        """Answer what was taken, within some seconds, then end."""
-        self.batcher.close()
-
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
         self.requests.labels(path, str(status)).inc()
@@ -132,52 +128,45 @@ class Service:
             raise InputError(f"no such graph is served: {graph}; see /v1/graphs")
         return found
 
-    async def answer(self, asked: Asked, request: Request) -> tuple[Answerer, Answer]:
+    async def answer(self, asked: Asked, request: Request) -> Answer:
         """Read in a batch with others.
 
         Raises:
             Busy: it would not be answered in time.
             InputError: as `answerer`, or as `Answerer.answer`.
         """
-        answerer, future = self._taken(asked, self.limits.within_s)
-        return answerer, await self._wait(future, request)
+        return await self._wait(self._taken(asked, self.limits.within_s), request)
 
-    async def answers(
-        self, many: Sequence[Asked], request: Request
-    ) -> list[tuple[Answerer, Answer] | InputError]:
+    async def answers(self, many: Sequence[Asked], request: Request) -> list[Answer | InputError]:
         """The same of several, between those who ask one: each answer, or why there is none.
 
         Raises:
             Busy: one of them would not be answered in time.
         """
-        taken: list[tuple[Answerer, Future[Answer]] | InputError] = []
-        waiting: list[Future[Answer]] = []
+        taken: list[Future[Answer]] = []
+        found: list[Answer | InputError] = []
         try:
             for asked in many:
+                taken.append(self._taken(asked, self.limits.timeout_s / 2))
+            for future in taken:
                 try:
-                    answerer, future = self._taken(asked, self.limits.timeout_s / 2)
-                    taken.append((answerer, future))
-                    waiting.append(future)
-                except InputError as error:
-                    taken.append(error)
-            found: list[tuple[Answerer, Answer] | InputError] = []
-            for one in taken:
-                try:
-                    found.append(
-                        one if isinstance(one, InputError) else (one[0], await self._wait(one[1], request))
-                    )
+                    answer = await self._wait(future, request)
+                    found.append(answer)
                 except InputError as error:
                     found.append(error)
             return found
         finally:
-            for future in waiting:
+            for future in taken:
                 future.cancel()
 
-    def _taken(self, asked: Asked, within_s: float) -> tuple[Answerer, Future[Answer]]:
-        answerer = self.answerer(asked)
-        question = asked.as_question()
-        (future,) = self.batcher.ask(answerer.answer_many, [question], self.limits.timeout_s, within_s)
-        return answerer, future
+    def _taken(self, asked: Asked, within_s: float) -> Future[Answer]:
+        try:
+            work, question = self.answerer(asked).answer_many, asked.as_question()
+            return self.batcher.ask(work, [question], self.limits.timeout_s, within_s)[0]
+        except InputError as error:
+            future: Future[Answer] = Future()
+            future.set_exception(error)
+            return future
 
     async def apart(self, asked: Asked, request: Request, work: Callable[[Question], Result]) -> Result:
         """Something longer than one answer, read by itself.
@@ -185,13 +174,9 @@ class Service:
         Raises:
             Busy: it would not be done in time.
         """
-        limits = self.limits
+        limits, questions = self.limits, [asked.as_question()]
         (future,) = self.batcher.ask(
-            lambda questions: [work(question) for question in questions],
-            [asked.as_question()],
-            limits.timeout_s,
-            limits.within_s,
-            APART,
+            lambda some: [*map(work, some)], questions, limits.timeout_s, limits.within_s, APART
         )
         return await self._wait(future, request)
 
@@ -231,7 +216,7 @@ def create_service(
         if eager:
             await asyncio.to_thread(thread.join)
         yield
-        await asyncio.to_thread(service.close)
+        await asyncio.to_thread(service.batcher.close)
 
     app = FastAPI(
         title="kgqa",
@@ -261,7 +246,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
     async def answer(asked: Asked, request: Request) -> Response:
         """Answer a question. Evidence is ordered by the reader's attention; /v1/explain tests it."""
         _log_text(service, request, asked)
-        return _json(_body(*await service.answer(asked, request)))
+        return _json(_body(service, asked, await service.answer(asked, request)))
 
     @app.post("/v1/answers", response_model=AnswersBody)
     async def answers(many: AskedMany, request: Request) -> Response:
@@ -270,7 +255,9 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             _log_text(service, request, asked)
         found = await service.answers(many.questions, request)
         bodies = [
-            {"id": asked.id, "error": of_input(one)} if isinstance(one, InputError) else _body(*one)
+            {"id": asked.id, "error": of_input(one)}
+            if isinstance(one, InputError)
+            else _body(service, asked, one)
             for asked, one in zip(many.questions, found, strict=True)
         ]
         return _json({"answers": bodies})
@@ -284,7 +271,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         def work(question: Question) -> dict[str, Any]:
             found = answerer.answer(question)
             falls = explain.influences_json(answerer, found)
-            return {**_body(answerer, found), "influences": falls}
+            return {**_body(service, asked, found), "influences": falls}
 
         return _json(await service.apart(asked, request, work))
 
@@ -298,7 +285,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             edits = [_edit(answerer, fact, added=True) for fact in asked.add]
             edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
             before, after = answerer.answer(question), explain.ask_again(answerer, question, edits)
-            bodies = {"before": _body(answerer, before), "after": _body(answerer, after)}
+            bodies = {"before": _body(service, asked, before), "after": _body(service, asked, after)}
             return {**bodies, "changed": before.text != after.text}
 
         return _json(await service.apart(asked, request, work))
@@ -398,8 +385,8 @@ def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> explain.Edit:
     return replace(explain.add(answerer, fact.head, relation, fact.tail), added=added)
 
 
-def _body(answerer: Answerer, answer: Answer) -> dict[str, Any]:
-    return explain.answer_json(answerer.shown(answer))
+def _body(service: Service, asked: Asked, answer: Answer) -> dict[str, Any]:
+    return explain.answer_json(service.answerer(asked).shown(answer))
 
 
 def _json(value: Mapping[str, Any], status: int = 200) -> Response:
@@ -410,24 +397,3 @@ def _log_text(service: Service, request: Request, asked: Asked) -> None:
     if service.limits.log_texts:
         row = {"id": request.state.request_id, "question": asked.question, "passage": asked.passage}
         LOG.info(json.dumps({**row, "choices": asked.choices}))
-
-
-def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
-    """Every reader over every graph; each of both is opened once.
-
-    Raises:
-        InputError: one of them cannot be found or used.
-    """
-    from kgqa.answerer import Answerer
-    from kgqa.graph.opening import open_graph
-
-    opened = {name: open_graph(name) for name in dict.fromkeys(graphs)}
-    found: Answerers = {}
-    for model in dict.fromkeys(models):
-        first: Answerer | None = None
-        for name, graph in opened.items():
-            if first is None:
-                first = found[model, name] = Answerer.load(model, graph, device=device, language=language)
-            else:
-                found[model, name] = first.with_graph(graph)
-    return found

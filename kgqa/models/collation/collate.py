@@ -23,7 +23,6 @@ from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.collation.rows import Parts, Row, gold_tokens, padded
 from kgqa.models.vectors.entities import EntityVectors
 from kgqa.models.vectors.word_vectors import WordVectors
-from kgqa.stopping import go_on
 from kgqa.types import Example, InputError, NodeRole, Question, Source, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
@@ -116,7 +115,6 @@ class Collator:
                     "pass the part that matters"
                 )
             for left, right in windows:
-                go_on()
                 ids, segments, question_at, choice_at, passage_at = self._row(
                     asked, chosen, passage, left, right
                 )
@@ -161,7 +159,6 @@ class Collator:
                 "pass the part that matters"
             )
         for left, right in windows:
-            go_on()
             ids, segments, question_at, _, passage_at = self._row(asked, None, passage, left, right)
             row = parts.add_row(index, -1, ids, segments, passage, passage_at, left, graph)
             first_node = parts.first_nodes[row] + 1
