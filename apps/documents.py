@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-from kgqa.confined import Confines, confined
+from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError
 
 SUFFIXES = ["txt", "md", "html", "htm", "pdf"]

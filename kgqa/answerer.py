@@ -27,6 +27,7 @@ from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.retrieval.keeping import KeptSubgraphs
 from kgqa.graph.retrieval.retrieval import node_budget, retrieve
 from kgqa.graph.storage.store import GraphStore
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
@@ -40,7 +41,6 @@ from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.operations.computing import computed
 from kgqa.operations.following import Led, follows
 from kgqa.second_reading import as_read_again, follow, read_again
-from kgqa.stopping import go_on
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import (
     Answer,

@@ -7,8 +7,8 @@ import torch
 
 from kgqa.answerer import Answerer
 from kgqa.batch import Movable
+from kgqa.limits.stopping import Stopped, until
 from kgqa.models.reader import Reader
-from kgqa.stopping import Stopped, until
 from kgqa.types import InputError, Passage, Question, Source
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")

@@ -13,8 +13,7 @@ PACKAGE = ROOT / "kgqa"
 FLOORS = {
     "types": 0,
     "batch": 1,
-    "stopping": 1,
-    "confined": 1,
+    "limits": 1,
     "assets": 1,
     "checking": 1,
     "metrics": 2,

@@ -15,8 +15,8 @@ from kgqa.answerer import Answerer
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.person_names import people
 from kgqa.korean.answering import KoreanOver
+from kgqa.limits.stopping import until
 from kgqa.models.collation.collate import Collator
-from kgqa.stopping import until
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
 from kgqa.verifying.matching import coverage, matched
 from kgqa.verifying.polarity import read, sentence_around, turns

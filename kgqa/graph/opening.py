@@ -10,13 +10,13 @@ from pathlib import Path
 from urllib.request import OpenerDirector
 
 from kgqa.assets import cache_folder, graph_folders
-from kgqa.confined import Confines
 from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small
 from kgqa.graph.storage.importing import import_confined, import_graph, is_url
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.graph.storage.writer import FORMAT, MANIFEST
+from kgqa.limits.confined import Confines
 from kgqa.types import InputError, KnowledgeGraph
 
 READING = 6

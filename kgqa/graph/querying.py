@@ -19,9 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgqa.confined import Confines, limit, start, tell
 from kgqa.graph.storage.exporting import export
 from kgqa.graph.storage.store import GraphStore
+from kgqa.limits.confined import Confines, limit, start, tell
 from kgqa.types import InputError
 
 MAX_ROWS = 500

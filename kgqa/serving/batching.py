@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgqa.stopping import until
+from kgqa.limits.stopping import until
 from kgqa.types import InputError, Question
 
 ALIKE = 2.0

@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 
 from kgqa import explain
 from kgqa.graph.concepts import check_relation, ways_to_say
+from kgqa.limits.stopping import Stopped
 from kgqa.serving.batching import APART, Batcher, Busy
 from kgqa.serving.description import page
 from kgqa.serving.guarding import LOG, Guard, Limits
@@ -36,7 +37,6 @@ from kgqa.serving.schema import (
     WhatIf,
     WhatIfBody,
 )
-from kgqa.stopping import Stopped
 from kgqa.types import Answer, InputError, Question
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from kgqa import explain as explaining
 from kgqa.checking import check_question
 from kgqa.graph.concepts import candidates, rows_of
-from kgqa.stopping import until
+from kgqa.limits.stopping import until
 from kgqa.types import InputError, Passage, Question
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import accumulate, islice, product
 
 from kgqa.graph.linking.normalising import lemma, local_name, verb_bases
-from kgqa.stopping import each, go_on
+from kgqa.limits.stopping import each, go_on
 from kgqa.types import NodeRole, Span, Subgraph
 from kgqa.verifying.polarity import ALL, Word, read, turns
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kgqa.graph.linking.function_words import DETERMINERS, STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
-from kgqa.stopping import each
+from kgqa.limits.stopping import each
 from kgqa.types import Span
 
 DENYING = frozenset(

@@ -5,7 +5,7 @@ import pytest
 
 from apps import documents
 from apps.documents import MAX_BYTES, page_text, pasted, text_of
-from kgqa.confined import Confines
+from kgqa.limits.confined import Confines
 from kgqa.types import InputError
 
 

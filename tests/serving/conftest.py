@@ -10,7 +10,7 @@ import pytest
 
 from kgqa.checking import check_question
 from kgqa.graph.storage.store import GraphStore
-from kgqa.stopping import go_on
+from kgqa.limits.stopping import go_on
 from kgqa.types import Answer, Candidate, Question, Source, Triple
 
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kgqa.stopping import until
+from kgqa.limits.stopping import until
 from kgqa.types import InputError, Passage, Question
 
 ROOT = Path(__file__).parents[2]

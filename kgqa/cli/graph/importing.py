@@ -52,11 +52,11 @@ def import_sources(
 
     Example: kgqa graph import farm.ttl --out farm
     """
-    from kgqa.confined import Confines
     from kgqa.graph.sources.sparql_client import Endpoint, authorisation
     from kgqa.graph.sources.sparql_client import header as read_header
     from kgqa.graph.storage.importing import import_confined, is_url
     from kgqa.graph.storage.store import GraphStore
+    from kgqa.limits.confined import Confines
 
     headers = dict(map(read_header, header or ())) | (authorisation(login) if login else {})
     if (headers or named) and not any(map(is_url, sources)):

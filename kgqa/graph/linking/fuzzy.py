@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalising import is_known
-from kgqa.stopping import go_on
+from kgqa.limits.stopping import go_on
 from kgqa.types import KnowledgeGraph
 
 _SIZE = 512

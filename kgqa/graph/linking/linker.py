@@ -24,7 +24,7 @@ from kgqa.graph.linking.korean import is_hangul, stems
 from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean
 from kgqa.graph.linking.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.graph.linking.person_names import people
-from kgqa.stopping import each, go_on
+from kgqa.limits.stopping import each, go_on
 from kgqa.types import KnowledgeGraph, Mention
 
 Nearest = Callable[[Sequence[str]], Sequence[Sequence[tuple[int, float]]]]

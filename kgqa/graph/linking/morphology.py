@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import ARTICLES, words
 from kgqa.graph.linking.person_names import korean_names
-from kgqa.stopping import go_on
+from kgqa.limits.stopping import go_on
 from kgqa.types import InputError
 
 _HANGUL = re.compile("[가-힣]")

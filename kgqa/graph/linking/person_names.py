@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kgqa.graph.linking.normalising import lemma
-from kgqa.stopping import each
+from kgqa.limits.stopping import each
 
 _CAPITAL = re.compile(
     r"(?<![\w'’.-])(?<!\bSan )(?<!\bSanta )[A-ZÀ-ÞĀ-Ž][a-zß-ž]+(?:-[A-Za-zÀ-ž][a-zß-ž]+)?(?![\w-])"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 from kgqa.graph.linking.literals import literal_name, split_literal
-from kgqa.stopping import go_on
+from kgqa.limits.stopping import go_on
 from kgqa.types import InputError
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgqa.confined import Confines, confined
 from kgqa.graph.sources import Tally, read_source
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small, read_endpoint
 from kgqa.graph.sources.statements import Batch
 from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
+from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError, Relation
 
 

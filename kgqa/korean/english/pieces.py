@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgqa.stopping import each
+from kgqa.limits.stopping import each
 from kgqa.types import Span
 
 Translate = Callable[[str], str | None]

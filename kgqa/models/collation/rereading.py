@@ -16,9 +16,9 @@ import numpy as np
 
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
+from kgqa.limits.stopping import each
 from kgqa.metrics import accepts
 from kgqa.models.collation.facts_in_words import PathTable
-from kgqa.stopping import each
 from kgqa.types import Example, Link, NodeRole, Question, Subgraph
 
 LONGEST = 480

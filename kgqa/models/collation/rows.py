@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.person_masking import Pieces
-from kgqa.stopping import go_on
 from kgqa.types import Span, Subgraph
 
 

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.collate import SOURCES, Collated
 from kgqa.models.heads.base import Head
-from kgqa.stopping import go_on
 from kgqa.types import Candidate, Source, Span
 
 MAX_SPAN_TOKENS = 30

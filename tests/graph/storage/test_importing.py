@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.confined import Confines
 from kgqa.graph.storage.importing import import_confined, import_graph, is_url
 from kgqa.graph.storage.store import GraphStore
+from kgqa.limits.confined import Confines
 from kgqa.types import InputError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kgqa.confined import Confines, confined
+from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError
 
 
@@ -43,9 +43,9 @@ def report_twice(report: Callable[[str, int], None]) -> int:
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        ("tests.test_confined:doze", "not read within 5 s"),
-        ("tests.test_confined:burn", "not read within 5 s"),
-        ("tests.test_confined:fill", "exhausts its reader"),
+        ("tests.limits.test_confined:doze", "not read within 5 s"),
+        ("tests.limits.test_confined:burn", "not read within 5 s"),
+        ("tests.limits.test_confined:fill", "exhausts its reader"),
         ("os:abort", "exhausts its reader"),
     ],
 )
@@ -58,14 +58,14 @@ def test_a_child_that_takes_too_much_is_one_line(task: str, said: str) -> None:
 
 def test_what_is_told_on_the_way_is_heard() -> None:
     heard: list[tuple[str, int]] = []
-    told = confined("tests.test_confined:report_twice", "x", report=lambda *said: heard.append(said))
+    told = confined("tests.limits.test_confined:report_twice", "x", report=lambda *said: heard.append(said))
     assert told == 3 and heard == [("reading", 1), ("reading", 2)]
 
 
 def test_a_child_does_not_outlive_whoever_started_it() -> None:
     code = (
-        "import time; from kgqa.confined import Confines, start;"
-        "print(start('tests.test_confined:doze', Confines()).pid, flush=True); time.sleep(60)"
+        "import time; from kgqa.limits.confined import Confines, start;"
+        "print(start('tests.limits.test_confined:doze', Confines()).pid, flush=True); time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert parent.stdout is not None

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from kgqa.stopping import Stopped, each, go_on, until
+from kgqa.limits.stopping import Stopped, each, go_on, until
 from kgqa.types import InputError
 
 
