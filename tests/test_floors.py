@@ -55,6 +55,7 @@ SUB_ROOMS = {
     },
     "models": {
         "devices": 0,
+        "pretrained": 0,
         "segments": 0,
         "packing": 0,
         "vectors": 0,

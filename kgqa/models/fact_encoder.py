@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from kgqa.assets import find_encoder
 from kgqa.batch import TextBatch
 from kgqa.models.devices import multiplies_in_bf16
+from kgqa.models.pretrained import load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 
 MAX_TOKENS = 128
@@ -50,9 +51,7 @@ class FactEncoder(nn.Module):
         from transformers import AutoModel
 
         folder = find_encoder(str(name))
-        encoder = AutoModel.from_pretrained(
-            folder, local_files_only=True, dtype=torch.float32, use_safetensors=True
-        )
+        encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
         digest = blake2b(digest_size=8)
         for path in (folder / "tokenizer.json", *sorted(folder.glob("*.safetensors"))):
             digest.update(path.read_bytes())
