@@ -1,4 +1,4 @@
-"""Passages of files: plain text, Markdown, web pages and PDF. No Streamlit."""
+"""Passages of files: plain text, Markdown, web pages and PDF; the last two are read in a child. No Streamlit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError
 
 SUFFIXES = ["txt", "md", "html", "htm", "pdf"]
 MAX_BYTES = 10_000_000
+CONFINES = Confines(memory_bytes=1 << 30, time_s=20.0)
+"""Of whoever reads a page or PDF."""
+_DEEPEST = 100
 _HIDDEN = {
     "script",
     "style",
@@ -54,9 +58,12 @@ def text_of(name: str, content: bytes) -> str:
         raise InputError(f"{name}: not a kind of file that is read; give {', '.join(SUFFIXES)}")
     if len(content) > MAX_BYTES:
         raise InputError(f"{name}: larger than {MAX_BYTES // 1_000_000} MB; paste the part that matters")
-    found = _pdf_text(name, content) if suffix == "pdf" else _decoded(name, content)
+    if suffix == "pdf":
+        found = str(confined(f"{__name__}:pdf_text", name, CONFINES, content, name=name))
+    else:
+        found = _decoded(name, content)
     if suffix in ("html", "htm"):
-        found = page_text(found)
+        found = _page_text(name, found)
     elif suffix == "md":
         found = _markdown_text(found)
     if not found.strip():
@@ -65,15 +72,30 @@ def text_of(name: str, content: bytes) -> str:
 
 
 def pasted(text: str) -> str:
-    """A pasted passage; the source of a web page becomes the text that it shows."""
-    return page_text(text) if _PAGE.match(text) else text
+    """A pasted passage; the source of a web page becomes the text that it shows.
+
+    Raises:
+        InputError: it is a page that takes too long to read.
+    """
+    return _page_text("the page", text) if _PAGE.match(text) else text
 
 
-def page_text(source: str) -> str:
-    """What a web page says, a block a line, without menus and scripts."""
+def _page_text(name: str, source: str) -> str:
+    return str(confined(f"{__name__}:page_text", name, CONFINES, source.encode("utf-8", "replace")))
+
+
+def page_text(content: bytes) -> str:
+    """What a web page says, a block a line, without menus and scripts.
+
+    Raises:
+        InputError: its marks cannot be read.
+    """
     parser = _Page()
-    parser.feed(source)
-    parser.close()
+    try:
+        parser.feed(content.decode())
+        parser.close()
+    except AssertionError as error:  # the parser's own, of a declaration that is none
+        raise InputError(f"the page cannot be read ({error}); paste its text") from None
     lines = (" ".join(line.split()) for line in "".join(parser.parts).splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -86,7 +108,8 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _HIDDEN:
-            self._hidden.append(tag)
+            if len(self._hidden) < _DEEPEST:
+                self._hidden.append(tag)
         elif tag in _BLOCKS:
             self.parts.append("\n")
 
@@ -109,13 +132,18 @@ def _decoded(name: str, content: bytes) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"!?\[([^\[\]]*)\]\((?:[^()\n]|\([^()\n]*\))*\)", r"\1", text)  # ends at the next bracket
     return re.sub(
         r"^\s{0,3}(#{1,6}|>)\s+|(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)", "", text, flags=re.M
     )
 
 
-def _pdf_text(name: str, content: bytes) -> str:
+def pdf_text(content: bytes, name: str) -> str:
+    """What the pages of a PDF say.
+
+    Raises:
+        InputError: it is damaged, without text, or pypdf is not installed.
+    """
     try:
         from pypdf import PdfReader
     except ImportError:

@@ -6,17 +6,20 @@ import http.client
 import ipaddress
 import os
 import socket
-import threading
 import urllib.error
 import urllib.request
-from contextlib import suppress
 from typing import IO
 from urllib.parse import urlsplit
 
+from kgqa.graph.sources.sparql_client import TimedConnection, TimedHTTP, TimedHTTPS, TimedSecureConnection
 from kgqa.types import InputError
 
 WEB_PORTS = frozenset({80, 443})
 """Ports below 1024 that may be asked: behind the others are mail, files and logins."""
+
+
+_MORE = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "3fff::/20", "5f00::/16")))
+"""What `ipaddress` takes for public and is not: 6to4 relays (RFC 7526), documentation (RFC 9637), segment routing."""
 
 
 def sparql_allowed() -> bool:
@@ -57,37 +60,19 @@ def checked_url(url: str) -> str:
     return url
 
 
-def is_trusted(address: str) -> bool:
-    """Whether whoever runs the app named this server (host and port): it may be inside this network."""
-    return address == urlsplit(os.environ.get("KGQA_GRAPH", "")).netloc
-
-
-class _Connection(http.client.HTTPConnection):
+class _Connection(TimedConnection):
     def connect(self) -> None:
         super().connect()
         if _is_inside(self.sock.getpeername()[0]):
             self.close()
             raise OSError("an address inside this network")
 
-    def getresponse(self) -> http.client.HTTPResponse:
-        """The answer's head, within the time limit: a server that drips never lets a single read time out."""
-        late = threading.Timer(float(self.timeout or 30), self._hang_up)
-        late.start()
-        try:
-            return super().getresponse()
-        finally:
-            late.cancel()
 
-    def _hang_up(self) -> None:
-        with suppress(OSError):
-            self.sock.shutdown(socket.SHUT_RDWR)
-
-
-class _SecureConnection(http.client.HTTPSConnection, _Connection):
+class _SecureConnection(TimedSecureConnection, _Connection):
     """Checked before the handshake: `HTTPSConnection.connect` calls the one above."""
 
 
-class CheckedHTTP(urllib.request.HTTPHandler):
+class CheckedHTTP(TimedHTTP):
     """Checks the address that was connected to: between `checked_url` and the question a name may have changed
     its address (DNS rebinding). Through a proxy it is the proxy that connects, and that has to check."""
 
@@ -96,7 +81,7 @@ class CheckedHTTP(urllib.request.HTTPHandler):
         return super().http_open(req) if _is_free(req) else self.do_open(_Connection, req)
 
 
-class CheckedHTTPS(urllib.request.HTTPSHandler):
+class CheckedHTTPS(TimedHTTPS):
     """The same over TLS."""
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
@@ -105,7 +90,7 @@ class CheckedHTTPS(urllib.request.HTTPSHandler):
 
 
 def _is_free(req: urllib.request.Request) -> bool:
-    return os.environ.get("KGQA_ALLOW_PRIVATE") == "1" or req.has_proxy() or is_trusted(req.host)
+    return os.environ.get("KGQA_ALLOW_PRIVATE") == "1" or req.has_proxy()
 
 
 class CheckedRedirects(urllib.request.HTTPRedirectHandler):
@@ -128,10 +113,9 @@ class CheckedRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def check_connections() -> None:
-    """From now on every redirect that this process follows, and every address it connects to, is checked."""
-    handlers = (CheckedRedirects, CheckedHTTP, CheckedHTTPS)
-    urllib.request.install_opener(urllib.request.build_opener(*handlers))
+def checking_opener() -> urllib.request.OpenerDirector:
+    """Asks addresses that visitors name: every redirect, and every address that is connected to, is checked."""
+    return urllib.request.build_opener(CheckedRedirects, CheckedHTTP, CheckedHTTPS)
 
 
 def _is_inside(address: str) -> bool:
@@ -140,4 +124,4 @@ def _is_inside(address: str) -> bool:
         if ip.is_site_local:  # fec0::/10, deprecated (RFC 3879), is still inside wherever it is in use
             return True
         ip = ip.ipv4_mapped or ip.sixtofour or ip
-    return not ip.is_global or ip.is_multicast or ip.is_reserved
+    return not ip.is_global or ip.is_multicast or ip.is_reserved or any(ip in net for net in _MORE)

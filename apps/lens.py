@@ -11,6 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from kgqa.models.pretrained import load_pretrained
 from kgqa.types import InputError
 
 DRAWN_FROM = 50
@@ -50,8 +51,8 @@ class Lens:
         from transformers import AutoModelForMaskedLM
 
         try:
-            model, told = AutoModelForMaskedLM.from_pretrained(
-                folder, local_files_only=True, output_loading_info=True, attn_implementation="eager"
+            model, told = load_pretrained(
+                AutoModelForMaskedLM, folder, output_loading_info=True, attn_implementation="eager"
             )
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{folder.name}: cannot guess words ({str(error).splitlines()[0]})") from None
@@ -242,9 +243,7 @@ class Discriminator:
         from transformers import ElectraForPreTraining
 
         try:
-            loaded: Any = ElectraForPreTraining.from_pretrained(
-                folder, local_files_only=True, output_loading_info=True
-            )
+            loaded: Any = load_pretrained(ElectraForPreTraining, folder, output_loading_info=True)
             self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # tokenizers raises plain Exception
             raise InputError(f"{folder.name}: cannot be read ({str(error).splitlines()[0]})") from None

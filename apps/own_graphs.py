@@ -16,7 +16,7 @@ from apps.resources import shared_answerer, shared_graph
 from kgqa.answering.answerer import Answerer
 from kgqa.assets import GRAPHS
 from kgqa.graph import sources
-from kgqa.graph.storage.confined import import_confined
+from kgqa.graph.storage.importing import import_confined
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, KnowledgeGraph
 
@@ -152,7 +152,7 @@ def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> 
         title = " + ".join(Path(name).stem for name, _ in files)[:60] or "graph"
         sources = [beside, *paths] if beside else paths
         try:
-            manifest = import_confined(sources, Path(folder) / "store", title)
+            manifest = import_confined(sources, Path(folder) / "store", name=title)
         except InputError as error:
             message = str(error)
             for path, (name, _) in zip(paths, files, strict=True):

@@ -38,7 +38,6 @@ def main(arguments: list[str] | None = None) -> None:
         from kgqa.models.encoders.sparing_import import import_encoders
 
         import_encoders()
-        from apps.guard import check_connections, sparql_allowed
         from apps.resources import served, shared_answerer
 
         if served() is None:
@@ -46,8 +45,6 @@ def main(arguments: list[str] | None = None) -> None:
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
-    if sparql_allowed():
-        check_connections()
     url = url_of(given.address, given.port)
     opens = not given.headless and has_display()
     threading.Thread(target=announce, args=(url, opens), daemon=True).start()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 from kgqa.types import InputError
@@ -24,7 +28,11 @@ MODELS = ROOT / "training" / "models"
 PYTHON_PATH = _PACKAGE.parent
 """Where Python finds this very package, for processes of its own."""
 DEFAULT_READER = "kgqa-base"
-"""The shipped reader that answers where none is named."""
+"""The reader that answers where none is named."""
+STANDS_IN = "kgqa-small"
+"""The one that does so where that is not installed."""
+INSTALLED = "kgqa.models"
+"""Entry points of packages that bring a model: its name, and the package whose folder holds it."""
 RESULTS = ROOT / "training" / "RESULTS.md"
 CURVES = ROOT / "training" / "curves.json"
 """Curves of the shipped encoders' pretraining."""
@@ -76,7 +84,8 @@ def find_model(model: str | Path) -> Path:
     Raises:
         InputError: there is none.
     """
-    for folder in (Path(model), MODELS / str(model)):
+    names = (DEFAULT_READER, STANDS_IN) if model == DEFAULT_READER else (str(model),)
+    for folder in chain.from_iterable(map(_places, names)):
         if (folder / "reader.json").exists():
             return folder
     shipped = ", ".join(folder.name for folder in shipped_readers())
@@ -84,8 +93,30 @@ def find_model(model: str | Path) -> Path:
 
 
 def shipped_readers() -> list[Path]:
-    """Folders of the shipped readers, by name."""
-    return sorted(path.parent for path in MODELS.glob("*/reader.json"))
+    """Folders of the readers that are here, by name: those of this package, and those of packages of their own."""
+    found = {path.parent.name: path.parent for path in MODELS.glob("*/reader.json")}
+    for entry in entry_points(group=INSTALLED):
+        for folder in _package_folders(entry.value):
+            if (folder / "reader.json").exists():
+                found.setdefault(entry.name, folder)
+    return [found[name] for name in sorted(found)]
+
+
+def _places(name: str) -> Iterator[Path]:
+    """Where a model may lie: at a path, among those of this package, in a package of its own."""
+    yield Path(name)
+    yield MODELS / name
+    for entry in entry_points(group=INSTALLED, name=name):
+        yield from _package_folders(entry.value)
+
+
+def _package_folders(package: str) -> list[Path]:
+    """Folders of an installed package, which is not imported; so none of a package within another."""
+    try:
+        spec = None if "." in package else find_spec(package)
+    except (ImportError, ValueError):
+        return []
+    return [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
 
 
 def find_encoder(name: str) -> Path:
@@ -95,7 +126,7 @@ def find_encoder(name: str) -> Path:
         InputError: there is none, or its path names an environment variable that is not set.
     """
     name = expanded(name)
-    for folder in (Path(name), MODELS / name):
+    for folder in _places(name):
         if (folder / "config.json").exists():
             return folder
     raise InputError(

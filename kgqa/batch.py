@@ -10,6 +10,7 @@ Legend of dimensions, used in every shape comment:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self
 
@@ -156,6 +157,44 @@ class QABatch(Movable):
         """B."""
         return int(self.tokens.input_ids.shape[0])
 
+    def part(self, first: int, end: int) -> QABatch:
+        """Rows `first` to `end` - 1 by themselves, with their own nodes, facts and labels; without gold."""
+        graph, ends = self.graph, torch.tensor([first, end], device=self.question.device)
+
+        def within(rows: Tensor) -> slice:
+            return slice(*torch.searchsorted(rows.contiguous(), ends).tolist())
+
+        node = within(graph.batch)
+        edge, mention = within(graph.batch[graph.edge_index[0]]), within(graph.mention_row)
+        used = torch.cat([graph.node_label[node], graph.edge_label[edge]])
+        label, place = torch.unique(used, return_inverse=True)
+        nodes = node.stop - node.start
+        named = (item.name for item in fields(TokenBatch))
+        tokens: dict[str, Any] = {name: _rows(getattr(self.tokens, name), first, end) for name in named}
+        return QABatch(
+            TokenBatch(**tokens),
+            GraphBatch(
+                label_ids=graph.label_ids[label],
+                label_mask=graph.label_mask[label],
+                node_label=place[:nodes],
+                role=graph.role[node],
+                score=graph.score[node],
+                batch=graph.batch[node] - first,
+                edge_index=graph.edge_index[:, edge] - node.start,
+                edge_label=place[nodes:],
+                edge_weight=graph.edge_weight[edge],
+                mention_row=graph.mention_row[mention] - first,
+                mention_token=graph.mention_token[mention],
+                mention_node=graph.mention_node[mention] - node.start,
+                label_vector=None if graph.label_vector is None else graph.label_vector[label],
+                node_vector=_rows(graph.node_vector, node.start, node.stop),
+            ),
+            self.question[first:end],
+            self.choice[first:end],
+            self.passage_mask[first:end],
+            self.num_questions,
+        )
+
 
 @dataclass(frozen=True)
 class Fused(Movable):
@@ -169,6 +208,17 @@ class Fused(Movable):
     paths: Tensor | None = None  # (N, hops) the reasoner's own path to a node: e ahead, E + e back, -1 none
     path_weight: Tensor | None = None  # (N,) share of the node's reading that this path carries
     branches: Tensor | None = None  # (C, H) mean state of each branch's tokens
+
+    @classmethod
+    def joined(cls, parts: Sequence[Fused]) -> Fused:
+        """What was read of the parts of a batch, as of the whole; none has decoded paths, which number its facts."""
+        every = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        joined: dict[str, Any] = {n: None if of[0] is None else torch.cat(of) for n, of in every.items()}
+        return cls(**joined)
+
+
+def _rows(values: Tensor | None, first: int, end: int) -> Tensor | None:
+    return None if values is None else values[first:end]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ PACKAGE = ROOT / "kgqa"
 FLOORS = {
     "types": 0,
     "batch": 1,
+    "limits": 1,
     "assets": 1,
     "checking": 1,
     "metrics": 2,
@@ -41,13 +42,14 @@ SUB_ROOMS = {
         "samples": 3,
         "concepts": 3,
         "serving": 3,
+        "querying": 3,
         "sparql": 3,
         "overlay": 3,
         "opening": 4,
     },
     "models": {
         "devices": 0,
-        "stopping": 0,
+        "pretrained": 0,
         "segments": 0,
         "packing": 0,
         "vectors": 0,

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from kgqa.trainer.fingerprint import questions_hash
+from kgqa.types import Example, Question
+
 SCRIPT = Path(__file__).parent.parent / "training" / "results.py"
 
 
@@ -47,3 +50,18 @@ def test_a_line_is_kept_of_a_command(results: dict[str, Any], tmp_path: Path) ->
     row = json.loads((tmp_path / "file.jsonl").read_text())
     assert row["figures"] == {"em": 0.5} and row["data"] == "ab" and row["by"] == "reader"
     assert row["watched"] == {"setup.py": results["tree"]("setup.py")}
+    named = ["kgqa", "evaluate", "own", "--data", "training/data/why_dev.jsonl", "--model", "kgqa-everyday"]
+    watched = results["watched_by"](named)
+    assert {"kgqa", "training/data/why_dev.jsonl", "training/models/kgqa-everyday"} <= set(watched)
+    assert "training/models/kgqa-base" not in watched
+    assert "training/models/kgqa-base" in results["watched_by"](named[:5])
+
+
+def test_other_questions_make_a_line_stale(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [Example(Question("why?"), concepts=("so",))] * 3
+    row = {"figures": {"questions": 2}, "watched": {}, "task": "csqa-dev", "data": questions_hash(asked[:2])}
+    monkeypatch.setenv("KGQA_DATA", "/nowhere")
+    results["is_stale"].__globals__["load_dataset"] = lambda _name: iter(asked)
+    assert not results["is_stale"](row)
+    asked[0] = Example(Question("why?"), concepts=("because",))
+    assert results["is_stale"](row)

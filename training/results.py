@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -19,8 +20,13 @@ import sys
 import time
 import tomllib
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from kgqa.assets import DEFAULT_READER
+from kgqa.text.datasets.loading import DATASETS, load_dataset
+from kgqa.trainer.fingerprint import questions_hash
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES, PAGE = ROOT / "training" / "results", ROOT / "training" / "RESULTS.md"
@@ -55,8 +61,24 @@ def tree(path: str, commit: str = "HEAD") -> str:
 
 
 def is_stale(row: dict[str, Any]) -> bool:
-    """Whether something that a line watches has changed."""
+    """Whether something that a line watches has changed; published sets are looked at where they are (`KGQA_DATA`)."""
+    if row.get("data") and row.get("task") in DATASETS and "KGQA_DATA" in os.environ:
+        asked = islice(load_dataset(row["task"]), int(row["figures"]["questions"]))
+        if questions_hash(asked) != row["data"]:
+            return True
     return any(tree(path) != before for path, before in row["watched"].items())
+
+
+def watched_by(command: list[str]) -> list[str]:
+    """The code, the everyday graph, and files and models of the repository that a command names."""
+    named = [path for word in command for path in (word, f"training/models/{word}")]
+    model = [] if "--model" in command else [f"training/models/{DEFAULT_READER}"]
+    return [
+        "kgqa",
+        "graph_data/everyday.ttl",
+        *model,
+        *(path for path in named if path.strip("./") and tree(path)),
+    ]
 
 
 def cell(row: dict[str, Any] | None, figures: str, unit: str) -> str:
@@ -153,6 +175,7 @@ def add(file: str, of: str, by: str, watched: list[str], command: list[str]) -> 
             "command": shlex.join(command),
             "commit": commit,
             "watched": {path: tree(path) for path in watched},
+            "task": told.get("task", ""),
             "data": told.get("data", ""),
             "seeds": told.get("seeds", 1),
             "minutes": minutes,
@@ -171,10 +194,11 @@ def main() -> None:
     adding = parser.add_subparsers(dest="does").add_parser("add")
     for name in ("file", "of", "by"):
         adding.add_argument(name)
-    adding.add_argument("--watch", nargs="+", default=["kgqa"])
+    adding.add_argument("--watch", nargs="+")
     given = parser.parse_args(words[:end])
     if given.does == "add":
-        add(given.file, given.of, given.by, given.watch, words[end + 1 :])
+        command = words[end + 1 :]
+        add(given.file, given.of, given.by, given.watch or watched_by(command), command)
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
 

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from apps.examples import SAMPLES
 from apps.explorer import drawn, is_narrow
 from apps.graph_view import COLOURS, Drawn, dot
-from apps.guard import checked_url, sparql_allowed
+from apps.guard import checked_url, checking_opener, sparql_allowed
 from apps.markup import listed, plain
 from apps.own_graphs import SUFFIXES, Opened, keep_own, open_sample, own, shipped_file, uploaded
-from apps.querying import MAX_QUERY, MAX_ROWS, QueryBox
-from apps.querying import SAMPLE as SAMPLE_QUERY
 from apps.resources import complain, is_dark, relation_words, say
 from apps.views.ask import fill
 from apps.views.why import facts_of, labels_of, licence_name
 from kgqa.assets import GRAPHS
 from kgqa.graph.opening import open_graph
+from kgqa.graph.querying import MAX_QUERY, MAX_ROWS, QueryBoxes
 from kgqa.graph.samples import common_types, sample_questions
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, NodeRole
@@ -29,6 +28,7 @@ MAX_SCANNED = 200_000
 HUBS = 14
 QUESTIONS = 6
 TYPES = 30
+SAMPLE_QUERY = "SELECT ?thing ?relation ?other WHERE {\n  ?thing ?relation ?other .\n}"
 
 
 def page() -> None:
@@ -74,7 +74,7 @@ def open_one() -> None:
             with st.spinner(plain(say("reading", name=", ".join(name for name, _ in files)))):
                 keep_own(uploaded(files, shipped if together else None))
         elif url.strip():
-            keep_own(Opened(open_graph(checked_url(url))))
+            keep_own(Opened(open_graph(checked_url(url), opener=checking_opener())))
         else:
             raise InputError(say("nothing_uploaded"))
         st.rerun()
@@ -186,6 +186,12 @@ def facts_box(graph: GraphStore, entity: int) -> None:
     st.html(listed(facts_of(label, name, graph)))
 
 
+@st.cache_resource(show_spinner=False)
+def query_boxes() -> QueryBoxes:
+    """The graphs that are queried, of all visitors together."""
+    return QueryBoxes()
+
+
 def query_box(opened: Opened) -> None:
     """SPARQL for those who speak it."""
     if not isinstance(opened.graph, GraphStore):
@@ -197,13 +203,8 @@ def query_box(opened: Opened) -> None:
             sent = st.form_submit_button(say("run_query"))
         if not sent:
             return
-        boxes: dict[str, QueryBox] = st.session_state.setdefault("query_boxes", {})
-        box = boxes.get(opened.graph.hash)
-        if box is None:
-            boxes.clear()
-            box = boxes[opened.graph.hash] = QueryBox(opened.graph)
         try:
-            columns, rows = box.select(query)
+            columns, rows = query_boxes().select(opened.graph, query)
         except InputError as error:
             complain(error)
             return

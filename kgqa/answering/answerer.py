@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from kgqa.answering.deciding import Decision
@@ -22,6 +21,7 @@ from kgqa.graph.linking.morphology import is_korean_question
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import Ablation
+from kgqa.limits.stopping import go_on
 from kgqa.models.language.relevance import open_relevance
 from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.types import Answer, KnowledgeGraph, Question, Subgraph
@@ -123,13 +123,6 @@ class Answerer:
 
     def _with(self, retriever: Retriever) -> Answerer:
         return Answerer(self.reader, retriever, self.decision, self.language, self.listing)
-
-    def until(self, stop: Callable[[], bool]) -> AbstractContextManager[None]:
-        """What this thread asks within ends with `Stopped` soon after `stop()` has become true.
-
-        It is asked between stages and before every layer of the encoder: for deadlines, and for callers who leave.
-        """
-        return self.reader.stopping.until(stop)
 
     def shown(self, answer: Answer) -> Answer:
         """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
@@ -263,6 +256,7 @@ class Answerer:
 def run(stages: Sequence[Stage], drafts: Drafts) -> Drafts:
     """Drafts after all stages, with the time that each took, shared out evenly where it does not say itself."""
     for stage in stages:
+        go_on()
         begin, before = time.perf_counter(), drafts
         drafts = stage.run(drafts)
         spent = 1000 * (time.perf_counter() - begin) / len(drafts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -17,6 +17,7 @@ from kgqa.graph.retrieval import retrieval
 from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
 from kgqa.graph.retrieval.retrieval import Relevance, node_budget
 from kgqa.graph.storage.store import GraphStore
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.types import KnowledgeGraph, Question, Subgraph
 
@@ -103,11 +104,11 @@ class Retriever:
         return found
 
 
-def retrieve(drafts: Drafts, retriever: Retriever, check_time: Callable[[], None]) -> Drafts:
+def retrieve(drafts: Drafts, retriever: Retriever) -> Drafts:
     """Each question with its subgraphs."""
 
     def retrieved(draft: Draft) -> Draft:
-        check_time()
+        go_on()
         begin, linker = time.perf_counter(), TimedLinker(retriever.linker)
         subgraphs = retriever.retrieve(draft.question, linker)
         spent = time.perf_counter() - begin - linker.seconds

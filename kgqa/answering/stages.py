@@ -21,7 +21,7 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     verify yes, no and none, compute what is counted or compared, decide on one answer, explain it by what it rests on,
     and attribute it to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
-    found = partial(retrieve, retriever=retriever, check_time=reader.stopping.check)
+    found = partial(retrieve, retriever=retriever)
     weights = decision.second_opinion
     again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
     deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +22,7 @@ from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, is_correct
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.heads.gate import gate_class
+from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.types import Answer, Example, InputError, Source
 
@@ -189,7 +188,4 @@ def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:
     Raises:
         InputError: the folder holds no reader of this version.
     """
-    card = {**read_card(folder), **fitted}
-    temporary = folder / ".reader.json"
-    temporary.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, folder / "reader.json")
+    write_card(folder, {**read_card(folder), **fitted})

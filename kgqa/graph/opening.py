@@ -7,14 +7,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from urllib.request import OpenerDirector
 
 from kgqa.assets import cache_folder, graph_folders
 from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small
-from kgqa.graph.storage.importing import import_graph, is_url
+from kgqa.graph.storage.importing import import_confined, import_graph, is_url
 from kgqa.graph.storage.store import GraphStore, is_store
 from kgqa.graph.storage.writer import FORMAT, MANIFEST
+from kgqa.limits.confined import Confines
 from kgqa.types import InputError, KnowledgeGraph
 
 READING = 6
@@ -28,16 +30,18 @@ def open_graph(
     language: str = "en",
     headers: Mapping[str, str] | None = None,
     graphs: Sequence[str] = (),
+    opener: OpenerDirector | None = None,
 ) -> KnowledgeGraph:
     """Open a graph by shipped name, store folder, RDF or TSV file, or URL of a SPARQL endpoint.
 
     A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), by its content, and mapped into memory
     from then on. An endpoint that holds little is read whole, anew each time it is opened; any other is asked as
     questions come. `headers` go with every request to an endpoint, and of it only the named `graphs` are asked, where
-    any are named. Raises `InputError` where there is no such graph or it cannot be read.
+    any are named, by `opener` where a stranger named it. Raises `InputError` where there is no such graph or it cannot
+    be read.
     """
     if is_url(source):
-        return _endpoint(str(source), language, headers, graphs)
+        return _endpoint(str(source), language, headers, graphs, opener)
     if not str(source).strip():
         raise InputError("no graph is named; give a file, a folder, a URL, or one of the shipped names")
     path = _path_of(source)
@@ -47,12 +51,16 @@ def open_graph(
 
 
 def _endpoint(
-    url: str, language: str, headers: Mapping[str, str] | None, graphs: Sequence[str]
+    url: str,
+    language: str,
+    headers: Mapping[str, str] | None,
+    graphs: Sequence[str],
+    opener: OpenerDirector | None,
 ) -> KnowledgeGraph:
     from kgqa.graph.sparql import SparqlGraph
 
-    asked = SparqlGraph(url, language, headers=headers, graphs=graphs)
-    endpoint = Endpoint(url, retries=0, headers=headers, graphs=graphs)
+    asked = SparqlGraph(url, language, headers=headers, graphs=graphs, opener=opener)
+    endpoint = Endpoint(url, retries=0, headers=headers, graphs=graphs, opener=opener)
     try:
         if not is_small(endpoint):
             return asked
@@ -148,5 +156,5 @@ def _compiled(path: Path, language: str) -> GraphStore:
             return GraphStore.open(folder)
         except InputError:
             pass  # damaged: compile it again
-    import_graph([path], folder, name=path.name.split(".")[0], language=language)
+    import_confined([path], folder, Confines(0, 0), name=path.name.split(".")[0], language=language)
     return GraphStore.open(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from urllib.request import OpenerDirector
 
 import numpy as np
 
@@ -57,8 +58,9 @@ class SparqlGraph:
         batch: int = 100,
         headers: Mapping[str, str] | None = None,
         graphs: Sequence[str] = (),
+        opener: OpenerDirector | None = None,
     ) -> None:
-        self.endpoint = Endpoint(url, timeout_s, retries, headers=headers, graphs=graphs)
+        self.endpoint = Endpoint(url, timeout_s, retries, headers=headers, graphs=graphs, opener=opener)
         self.name = url.split("://", 1)[1].rstrip("/")
         self.hash = blake2b(url.encode(), digest_size=16).hexdigest()
         self.language = language
@@ -112,13 +114,15 @@ class SparqlGraph:
         # STR in the projection: endpoints differ in whether a language tag comes back
         for row in self.endpoint.select(
             "SELECT ?e ?p (STR(?l) AS ?s) WHERE "
-            f"{{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} {self._in_graphs('?e ?p ?l')} }}"
+            f"{{ VALUES ?p {{ {_ALL_LABELS} }} VALUES ?l {{ {spellings} }} {self._in_graphs('?e ?p ?l')} }}",
+            "e s",
         ):
             note(row, plain_key(row["s"]["value"]))
         missing = [key for key in keys if not grades[key]]
         if missing and self._is_small():
             values = " ".join(literal(key) for key in missing)
-            for row in self.endpoint.select(_SCAN.replace("$KEYS", values).replace("$LABELS", _ALL_LABELS)):
+            query = _SCAN.replace("$KEYS", values).replace("$LABELS", _ALL_LABELS)
+            for row in self.endpoint.select(query, "e k"):
                 note(row, row["k"]["value"])
         for key, place in grades.items():
             ordered = sorted(place, key=lambda name: (place[name], name))
@@ -157,7 +161,7 @@ class SparqlGraph:
                     picks.append(
                         f"{{ SELECT ?h ?r ?q ?t WHERE {{ VALUES {ends} {{ {chosen} }} {pattern} }}{cut} }}"
                     )
-            rows = self.endpoint.select(f"SELECT ?h ?r ?q ?t WHERE {{ {' UNION '.join(picks)} }}")
+            rows = self.endpoint.select(f"SELECT ?h ?r ?q ?t WHERE {{ {' UNION '.join(picks)} }}", "h r t")
             self._meet({_relation(row) for row in rows})
             for row in rows:
                 fact = self._fact(name_of(row["h"]), _relation(row), name_of(row["t"]))
@@ -195,7 +199,7 @@ class SparqlGraph:
                 said for step in steps if step not in labels and "/prop/" in step and (said := iri(step))
             )
             if bare:  # a Wikibase has the labels at the property, which knows the relations that stand for it
-                rows = self.endpoint.select(_PROPERTIES.replace("$VALUES", bare))
+                rows = self.endpoint.select(_PROPERTIES.replace("$VALUES", bare), "e x")
                 own = {row["e"]["value"]: row["x"]["value"] for row in rows}
                 said_of = self._ask_labels(sorted(set(own.values())))
                 labels |= {name: said_of[other] for name, other in own.items() if other in said_of}
@@ -238,8 +242,11 @@ class SparqlGraph:
         best: dict[str, tuple[int, int, str]] = {}
         for row in self.endpoint.select(
             f"SELECT ?e ?p ?l WHERE {{ VALUES ?e {{ {values} }} VALUES ?p {{ {preferred} }} "
-            f"{self._in_graphs('?e ?p ?l')} FILTER(LANG(?l) IN ({wanted})) }}"
+            f"{self._in_graphs('?e ?p ?l')} FILTER(LANG(?l) IN ({wanted})) }}",
+            "e p l",
         ):
+            if row["p"]["value"] not in _PREFERRED:  # it was not asked for
+                continue
             language = row["l"].get("xml:lang", "").lower()
             place = order.index(language) if language in order else len(order)
             offer = (place, LABELS.index(row["p"]["value"]), " ".join(row["l"]["value"].split()))

@@ -174,8 +174,7 @@ def _as_asked(text: str) -> str:
 
 
 def _as_it_is(text: str) -> Gloss:
-    whole = Span(0, len(text))
-    return Gloss(text, tuple((Span(i, i + 1), Span(i, i + 1)) for i in range(whole.end)))
+    return Gloss(text, None)
 
 
 def _without_particles(text: str, span: Span) -> Span:

@@ -17,6 +17,7 @@ from kgqa.models.collation.sentences import marks_of, pad_rows, sentence_ids
 from kgqa.models.devices import find_device
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.encoders.variants import save_model
+from kgqa.models.pretrained import load_config, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled
 from kgqa.types import InputError
@@ -195,7 +196,7 @@ class Classifier:
     """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        from transformers import AutoConfig, AutoModel
+        from transformers import AutoModel
 
         self.card = read_task(folder)
         self.kind: Kind = self.card["kind"]
@@ -203,17 +204,15 @@ class Classifier:
         if head.is_file():
             from safetensors.torch import load_file
 
-            encoder = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+            encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
             self.model: Any = PlainHead(encoder, 1 if self.kind == "ending" else len(labels), self.kind)
             self.model.out.load_state_dict(load_file(head))
         else:
             import transformers
 
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            config = load_config(folder)
             auto = getattr(transformers, _auto(self.kind))
-            self.model = auto.from_pretrained(
-                folder, config=config, local_files_only=True, dtype=torch.float32
-            )
+            self.model = load_pretrained(auto, folder, config=config, dtype=torch.float32)
         self.device = find_device(device)
         self.model.eval().to(self.device)
         causal = Stepper(self.model.base_model).causal

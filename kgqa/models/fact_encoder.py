@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.assets import find_encoder
-from kgqa.models.reader import fingerprint
+from kgqa.batch import TextBatch
+from kgqa.models.devices import multiplies_in_bf16
+from kgqa.models.pretrained import load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 
 MAX_TOKENS = 128
@@ -47,33 +51,44 @@ class FactEncoder(nn.Module):
         from transformers import AutoModel
 
         folder = find_encoder(str(name))
-        encoder = AutoModel.from_pretrained(
-            folder, local_files_only=True, dtype=torch.float32, use_safetensors=True
-        )
-        return cls(encoder, load_tokenizer(folder), fingerprint(folder, "config.json")).eval()
+        encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
+        digest = blake2b(digest_size=8)
+        for path in (folder / "tokenizer.json", *sorted(folder.glob("*.safetensors"))):
+            digest.update(path.read_bytes())
+        return cls(encoder, load_tokenizer(folder), digest.hexdigest()).eval()
 
-    def forward(self, texts: Sequence[str]) -> Tensor:
-        """Unit vectors (n, d) of texts."""
+    def tokens(self, texts: Sequence[str]) -> TextBatch:
+        """Texts as rows of tokens, a multiple of 8 long."""
         read = self.tokenizer.encode_batch(list(texts))
         width = -(-max(len(text.ids) for text in read) // 8) * 8
         ids = torch.zeros(len(read), width, dtype=torch.long)
-        mask = torch.zeros_like(ids)
+        mask = torch.zeros(len(read), width, dtype=torch.bool)
         for row, text in enumerate(read):
             ids[row, : len(text.ids)] = torch.tensor(text.ids)
-            mask[row, : len(text.ids)] = 1
-        device = next(self.encoder.parameters()).device
-        ids, mask = ids.to(device), mask.to(device)
-        states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()  # (n, T, d)
-        mean = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+            mask[row, : len(text.ids)] = True
+        return TextBatch(ids, mask)
+
+    def pooled(self, batch: TextBatch) -> Tensor:
+        """Unit vectors (n, d) of rows of tokens."""
+        assert batch.attention_mask is not None
+        mask = batch.attention_mask.long()
+        states = self.encoder(input_ids=batch.input_ids, attention_mask=mask).last_hidden_state.float()
+        mean = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)  # (n, d)
         return F.normalize(mean, dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
+        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded.
+
+        Raises:
+            InputError: KGQA_PRECISION names no precision.
+        """
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         size: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
         found = np.zeros((len(texts), size), dtype=np.float32)
-        with torch.inference_mode():
+        device = next(self.encoder.parameters()).device
+        half = torch.autocast(device.type, torch.bfloat16) if multiplies_in_bf16(device) else nullcontext()
+        with torch.inference_mode(), half:
             for at in range(0, len(order), AT_ONCE):
                 rows = order[at : at + AT_ONCE]
-                found[rows] = self([texts[i] for i in rows]).cpu().numpy()
+                found[rows] = self.pooled(self.tokens([texts[i] for i in rows]).to(device)).cpu().numpy()
         return found

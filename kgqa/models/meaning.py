@@ -50,7 +50,11 @@ def make_index(
     encoder: FactEncoder,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> FactIndex:
-    """Embed every fact of a graph; `progress` goes over the first rows of the parts."""
+    """Embed every fact of a graph; `progress` goes over the first rows of the parts.
+
+    Raises:
+        InputError: KGQA_PRECISION names no precision.
+    """
 
     def parts() -> Iterator[np.ndarray]:
         for start in progress(range(0, graph.edge_count, _PART)):
@@ -63,6 +67,9 @@ def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder) -> Meaning | None:
     """The search over a graph's facts; None where it has no index and is too large to make one in passing.
 
     What an edit adds is found too, and what it strikes out is not. A graph on the network has none.
+
+    Raises:
+        InputError: the index is damaged, or KGQA_PRECISION names no precision.
     """
     if isinstance(graph, OverlayGraph):
         below = open_meaning(graph.base, encoder)

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from kgqa.assets import find_model
 from kgqa.batch import QABatch
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.collation.rereading import CandidateRow, row_key
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.reader import Reader, Scores, load_reader
-from kgqa.models.stopping import Stopping
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
 from kgqa.models.vectors.word_vectors import WordVectors, load_words
@@ -66,7 +66,8 @@ class LoadedReader:
         self.collator = Collator(tokenizer, self.settings, entities=entities, words=words)
         # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
         self._walking = threading.Lock()
-        self.stopping = Stopping(reader.stepper.layers)
+        for layer in reader.stepper.layers:
+            layer.register_forward_pre_hook(lambda *_: go_on())
 
     def collate(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> Collated:
         """Questions with their subgraphs, one a choice or one, as a batch.

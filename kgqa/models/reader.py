@@ -18,6 +18,7 @@ from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
+from kgqa.models.pretrained import CARD, check_sums, from_config, load_config, write_card
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.reasoners.base import scatter_mean
 from kgqa.types import InputError, NodeRole
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
 ENCODER = "stepper.encoder."
-CARD = "reader.json"
 WEIGHTS = "model.safetensors"
+READ_AT_ONCE = 1 << 14
+"""Tokens, of rows that are padded alike."""
 LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
@@ -80,7 +82,7 @@ class Reader(nn.Module):
 
     def forward(self, batch: QABatch) -> Scores:
         """Scores of all heads."""
-        fused = self.reasoner(self.stepper, batch)
+        fused = self._read(batch)
         if batch.branches is not None and batch.tokens.branch is not None:
             means = branch_means(fused.tokens, batch.tokens.branch, batch.branches)
             fused = replace(fused, branches=means)
@@ -104,6 +106,18 @@ class Reader(nn.Module):
             sources = association.sources(batch)
             gate = gate + functional.pad(sources, (0, gate.shape[1] - sources.shape[1]))
         return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
+
+    def _read(self, batch: QABatch) -> Fused:
+        """What the reasoner says, of few rows at a time unless it is to learn from it: a passage of any length takes
+        the memory of a short one, and can be given up in the middle."""
+        rows = max(1, READ_AT_ONCE // batch.tokens.input_ids.shape[1])
+        if torch.is_grad_enabled() or self.reasoner.decodes_paths or batch.num_rows <= rows:
+            fused: Fused = self.reasoner(self.stepper, batch)
+            return fused
+        starts = range(0, batch.num_rows, rows)
+        return Fused.joined(
+            [self.reasoner(self.stepper, batch.part(at, min(at + rows, batch.num_rows))) for at in starts]
+        )
 
     def loss(self, batch: QABatch) -> Loss:
         """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""
@@ -140,7 +154,8 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     Files: config.json and model.safetensors (the Hugging Face encoder; frozen words in a part of their own),
     reader.safetensors (reasoner and heads), reader.json (settings, versions, what `card` adds), tokenizer.json,
     tokenizer_config.json.
-    Weights are written in half precision, their checksums in the card. Each file is replaced atomically.
+    Weights are written in half precision, the checksums of all that is in the folder in the card, which comes last.
+    Each file is replaced atomically.
     """
     from safetensors.torch import save_file
     from transformers import PreTrainedModel
@@ -163,10 +178,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         source = tokenizer_folder / name
         if source.exists() and source.resolve() != (folder / name).resolve():
             (folder / name).write_bytes(source.read_bytes())
-    sums = {name: _checksum(folder / name) for name in files}
-    about = {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card, "checksums": sums}
-    (folder / f".{CARD}").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(folder / f".{CARD}", folder / CARD)
+    write_card(folder, {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card})
 
 
 def _shards(encoder: PreTrainedModel, state: dict[str, Tensor], folder: Path) -> dict[str, dict[str, Tensor]]:
@@ -203,14 +215,6 @@ def _encoder_state(folder: Path) -> dict[str, Tensor]:
     return {name: value for file in files for name, value in load_file(folder / Path(file).name).items()}
 
 
-def _checksum(path: Path) -> str:
-    digest = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while part := file.read(1 << 20):
-            digest.update(part)
-    return digest.hexdigest()
-
-
 def fingerprint(folder: Path, card: str = CARD) -> str:
     """What tells a model's folder from any other: its card (a reader's holds the checksums), and the weights' sizes."""
     digest = blake2b((folder / card).read_bytes(), digest_size=16)
@@ -230,15 +234,16 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
     card = read_card(folder)
+    check_sums(folder, card)
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        config = load_config(folder)
         settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
         find_reasoner(settings["name"], from_card=True)
         with _Undrawn():
-            encoder = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+            encoder = from_config(AutoModel, config)
             reader = Reader(encoder, ReasonerSettings(**settings))
         gate = card.get("gate")
         shift = (float(gate["scale"]), [float(b) for b in gate["shift"]]) if gate else None
@@ -249,11 +254,6 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
             f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again"
         ) from error
     try:
-        for name, expected in card.get("checksums", {}).items():
-            if _checksum(folder / Path(name).name) != expected:
-                raise InputError(
-                    f"{folder / name}: damaged (its checksum is another); copy the checkpoint again"
-                )
         encoder_state = _encoder_state(folder)
         own_state = load_file(folder / "reader.safetensors")
         absent, more = encoder.load_state_dict(

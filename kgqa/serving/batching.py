@@ -1,4 +1,8 @@
-"""Questions of many callers read together: those that wait at the same time and are of like length."""
+"""Questions of many callers read one batch after another, and only those taken that will be answered in time.
+
+One thread reads: what is most due first, together with what waits at the same time and is of like length. How long
+that takes is known from the batches before, so that a caller who would wait too long is told at once to come again.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,48 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any
 
-from kgqa.types import Answer, InputError, Question
+from kgqa.limits.stopping import until
+from kgqa.types import InputError, Question
 
 ALIKE = 2.0
 """The longest of a batch is at most so many times as long as its shortest, a short question's length aside."""
 SHORT_CHARACTERS = 300
-"""Questions below this length are alike."""
+"""Questions below this length are alike, and what reading any costs beside its length, in characters."""
 MOST_CHARACTERS = 60_000
 """Of all texts of a batch."""
+BATCH_S = 0.5
+"""How long a batch of several may take, since whoever comes meanwhile waits for its end."""
+ANSWER, APART = "answer", "apart"
+"""Kinds of work: answers read in batches, and what is done by itself (explanations, edits)."""
+_BEFORE_KNOWN = {ANSWER: 1e-4, APART: 1e-3}
+"""Seconds a character, until the first are measured."""
+_LEARNT = {False: 0.1, True: 0.5}
+"""How much of it is believed that reading takes less, or more, than was thought."""
 
 
 class Busy(Exception):
-    """More questions wait than are taken."""
+    """It would not be answered in time; `wait_s` is when it may be."""
+
+    def __init__(self, wait_s: float = 1.0) -> None:
+        super().__init__(f"busy for {wait_s:.1f} s")
+        self.wait_s = wait_s
 
 
-class ReadsMany(Protocol):
-    """An answerer, as far as it is needed here."""
-
-    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
-        """Answer several questions in one batch."""
-        ...
-
-    def until(self, stop: Callable[[], bool]) -> AbstractContextManager[None]:
-        """Give up, with an InputError, as soon as `stop()` is true."""
-        ...
+Work = Callable[[Sequence[Question]], Sequence[Any]]
+"""What is done with the questions of a batch; those with the same work may share one."""
 
 
 @dataclass(eq=False)
 class _Waiting:
-    answerer: ReadsMany
+    kind: str
     question: Question
+    work: Work
+    due: float
     until: float
-    answer: Future[Answer] = field(default_factory=Future)
+    answer: Future[Any] = field(default_factory=Future)
 
     @property
     def length(self) -> int:
@@ -70,56 +80,114 @@ class Batcher:
         self.most, self.wait_s, self.most_waiting, self.observe = most, wait_s, most_waiting, observe
         self._waiting: list[_Waiting] = []
         self._changed = threading.Condition()
-        self._closed = False
+        self._closed = self._given_up = False
+        self._pace: dict[str, float] = {}
+        self._begun, self._expected = 0.0, 0.0  # of the batch that is being read
         self._thread = threading.Thread(target=self._run, name="kgqa-batches", daemon=True)
         self._thread.start()
 
-    def ask(self, answerer: ReadsMany, question: Question, timeout_s: float) -> Future[Answer]:
-        """The answer as it comes. A future that is cancelled is not read, or given up with its whole batch.
+    def ask(
+        self, work: Work, questions: Sequence[Question], timeout_s: float, within_s: float, kind: str = ANSWER
+    ) -> list[Future[Any]]:
+        """What comes of each question. A future that is cancelled is not read, or given up with its whole batch.
+
+        Args:
+            work: of `kind` `ANSWER` on a batch of questions, else on each by itself.
+            timeout_s: when it is given up.
+            within_s: when it is to begin.
 
         Raises:
-            Busy: too many wait, or the batcher was closed.
+            Busy: too many wait, or it would not begin or end in time, or the batcher was closed.
+            InputError: it would take longer than `timeout_s` by itself.
         """
-        asked = _Waiting(answerer, question, time.monotonic() + timeout_s)
+        now = time.monotonic()
+        due, end = now + within_s, now + timeout_s
+        asked = [_Waiting(kind, question, work, due, end) for question in questions]
         with self._changed:
-            if self._closed or len(self._waiting) >= self.most_waiting:
-                raise Busy
-            self._waiting.append(asked)
+            before = self._before(due, now)
+            own = sum(map(self._cost, asked)) if kind in self._pace else 0.0
+            if self._closed or len(self._waiting) + len(asked) > self.most_waiting:
+                raise Busy(max(before, 1.0))
+            if own > timeout_s:
+                raise InputError(
+                    f"it would take {own:.0f} s to answer, more than is given to it; ask about shorter "
+                    "passages, with fewer choices, or fewer questions at once"
+                )
+            if before > within_s or before + own > timeout_s:
+                raise Busy(before)
+            self._waiting += asked
             self._changed.notify()
-        return asked.answer
+        return [one.answer for one in asked]
+
+    def delay(self, within_s: float) -> float:
+        """Seconds before what is to begin within some would; 0 where it is in time."""
+        with self._changed:
+            now = time.monotonic()
+            before = self._before(now + within_s, now)
+            return before if before > within_s else 0.0
+
+    def _before(self, due: float, now: float) -> float:
+        """Seconds of reading before what is due then begins."""
+        gone = now - self._begun
+        # a batch that takes longer than was thought is a quarter from its end
+        left = max(self._expected - gone, gone / 4) if self._expected else 0.0
+        return left + sum(self._cost(other) for other in self._waiting if other.due <= due)
+
+    def _cost(self, asked: _Waiting) -> float:
+        return (SHORT_CHARACTERS + asked.length) * self._pace.get(asked.kind, _BEFORE_KNOWN[asked.kind])
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def close(self) -> None:
-        """Answer what was taken, then end."""
+    def close(self, grace_s: float = 5.0) -> None:
+        """Answer what was taken, then end; what is not done within the grace time is given up."""
         with self._changed:
             self._closed = True
             self._changed.notify()
-        self._thread.join()
+        self._thread.join(grace_s)
+        with self._changed:
+            self._given_up = True
+            _fail(self._waiting, Busy())
+            self._waiting = []
+        self._thread.join(grace_s)
 
     def _run(self) -> None:
         while batch := self._next():
             self.observe(len(batch))
+            cost = sum(map(self._cost, batch))
+            self._begun, self._expected = time.monotonic(), cost
             self._answer(batch)
+            if all(asked.answer.done() and _was_read(asked.answer) for asked in batch):
+                self._learn(batch[0].kind, (time.monotonic() - self._begun) / cost)
+            self._expected = 0.0
+
+    def _learn(self, kind: str, factor: float) -> None:
+        """That a batch took so many times as long as was thought."""
+        if kind in self._pace:
+            factor = 1 + _LEARNT[factor > 1] * (min(factor, 10.0) - 1)
+        self._pace[kind] = factor * self._pace.get(kind, _BEFORE_KNOWN[kind])
 
     def _next(self) -> list[_Waiting]:
-        """The oldest question and those that can be read with it; none when closed and empty."""
+        """The question most due and those that can be read with it; none when closed and empty."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             if not self._waiting:
                 return []
             self._changed.wait_for(lambda: len(self._waiting) >= self.most or self._closed, self.wait_s)
+            self._waiting.sort(key=lambda asked: asked.due)
             first = self._waiting[0]
-            batch: list[_Waiting] = []
-            characters = 0
-            for asked in self._waiting:
-                fits = asked is first or (
-                    len(batch) < self.most and characters + asked.length <= MOST_CHARACTERS
+            batch = [first]
+            characters, cost = first.length, self._cost(first)
+            for asked in self._waiting[1:] if first.kind == ANSWER else ():
+                fits = (
+                    len(batch) < self.most
+                    and characters + asked.length <= MOST_CHARACTERS
+                    and cost + self._cost(asked) <= BATCH_S
                 )
-                if fits and asked.answerer is first.answerer and _alike(first.length, asked.length):
+                if fits and asked.work == first.work and _alike(first.length, asked.length):
                     batch.append(asked)
                     characters += asked.length
+                    cost += self._cost(asked)
             taken = set(map(id, batch))
             self._waiting = [asked for asked in self._waiting if id(asked) not in taken]
             return batch
@@ -131,12 +199,11 @@ class Batcher:
 
         def stop() -> bool:
             now = time.monotonic()
-            return all(asked.answer.cancelled() or now > asked.until for asked in wanted)
+            return self._given_up or all(asked.answer.cancelled() or now > asked.until for asked in wanted)
 
-        answerer = wanted[0].answerer
         try:
-            with answerer.until(stop):
-                answers = answerer.answer_many([asked.question for asked in wanted])
+            with until(stop):
+                answers = wanted[0].work([asked.question for asked in wanted])
         except InputError as error:
             if len(wanted) == 1 or stop():
                 _fail(wanted, error)
@@ -149,6 +216,10 @@ class Batcher:
             for asked, answer in zip(wanted, answers, strict=True):
                 if asked.answer.set_running_or_notify_cancel():
                     asked.answer.set_result(answer)
+
+
+def _was_read(answer: Future[Any]) -> bool:
+    return not answer.cancelled() and answer.exception() is None
 
 
 def _alike(one: int, other: int) -> bool:

@@ -18,12 +18,16 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgqa.serving.problems import problem
+from kgqa.serving.problems import busy_problem, problem
 
 LOG = logging.getLogger("kgqa.serving")
+SINGLE = frozenset({"/v1/answer", "/v1/explain", "/v1/what-if"})
+"""What asks one question, to be answered at once."""
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MOST_CALLERS = 10_000
 _READ_AWAY_S = 5.0
+BODY_S = 20.0
+"""For the whole body of a request."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Limits:
     """Questions read together."""
     wait_s: float = 0.01
     """How long the first question of a batch waits for company."""
+    within_s: float = 1.0
+    """When reading a question is to begin; a caller who would wait longer is asked to come again."""
     most_waiting: int = 1_000
     """Questions; beyond, callers are asked to come again."""
     log_texts: bool = False
@@ -76,6 +82,7 @@ class Guard:
         keys: of which one is to be sent as `Authorization: Bearer KEY`; empty lets everyone ask.
         per_minute: requests of one caller (a key, else an address); 0 sets no limit.
         most_bytes: of a body.
+        wait_s: seconds that a question would wait, where that is too long; else 0.
         observe: is told path, status and seconds of each request.
     """
 
@@ -85,12 +92,14 @@ class Guard:
         keys: Sequence[str] = (),
         per_minute: float = 0,
         most_bytes: int = 4 << 20,
+        wait_s: Callable[[], float] = lambda: 0.0,
         observe: Callable[[str, int, float], None] = lambda path, status, seconds: None,
     ) -> None:
         self.app = app
         self.keys = [hashlib.sha256(key.encode()).digest() for key in keys]
         self.rates = Rates(per_minute) if per_minute else None
         self.most_bytes = most_bytes
+        self.wait_s = wait_s
         self.observe = observe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,6 +169,8 @@ class Guard:
         if wait:
             said = {"Retry-After": str(int(wait) + 1)}
             return problem(429, "too many requests from this caller; wait a little", request_id, headers=said)
+        if scope["path"] in SINGLE and (wait := self.wait_s()):  # told before its body is looked at
+            return busy_problem(wait, request_id)
         return None
 
     @property
@@ -167,11 +178,16 @@ class Guard:
         return f"the body has more than {self.most_bytes:,} bytes; ask fewer questions at once"
 
     def _bounded(self, receive: Receive) -> Receive:
-        received = 0
+        received, whole = 0, False
+        until = time.monotonic() + BODY_S
 
         async def bounded() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, whole
+            try:  # once it is whole, what is waited for is that the caller leaves
+                message = await asyncio.wait_for(receive(), None if whole else until - time.monotonic())
+            except TimeoutError:
+                raise HTTPException(408, f"the body did not come within {BODY_S:g} s") from None
+            whole = whole or not message.get("more_body")
             received += len(message.get("body", b""))
             if received > self.most_bytes:
                 raise HTTPException(413, self._too_large)

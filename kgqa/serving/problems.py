@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from starlette.responses import Response
@@ -16,6 +17,7 @@ TITLES = {
     401: "A key is needed",
     404: "There is no such thing here",
     405: "Not asked in this way",
+    408: "The request did not come in time",
     413: "The request is too large",
     422: "The question cannot be answered",
     429: "Too many requests",
@@ -27,6 +29,7 @@ REMEDIES = {
     400: "send one JSON object in UTF-8, not compressed and not deeply nested",
     404: "see /docs for what is served",
     405: "see /docs for how it is asked",
+    408: "send it again, in one go",
 }
 _OF_FAULTS = {
     "extra_forbidden": "leave it out",
@@ -56,6 +59,13 @@ def problem(
     }
     content = json.dumps(body).encode()  # ASCII: what is wrong may be half a letter
     return Response(content, status, dict(headers or {}), "application/problem+json")
+
+
+def busy_problem(wait_s: float, instance: str) -> Response:
+    """The response to what would not be answered in time, with the seconds after which it may be."""
+    again = max(1, ceil(wait_s))
+    detail = f"too many questions wait; come again in {again} s"
+    return problem(503, detail, instance, headers={"Retry-After": str(again)})
 
 
 def of_input(error: InputError) -> dict[str, str]:

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,15 +17,16 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 
 from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.answering.presentation.edits import Edit, add
 from kgqa.graph.concepts import check_relation, ways_to_say
-from kgqa.models.stopping import Stopped
-from kgqa.serving.batching import Batcher, Busy
+from kgqa.limits.stopping import Stopped
+from kgqa.serving.batching import APART, Batcher, Busy
+from kgqa.serving.description import page
 from kgqa.serving.guarding import LOG, Guard, Limits
-from kgqa.serving.problems import REMEDIES, of_input, of_validation, problem
+from kgqa.serving.problems import REMEDIES, busy_problem, of_input, of_validation, problem
 from kgqa.serving.schema import (
     AnswerBody,
     AnswersBody,
@@ -46,6 +47,7 @@ Answerers = dict[tuple[str, str], "Answerer"]
 """By name of reader and graph; the first is meant where a question names none."""
 Result = TypeVar("Result")
 _POLL_S = 0.25
+_FIRST = Question("What is it used for?")
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
         "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
@@ -86,8 +88,6 @@ class Service:
             most_waiting=limits.most_waiting,
             observe=self.sizes.observe,
         )
-        self.others = ThreadPoolExecutor(2, "kgqa-explain")
-        self._waiting = threading.BoundedSemaphore(max(1, limits.most_waiting // 10))
 
     def begin(self) -> threading.Thread:
         """Load in the background, so that the process tells it is alive meanwhile."""
@@ -95,7 +95,10 @@ class Service:
         def loading() -> None:
             try:
                 found = self.load()
-                next(iter(found.values())).answer(Question("What is it used for?"))
+                first = next(iter(found.values()))
+                first.answer(_FIRST)
+                for _ in range(2):  # tells how long one takes
+                    self.batcher.ask(first.answer_many, [_FIRST], 60, 60)[0].result()
                 self.answerers = found
             except Exception as error:
                 self.fault = str(error)
@@ -104,11 +107,6 @@ class Service:
         thread = threading.Thread(target=loading, name="kgqa-loading", daemon=True)
         thread.start()
         return thread
-
-    def close(self) -> None:
-        """Answer what was taken, then end."""
-        self.batcher.close()
-        self.others.shutdown()
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -131,35 +129,57 @@ class Service:
             raise InputError(f"no such graph is served: {graph}; see /v1/graphs")
         return found
 
-    async def answer(self, asked: Asked, request: Request) -> tuple[Answerer, Answer]:
+    async def answer(self, asked: Asked, request: Request) -> Answer:
         """Read in a batch with others.
 
         Raises:
+            Busy: it would not be answered in time.
             InputError: as `answerer`, or as `Answerer.answer`.
         """
-        answerer = self.answerer(asked)
-        future = self.batcher.ask(answerer, asked.as_question(), self.limits.timeout_s)
-        return answerer, await self._wait(future, request)
+        return await self._wait(self._taken(asked, self.limits.within_s), request)
 
-    async def apart(self, answerer: Answerer, request: Request, work: Callable[[], Result]) -> Result:
-        """Something longer than one answer, on a thread of its own."""
-        if not self._waiting.acquire(blocking=False):
-            raise Busy
-        until = time.monotonic() + self.limits.timeout_s
+    async def answers(self, many: Sequence[Asked], request: Request) -> list[Answer | InputError]:
+        """The same of several, between those who ask one: each answer, or why there is none.
 
-        def limited() -> Result:
-            try:
-                with answerer.until(lambda: time.monotonic() > until or gone.is_set()):
-                    return work()
-            finally:
-                self._waiting.release()
-
-        gone = threading.Event()
+        Raises:
+            Busy: one of them would not be answered in time.
+        """
+        taken: list[Future[Answer]] = []
+        found: list[Answer | InputError] = []
         try:
-            return await self._wait(self.others.submit(limited), request)
-        except BaseException:
-            gone.set()
-            raise
+            for asked in many:
+                taken.append(self._taken(asked, self.limits.timeout_s / 2))
+            for future in taken:
+                try:
+                    answer = await self._wait(future, request)
+                    found.append(answer)
+                except InputError as error:
+                    found.append(error)
+            return found
+        finally:
+            for future in taken:
+                future.cancel()
+
+    def _taken(self, asked: Asked, within_s: float) -> Future[Answer]:
+        try:
+            work, question = self.answerer(asked).answer_many, asked.as_question()
+            return self.batcher.ask(work, [question], self.limits.timeout_s, within_s)[0]
+        except InputError as error:
+            future: Future[Answer] = Future()
+            future.set_exception(error)
+            return future
+
+    async def apart(self, asked: Asked, request: Request, work: Callable[[Question], Result]) -> Result:
+        """Something longer than one answer, read by itself.
+
+        Raises:
+            Busy: it would not be done in time.
+        """
+        limits, questions = self.limits, [asked.as_question()]
+        (future,) = self.batcher.ask(
+            lambda some: [*map(work, some)], questions, limits.timeout_s, limits.within_s, APART
+        )
+        return await self._wait(future, request)
 
     async def _wait(self, future: Future[Result], request: Request) -> Result:
         """The result, unless the caller leaves or the time is up."""
@@ -197,13 +217,15 @@ def create_service(
         if eager:
             await asyncio.to_thread(thread.join)
         yield
-        await asyncio.to_thread(service.close)
+        await asyncio.to_thread(service.batcher.close)
 
     app = FastAPI(
         title="kgqa",
         summary="Answers from a passage and a knowledge graph, with their path of facts.",
         lifespan=lifespan,
         responses=_PROBLEMS,
+        docs_url=None,  # FastAPI's own pages fetch their scripts from elsewhere
+        redoc_url=None,
     )
     app.state.service = service
     app.add_middleware(
@@ -211,6 +233,7 @@ def create_service(
         keys=limits.keys,
         per_minute=limits.per_minute,
         most_bytes=limits.most_bytes,
+        wait_s=lambda: service.batcher.delay(limits.within_s),
         observe=service.observe,
     )
     _add_problems(app)
@@ -224,20 +247,21 @@ def _add_answers(app: FastAPI, service: Service) -> None:
     async def answer(asked: Asked, request: Request) -> Response:
         """Answer a question. Evidence is ordered by the reader's attention; /v1/explain tests it."""
         _log_text(service, request, asked)
-        return _json(_body(*await service.answer(asked, request)))
+        return _json(_body(service, asked, await service.answer(asked, request)))
 
     @app.post("/v1/answers", response_model=AnswersBody)
     async def answers(many: AskedMany, request: Request) -> Response:
         """Answer several questions; one that cannot be answered has a problem in its place."""
-
-        async def one(asked: Asked) -> dict[str, Any]:
+        for asked in many.questions:
             _log_text(service, request, asked)
-            try:
-                return _body(*await service.answer(asked, request))
-            except InputError as error:
-                return {"id": asked.id, "error": of_input(error)}
-
-        return _json({"answers": await asyncio.gather(*map(one, many.questions))})
+        found = await service.answers(many.questions, request)
+        bodies = [
+            {"id": asked.id, "error": of_input(one)}
+            if isinstance(one, InputError)
+            else _body(service, asked, one)
+            for asked, one in zip(many.questions, found, strict=True)
+        ]
+        return _json({"answers": bodies})
 
     @app.post("/v1/explain", response_model=ExplainBody)
     async def explained(asked: Asked, request: Request) -> Response:
@@ -245,12 +269,12 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
 
-        def work() -> dict[str, Any]:
-            found = answerer.answer(asked.as_question())
+        def work(question: Question) -> dict[str, Any]:
+            found = answerer.answer(question)
             falls = influences_json(found, answerer.influences(found))
-            return {**_body(answerer, found), "influences": falls}
+            return {**_body(service, asked, found), "influences": falls}
 
-        return _json(await service.apart(answerer, request, work))
+        return _json(await service.apart(asked, request, work))
 
     @app.post("/v1/what-if", response_model=WhatIfBody)
     async def what_if(asked: WhatIf, request: Request) -> Response:
@@ -258,15 +282,14 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
 
-        def work() -> dict[str, Any]:
-            question = asked.as_question()
+        def work(question: Question) -> dict[str, Any]:
             edits = [_edit(answerer, fact, added=True) for fact in asked.add]
             edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
             before, after = answerer.answer(question), answerer.ask_again(question, edits)
-            bodies = {"before": _body(answerer, before), "after": _body(answerer, after)}
+            bodies = {"before": _body(service, asked, before), "after": _body(service, asked, after)}
             return {**bodies, "changed": before.text != after.text}
 
-        return _json(await service.apart(answerer, request, work))
+        return _json(await service.apart(asked, request, work))
 
 
 def _add_about(app: FastAPI, service: Service) -> None:
@@ -289,6 +312,11 @@ def _add_about(app: FastAPI, service: Service) -> None:
             for name, graph in found.items()
         ]
         return _json({"graphs": rows})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        """What is asked and answered here, for people."""
+        return HTMLResponse(page(app.openapi()))
 
     @app.get("/health")
     async def health() -> Response:
@@ -331,8 +359,7 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> Response:
-        detail = "too many questions wait; come again in some seconds"
-        return problem(503, detail, instance(request), headers={"Retry-After": "2"})
+        return busy_problem(error.wait_s, instance(request))
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
@@ -359,8 +386,8 @@ def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
     return replace(add(answerer, fact.head, relation, fact.tail), added=added)
 
 
-def _body(answerer: Answerer, answer: Answer) -> dict[str, Any]:
-    return answer_json(answerer.shown(answer))
+def _body(service: Service, asked: Asked, answer: Answer) -> dict[str, Any]:
+    return answer_json(service.answerer(asked).shown(answer))
 
 
 def _json(value: Mapping[str, Any], status: int = 200) -> Response:
@@ -371,24 +398,3 @@ def _log_text(service: Service, request: Request, asked: Asked) -> None:
     if service.limits.log_texts:
         row = {"id": request.state.request_id, "question": asked.question, "passage": asked.passage}
         LOG.info(json.dumps({**row, "choices": asked.choices}))
-
-
-def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
-    """Every reader over every graph; each of both is opened once.
-
-    Raises:
-        InputError: one of them cannot be found or used.
-    """
-    from kgqa.answering.answerer import Answerer
-    from kgqa.graph.opening import open_graph
-
-    opened = {name: open_graph(name) for name in dict.fromkeys(graphs)}
-    found: Answerers = {}
-    for model in dict.fromkeys(models):
-        first: Answerer | None = None
-        for name, graph in opened.items():
-            if first is None:
-                first = found[model, name] = Answerer.load(model, graph, device=device, language=language)
-            else:
-                found[model, name] = first.with_graph(graph)
-    return found

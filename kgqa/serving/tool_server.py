@@ -12,6 +12,7 @@ import numpy as np
 from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.checking import check_question
 from kgqa.graph.concepts import candidates, rows_of
+from kgqa.limits.stopping import until
 from kgqa.types import InputError, Passage, Question
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
         """What an agent does wrong is told to it, and what takes too long is given up."""
         end = time.monotonic() + LIMIT_S
         try:
-            with answerer.until(lambda: time.monotonic() > end):
+            with until(lambda: time.monotonic() > end):
                 yield
         except InputError as error:
             raise ToolError(str(error)) from None

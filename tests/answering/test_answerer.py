@@ -8,8 +8,8 @@ import torch
 from kgqa.answering.answerer import Answerer
 from kgqa.answering.evidence.paths import answer_paths
 from kgqa.batch import Movable
+from kgqa.limits.stopping import Stopped, until
 from kgqa.models.reader import Reader
-from kgqa.models.stopping import Stopped
 from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Source, Subgraph
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -157,7 +157,7 @@ def test_a_question_ends_soon_after_its_time(model_folder: Path, tools_file: Pat
     question = Question("What did I dig with?", passage=Passage("I plant flowers."))
     for allowed in (0, 3):  # stopped between stages, and between layers
         checks = iter([False] * allowed + [True] * 100)
-        with pytest.raises(Stopped), answerer.until(lambda checks=checks: next(checks)):
+        with pytest.raises(Stopped), until(lambda checks=checks: next(checks)):
             answerer.answer(question)
     assert answerer.answer(question).question == question
     with pytest.raises(InputError, match="surrogate"):

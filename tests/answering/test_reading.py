@@ -19,7 +19,7 @@ def test_each_question_has_the_scores_of_its_own_rows(model_folder: Path, tools_
         Question("What did I dig with?", passage=PASSAGE),
         Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),
     )
-    opened, chosen = read(retrieve(tuple(map(Draft, questions)), retriever, lambda: None), reader)
+    opened, chosen = read(retrieve(tuple(map(Draft, questions)), retriever), reader)
     assert opened.scores.spans and opened.scores.concepts and not opened.scores.choices
     assert [c.text for c in chosen.scores.choices] and not chosen.scores.concepts
     assert [r.row.choice for r in chosen.scores.rows] == [0, 1] and len(opened.scores.rows) == 1

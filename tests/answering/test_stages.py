@@ -19,6 +19,7 @@ from kgqa.answering.deciding import Decision
 from kgqa.answering.draft import Draft, Drafts, Stage
 from kgqa.answering.retrieving import Retriever
 from kgqa.answering.stages import stages
+from kgqa.limits.stopping import go_on, until
 from kgqa.models.opening import LoadedReader
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -134,6 +135,6 @@ def test_a_traced_answer_climbs_nowhere(answerer: Answerer, question: Question) 
 def test_a_climb_is_found(answerer: Answerer) -> None:
     files: set[str] = set()
     climbs: set[tuple[str, str]] = set()
-    with answerer.until(lambda: bool(answerer.answer_many([]))), traced(files, climbs):
-        answerer.reader.stopping.check()
-    assert climbs == {("models/stopping.py", "answering/answerer.py")}
+    with until(lambda: bool(answerer.answer_many([]))), traced(files, climbs):
+        go_on()
+    assert climbs == {("limits/stopping.py", "answering/answerer.py")}

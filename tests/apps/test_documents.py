@@ -1,8 +1,11 @@
 import io
+import time
 
 import pytest
 
+from apps import documents
 from apps.documents import MAX_BYTES, page_text, pasted, text_of
+from kgqa.limits.confined import Confines
 from kgqa.types import InputError
 
 
@@ -14,7 +17,7 @@ def test_text_markdown_and_pages() -> None:
         "Title\n\nSome bold link, snake_case, 2 * 3"
     )
     page = "<html><head><title>x</title></head><nav>menu</nav><p>One\n two</p><script>no()</script><p>&lt;b&gt;</p>"
-    assert text_of("a.html", page.encode()) == "One two\n<b>" == page_text(page)
+    assert text_of("a.html", page.encode()) == "One two\n<b>" == page_text(page.encode())
     assert pasted(page) == "One two\n<b>" and pasted("a < b > c") == "a < b > c"
 
 
@@ -38,3 +41,35 @@ def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes) -> None:
     with pytest.raises(InputError) as caught:
         text_of(name, content)
     assert name in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", ["[", "![", "[a](", "[a](b(", "_*`", "#\n"])
+def test_markdown_of_any_shape_is_read_at_once(unit: str) -> None:
+    begin = time.process_time()
+    text_of("a.md", unit.encode() * (1_000_000 // len(unit)) + b" end")
+    assert time.process_time() - begin < 4
+    assert text_of("a.md", b"[one](http://a/b_(c)) ![two](d)") == "one two"
+
+
+@pytest.mark.parametrize("unit", ["<!--", "<a ", "<nav>", "</nav>", "&", "<![", "<?"])
+def test_a_page_that_takes_too_long_is_given_up(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "CONFINES", Confines(memory_bytes=1 << 30, time_s=3.0))
+    begin, own = time.monotonic(), time.process_time()
+    try:
+        pasted("<p>" + unit * 40_000)
+    except InputError as error:
+        assert "not read within 3 s" in str(error) or "cannot be read" in str(error)
+    assert time.monotonic() - begin < 20 and time.process_time() - own < 1
+
+
+def test_a_pdf_that_exhausts_its_reader_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    page = pypdf.PdfWriter()
+    page.add_blank_page(100, 100)
+    out = io.BytesIO()
+    page.write(out)
+    for confines in (Confines(memory_bytes=30 << 20), Confines(time_s=0.01)):
+        monkeypatch.setattr(documents, "CONFINES", confines)
+        with pytest.raises(InputError, match="a.pdf") as caught:
+            text_of("a.pdf", out.getvalue())
+        assert "\n" not in str(caught.value)

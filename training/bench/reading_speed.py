@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from kgqa.models.pretrained import load_pretrained
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 
@@ -64,9 +65,7 @@ def main() -> None:
     from transformers import AutoModel
 
     ours, folder = load_encoder(EncoderSettings(folder=asked.encoder, dropout=0.0, freeze_words=True))
-    plain = AutoModel.from_pretrained(
-        folder, local_files_only=True, dtype=torch.float32, attn_implementation="sdpa"
-    )
+    plain = load_pretrained(AutoModel, folder, dtype=torch.float32, attn_implementation="sdpa")
     plain.config.hidden_dropout_prob = 0.1
     for module in plain.modules():
         if isinstance(module, nn.Dropout):

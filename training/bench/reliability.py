@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from kgqa.limits.stopping import until
 from kgqa.types import InputError, Passage, Question
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +202,7 @@ class World:
         choices = tuple(
             broken(b"a nurse", draw).decode("utf-8", "replace") for _ in range(draw.choice((0, 0, 2, 25)))
         )
-        with self.answerer.until(_late(CPU_S / 2)):
+        with until(_late(CPU_S / 2)):
             answer = self.answerer.answer(_question(text, passage, choices))
             json.dumps(answer_json(answer), ensure_ascii=False).encode()
 

@@ -30,6 +30,7 @@ from pathlib import Path
 
 import psutil
 
+from kgqa.models.pretrained import load_pretrained
 from kgqa.serving.client import Client
 from kgqa.types import InputError
 
@@ -144,8 +145,8 @@ def plain_reader(folder: Path, asked: list[Asked], batch: int = 16) -> list[str]
     import torch
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForQuestionAnswering.from_pretrained(folder).float().eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    model = load_pretrained(AutoModelForQuestionAnswering, folder).float().eval()
     spent = []
     before, begin = time.process_time(), time.perf_counter()
     for at in range(0, len(asked), batch):

@@ -10,15 +10,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import accumulate, islice, product
 
 from kgqa.answering.inference.polarity import ALL, Word, read, turns
 from kgqa.graph.linking.normalising import lemma, local_name, verb_bases
+from kgqa.limits.stopping import each, go_on
 from kgqa.types import NodeRole, Span, Subgraph
 
 Similarity = Callable[[str, str], float]
 """How alike two words are used, -1 to 1."""
 LEAST_STEM = 4
+MOST_RIVALS = 30
+"""Words of either text that are compared as rivals; a clause of more is none."""
 _OPPOSED = "Antonym"
 _EQUAL = ("SimilarTo", "Synonym", "~IsA")
 _PREFIXES = ("un", "in", "im", "dis")
@@ -82,23 +85,26 @@ class Match:
         """Whether any three words stand in the clause in the contrary order: who did what to whom."""
         places = [self.place[n] for n in self.content if n in self.stated]
         places = [place for place in places if self.passage_words[place].clause == self.clause]
-        turned = any(first > second > third for first, second, third in combinations(places, 3))
+        before = list(accumulate(places, max))
+        behind = list(accumulate(reversed(places), min))[::-1]
+        turned = any(most > place > least for most, place, least in zip(before, places, behind, strict=True))
         return turned and _has_by(self.question_words) == _has_by(self.passage_words)
 
     def rivalry(self, similarity: Similarity) -> float:
         """How alike a word that the clause does not say is to one that it says instead, 0 to 1."""
         taken = {place for places in self.stated.values() for place in places}
-        here = [
+        here = dict.fromkeys(
             word.text
             for n, word in enumerate(self.passage_words)
             if word.clause == self.clause and n not in taken and word.is_content
-        ]
-        missing = [
+        )
+        missing = dict.fromkeys(
             self.question_words[n].text
             for n in self.content
             if n not in self.stated or self.passage_words[self.place[n]].clause != self.clause
-        ]
-        return max((_alternates(a, b, similarity) for a in missing for b in here), default=0.0)
+        )
+        pairs = product(islice(missing, MOST_RIVALS), islice(here, MOST_RIVALS))
+        return max((_alternates(a, b, similarity) for a, b in each(pairs)), default=0.0)
 
 
 def _has_by(text: Iterable[Word]) -> bool:
@@ -155,13 +161,14 @@ def matched(question: str, passage: str, graph: Subgraph) -> Match:
 
 def coverage(question: str, text: str) -> float:
     """The share of a question's content words, the first word apart, that a text says in any form; 0 of none."""
-    passage_words = read(text)
+    passage_words = list({word.text: word for word in read(text)}.values())
     content = [word for word in read(question)[1:] if word.is_content]
     return sum(bool(_places(word, passage_words)) for word in content) / max(len(content), 1)
 
 
 def _places(word: Word, passage_words: Sequence[Word]) -> list[int]:
     """Where a text has a word: in any form, else by its stem; a number as it is."""
+    go_on()
     number = number_of(word.text)
     if number is not None:
         return [n for n, other in enumerate(passage_words) if number_of(other.text) == number]

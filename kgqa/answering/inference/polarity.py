@@ -8,12 +8,13 @@ Computing relative polarity for textual inference; MacCartney and Manning, 2008,
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kgqa.graph.linking.function_words import DETERMINERS, STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
+from kgqa.limits.stopping import each
 from kgqa.types import Span
 
 DENYING = frozenset(
@@ -36,9 +37,13 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 _LISTING = frozenset({"and", "or", ","})
-_SENTENCE = re.compile(r"[.!?\n]+[\"”']?\s+")
+_SENTENCE = re.compile(
+    r"(?<![.!?\n])[.!?\n]+[\"”']?\s+"
+)  # from the first of many marks alone: each is looked at once
 _AUXILIARY = frozenset("is are was were has have had do does did can could will would may must".split())  # noqa: SIM905
 _NEAR = 4
+FARTHEST = 60
+"""Words of a clause on either side that a word may turn; what goes on longer without a mark is no clause."""
 
 
 class Word(NamedTuple):
@@ -73,7 +78,7 @@ _FUNCTION |= {"mr", "mrs", "ms", "dr"}
 def read(text: str) -> list[Word]:
     """The words of a text, each with the numbers of its clause and sentence."""
     found = []
-    for word, start, end in words(text):
+    for word, start, end in each(words(text)):
         plain = word.replace("’", "'")
         base = plain.removesuffix("'s").removesuffix("n't") or plain  # corpora write "did n't"
         found.append(Word(base, lemma(base), start, end, plain in DENYING or plain.endswith("n't"), 0, 0))
@@ -97,10 +102,11 @@ def _clause_bounds(text: str, found: Sequence[Word]) -> list[int]:
     """Where clauses begin. "And" between two things, without a verb behind it, begins none."""
     marks = list(_BOUND.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    starts = [word.start for word in found]
     bounds = []
-    for mark, end in zip(marks, ends, strict=False):
+    for mark, end in each(zip(marks, ends, strict=False)):
         if mark.group().lower() in _LISTING:
-            part = [word for word in found if mark.end() <= word.start < end]
+            part = found[bisect_left(starts, mark.end()) : bisect_left(starts, end)]
             things = sum(word.text not in STOP_WORDS for word in part)
             if things <= 2 and not any(word.denies or _may_be_verb(word) for word in part):
                 continue
@@ -113,18 +119,17 @@ def _may_be_verb(word: Word) -> bool:
     return word.text in _AUXILIARY or inflected
 
 
-def turns(text: Sequence[Word]) -> list[Turn]:
-    """The words of a text that turn what other words of their clause say."""
-    found = []
-    for at, word in enumerate(text):
-        clause = [n for n, other in enumerate(text) if other.clause == word.clause and n != at]
+def turns(text: Sequence[Word]) -> Iterator[Turn]:
+    """The words of a text that turn what other words of their clause, at most `FARTHEST` away, say."""
+    for at, word in enumerate(each(text)):
+        if not (word.denies or _takes_back(text, at)):
+            continue
+        near = range(max(0, at - FARTHEST), min(len(text), at + FARTHEST + 1))
+        clause = [n for n in near if text[n].clause == word.clause and n != at]
         behind = [n for n in clause if n > at]
-        if word.denies:
-            forwards = word.text in _FORWARDS and len(behind) < len(clause)
-            found.append(Turn(at, frozenset(behind if forwards else clause), True))
-        elif _takes_back(text, at):
-            found.append(Turn(at, frozenset(behind), False))
-    return [turn for turn in found if turn.scope]
+        forwards = not word.denies or (word.text in _FORWARDS and len(behind) < len(clause))
+        if scope := frozenset(behind if forwards else clause):
+            yield Turn(at, scope, word.denies)
 
 
 def _takes_back(text: Sequence[Word], at: int) -> bool:

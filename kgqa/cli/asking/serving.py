@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
+    from kgqa.answering.answerer import Answerer
     from kgqa.serving.guarding import Limits
-
-GRACE_S = 30
-"""How long the answers that were begun may still take when the service is stopped."""
+    from kgqa.serving.service import Answerers
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,8 @@ def _run(served: Served, listener: socket.socket, eager: bool) -> None:
     """One process of the service."""
     import uvicorn
 
-    from kgqa.serving.service import create_service, load_answerers
+    from kgqa.serving.connections import GRACE_S, MOST_CONNECTIONS, HurriedProtocol, PromptServer
+    from kgqa.serving.service import create_service
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines())
@@ -124,12 +125,35 @@ def _run(served: Served, listener: socket.socket, eager: bool) -> None:
         app,
         log_config=None,
         access_log=False,
-        timeout_graceful_shutdown=GRACE_S,
+        http=HurriedProtocol,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=int(GRACE_S / 2),
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=64 << 10,
         server_header=False,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    PromptServer(config).run(sockets=[listener])
+
+
+def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
+    """Every reader over every graph; each of both is opened once.
+
+    Raises:
+        InputError: one of them cannot be found or used.
+    """
+    from kgqa.answering.answerer import Answerer
+    from kgqa.graph.opening import open_graph
+
+    opened = {name: open_graph(name) for name in dict.fromkeys(graphs)}
+    found: Answerers = {}
+    for model in dict.fromkeys(models):
+        first: Answerer | None = None
+        for name, graph in opened.items():
+            if first is None:
+                first = found[model, name] = Answerer.load(model, graph, device=device, language=language)
+            else:
+                found[model, name] = first.with_graph(graph)
+    return found
 
 
 class _Lines(logging.Formatter):

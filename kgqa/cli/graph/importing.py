@@ -54,8 +54,9 @@ def import_sources(
     """
     from kgqa.graph.sources.sparql_client import Endpoint, authorisation
     from kgqa.graph.sources.sparql_client import header as read_header
-    from kgqa.graph.storage.importing import import_graph, is_url
+    from kgqa.graph.storage.importing import import_confined, is_url
     from kgqa.graph.storage.store import GraphStore
+    from kgqa.limits.confined import Confines
 
     headers = dict(map(read_header, header or ())) | (authorisation(login) if login else {})
     if (headers or named) and not any(map(is_url, sources)):
@@ -63,7 +64,8 @@ def import_sources(
     asked = [Endpoint(s, headers=headers, graphs=named or ()) if is_url(s) else s for s in sources]
     kept = () if languages == "all" else tuple(languages.split(","))
     with _progress(as_json) as progress, _stoppable():
-        manifest = import_graph(asked, out, name, language, kept, licence, progress=progress)
+        about = {"name": name, "language": language, "languages": kept, "licence": licence}
+        manifest = import_confined(asked, out, Confines(0, 0), progress, **about)
     show_manifest(manifest | described(GraphStore.open(out)), out, as_json)
 
 

@@ -22,11 +22,17 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int 
     from kgqa.metrics import over_seeds
     from kgqa.trainer.finetuning.answering import train_reader
     from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.finetuning.retriever import RetrieverRecipe, train_retriever
     from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
 
-    is_task = "task" in _tables(path) or any(override.startswith("task.") for override in overrides)
-    kind, train = (TaskRecipe, train_task) if is_task else (AnsweringRecipe, train_reader)
+    tables = _tables(path) | {override.partition(".")[0] for override in overrides}
+    is_task = "task" in tables
+    kinds: dict[str, tuple[Any, Any]] = {
+        "task": (TaskRecipe, train_task),
+        "retriever": (RetrieverRecipe, train_retriever),
+    }
+    kind, train = next((kinds[name] for name in kinds if name in tables), (AnsweringRecipe, train_reader))
     recipe: Any = load_recipe(path, overrides, kind)
     folder, figures = out or Path("runs") / recipe.name, []
     for seed in range(recipe.trainer.seed, recipe.trainer.seed + seeds):

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.normalising import is_known
+from kgqa.limits.stopping import go_on
 from kgqa.types import KnowledgeGraph
 
 _SIZE = 512
 _GRAMS = (2, 3, 4)
 _AT_ONCE = 4096
+_SEARCHED = 64  # words at once: over the largest index a tenth of a second
 _MIX = np.uint32(2654435761)  # Knuth's multiplicative hash
 
 
@@ -73,10 +75,13 @@ class NearLabels:
         with self._making:
             if self._index is None:
                 self._index = self._make(count)
-        scores, rows = self._index.search(_unit([surfaces[i] for i in unknown]), min(self.k, count))
-        for i, near, cosines in zip(unknown, rows.tolist(), scores.tolist(), strict=True):
-            pairs = zip(near, cosines, strict=True)
-            found[i] = [(row, min(cosine, 1.0)) for row, cosine in pairs if cosine >= self.least]
+        for at in range(0, len(unknown), _SEARCHED):
+            go_on()
+            part = unknown[at : at + _SEARCHED]
+            scores, rows = self._index.search(_unit([surfaces[i] for i in part]), min(self.k, count))
+            for i, near, cosines in zip(part, rows.tolist(), scores.tolist(), strict=True):
+                pairs = zip(near, cosines, strict=True)
+                found[i] = [(row, min(cosine, 1.0)) for row, cosine in pairs if cosine >= self.least]
         return found
 
     def _make(self, count: int) -> Any:

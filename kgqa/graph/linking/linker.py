@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -23,6 +24,7 @@ from kgqa.graph.linking.korean import is_hangul, stems
 from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean
 from kgqa.graph.linking.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.graph.linking.person_names import people
+from kgqa.limits.stopping import each, go_on
 from kgqa.types import KnowledgeGraph, Mention
 
 Nearest = Callable[[Sequence[str]], Sequence[Sequence[tuple[int, float]]]]
@@ -35,6 +37,7 @@ _MAX_GAP = 3
 _MAX_BACK = 10
 _CLAUSE_MARKS = frozenset(',.;:!?()"\n')
 _MEMO_SIZE = 400_000
+_AT_ONCE = 5_000  # surface forms asked of a graph in one call
 _LONGEST_FIRST = itemgetter(0, 1)
 
 
@@ -96,7 +99,7 @@ def _read(text: str) -> _Words:
     found = _Words([], [], [], [])
     clause, last = 0, 0
     korean = is_korean(text) and has_analyser()
-    for word, start, end in words(text):
+    for word, start, end in each(words(text)):
         if start - last > 1 and not _CLAUSE_MARKS.isdisjoint(text[last:start]):
             clause += 1
         found.forms.append(_korean_form(text, word, start, end) if korean else _form(word))
@@ -169,13 +172,17 @@ class Linker:
         if not any(text[m.start].isupper() for m in mentions):
             return mentions
         names = {start for start, _ in people(text)}
-        return [
-            m
-            for m in mentions
-            if m.start not in names
-            or " " in text[m.start : m.end]
-            or any(label[:1].isupper() for label in self.graph.labels(np.array(m.entities)))
-        ]
+        capital: dict[tuple[int, ...], bool] = {}
+        kept = []
+        for m in each(mentions):
+            if m.start in names and " " not in text[m.start : m.end]:
+                if m.entities not in capital:
+                    labels = self.graph.labels(np.array(m.entities))
+                    capital[m.entities] = any(label[:1].isupper() for label in labels)
+                if not capital[m.entities]:
+                    continue
+            kept.append(m)
+        return kept
 
     def _grams(self, text: _Words, found: Entities, wanted: dict[str, list[str]]) -> Iterator[_Gram]:
         """What may be a concept; what of it is not found yet is `wanted`: keys, the likeliest first."""
@@ -183,7 +190,7 @@ class Linker:
         plain = [form.text for form in forms]
         kept = [i for i, word in enumerate(plain) if word not in ARTICLES] or list(range(len(forms)))
         total = len(kept)
-        for a, first in enumerate(kept):
+        for a, first in enumerate(each(kept)):
             form = forms[first]
             # A text that is one concept as a whole may begin and end as it likes: the choice "at home".
             whole = a == 0 and total <= self.max_words
@@ -221,10 +228,12 @@ class Linker:
 
     def _look_up(self, wanted: dict[str, list[str]], found: Entities) -> None:
         keys = list(dict.fromkeys(key for list_ in wanted.values() for key in list_))
-        known = {
-            key: tuple(ids[: self.max_candidates].tolist())
-            for key, ids in zip(keys, self.graph.find(keys), strict=True)
-        }
+        known: dict[str, tuple[int, ...]] = {}
+        for at in range(0, len(keys), _AT_ONCE):
+            go_on()
+            part = keys[at : at + _AT_ONCE]
+            found_here = (tuple(ids[: self.max_candidates].tolist()) for ids in self.graph.find(part))
+            known.update(zip(part, found_here, strict=True))
         for name, list_ in wanted.items():
             own = [ids for key in list_ if (ids := known[key])]
             if len(own) > 1 and not is_hangul(list_[0][-1:]):
@@ -234,16 +243,16 @@ class Linker:
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         """Names of which a text says a part: Curie for Marie Curie, 1867 for a day of that year."""
+        covered = list(map(_covered, texts, chosen))
         missing = [
             (row, form.text, start, end)
             for row, words_ in enumerate(read)
             for form, start, end, _ in zip(*words_, strict=True)
-            if not form.stop
-            and not texts[row][start].islower()
-            and not any(m.start <= start < m.end for m in chosen[row])
+            if not form.stop and not texts[row][start].islower() and not covered[row][start]
         ]
         if not missing:
             return
+        go_on()
         surfaces = [text.removesuffix("'s").removesuffix("’s") for _, text, _, _ in missing]
         for (row, _, start, end), ids in zip(missing, self.graph.find_parts(surfaces), strict=True):
             if len(ids):
@@ -251,6 +260,7 @@ class Linker:
 
     def _fill(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         assert self.nearest is not None
+        covered = list(map(_covered, texts, chosen))
         missing = [
             (row, form.text, start, end)
             for row, words_ in enumerate(read)
@@ -258,7 +268,7 @@ class Linker:
             if not form.stop
             and not form.text.isdigit()
             and (len(words_.forms) == 1 or not texts[row][start].isupper())
-            and not any(m.start <= start < m.end for m in chosen[row])
+            and not covered[row][start]
         ]
         if not missing:
             return
@@ -269,13 +279,21 @@ class Linker:
                 chosen[row].append(Mention(start, end, ids, _DOUBT * near[0][1]))
 
 
+def _covered(text: str, mentions: list[Mention]) -> bytearray:
+    """For each character of a text whether a mention covers it."""
+    covered = bytearray(len(text))
+    for m in mentions:
+        covered[m.start : m.end] = b"\1" * (m.end - m.start)
+    return covered
+
+
 def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:
     matched = [(-len(run), run, ids, gapped) for run, name, gapped in grams if (ids := found[name])]
     matched.sort(key=_LONGEST_FIRST)  # then leftmost
     taken: set[int] = set()
     seen: set[tuple[int, ...]] = set()
     mentions: list[Mention] = []
-    for _, run, ids, gapped in matched:
+    for _, run, ids, gapped in each(matched):
         if run in seen or (not gapped and not taken.isdisjoint(run)):
             continue
         seen.add(run)
@@ -304,11 +322,13 @@ def _keys(forms: list[_Form], plain: str) -> list[str]:
 
 def _pronouns(forms: list[_Form]) -> Iterator[tuple[tuple[int, ...], list[str]]]:
     """A verb with a pronoun for its object: "my hands were dirty, so I washed them" is washing hands."""
-    for place in range(1, len(forms)):
+    before: deque[str] = deque(maxlen=_MAX_BACK)  # content words before the verb
+    for place in each(range(1, len(forms))):
         verb = forms[place - 1]
+        if place > 1 and not forms[place - 2].stop:
+            before.append(forms[place - 2].lemma)
         if forms[place].text in OBJECT_PRONOUNS and not verb.stop:
-            before = [form.lemma for form in forms[: place - 1] if not form.stop]
-            nearest = dict.fromkeys(reversed(before[-_MAX_BACK:]))
+            nearest = dict.fromkeys(reversed(before))
             if nearest:
                 keys = [f"{base} {noun}" for noun in nearest for base in (verb.lemma, *verb.bases)]
                 yield (place - 1, place), keys
@@ -319,7 +339,7 @@ def _gapped(forms: list[_Form], clauses: list[int], kept: list[int]) -> Iterator
 
     "plant some lovely flowers", "dig the ground up", "the flowers were planted", "the hole that I dug".
     """
-    for a, first in enumerate(kept):
+    for a, first in enumerate(each(kept)):
         if forms[first].stop:
             continue
         plain = turned = True  # may the gap so far stand between verb and object, between noun and verb?

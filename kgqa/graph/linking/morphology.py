@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
+from operator import attrgetter
 from threading import Lock
 from typing import Any, NamedTuple
 
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import ARTICLES, words
 from kgqa.graph.linking.person_names import korean_names
+from kgqa.limits.stopping import go_on
 from kgqa.types import InputError
 
 _HANGUL = re.compile("[가-힣]")
 _loading = Lock()
+_AT_ONCE = 2_000  # characters
 _NAME_SCORE = -5.0  # below that of common words: 유리 is glass before it is a name
 _PREDICATES = ("VV", "VA", "XSV", "XSA")
+_START = attrgetter("start")
 
 
 class Morpheme(NamedTuple):
@@ -65,10 +71,25 @@ def morphemes(text: str) -> tuple[Morpheme, ...]:
     if not has_analyser():
         raise InputError("Korean is read with Kiwi, which is not installed; pip install 'kgqa[ko]'")
     found = [
-        Morpheme(token.form, token.tag.partition("-")[0], token.start, token.end)
-        for token in _kiwi().tokenize(text)
+        Morpheme(token.form, token.tag.partition("-")[0], at + token.start, at + token.end)
+        for at, piece in _pieces(text)
+        for token in _kiwi().tokenize(piece)
     ]
     return tuple(_final(m, found[i + 1 : i + 2]) for i, m in enumerate(found))
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """A long text in parts that end with a sentence, a word, or anywhere, each with where it begins: between two of
+    them an analysis can be given up."""
+    at = 0
+    while len(text) - at > _AT_ONCE:
+        go_on()
+        ends = (max(text.rfind(mark, at, at + _AT_ONCE) for mark in marks) + 1 for marks in (".!?\n", " "))
+        end = next((end for end in ends if end > at), at + _AT_ONCE)
+        yield at, text[at:end]
+        at = end
+    go_on()
+    yield at, text[at:]
 
 
 def _final(morpheme: Morpheme, after: list[Morpheme]) -> Morpheme:
@@ -102,10 +123,13 @@ def dictionary_form(text: str, start: int, end: int) -> str:
     Raises:
         InputError: the extra `ko` is not installed.
     """
-    for m in morphemes(text):
-        if start <= m.start < end:
-            if m.tag in _PREDICATES:
-                return text[start : m.start] + m.form + "다"
-            if m.tag == "VCP" and m.start > start:
-                return text[start : m.start]
+    found = morphemes(text)
+    for at in range(bisect_left(found, start, key=_START), len(found)):
+        m = found[at]
+        if m.start >= end:
+            break
+        if m.tag in _PREDICATES:
+            return text[start : m.start] + m.form + "다"
+        if m.tag == "VCP" and m.start > start:
+            return text[start : m.start]
     return ""

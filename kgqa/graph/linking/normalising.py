@@ -6,7 +6,9 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(
+    r"[^\W_]{1,100}(?:['’][^\W_]{1,100})?"
+)  # longer ones would fill what is remembered of words
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBERED = re.compile(r"^[A-Z]{1,2}[0-9]+[a-z]?_(?=[A-Za-z])")  # CIDOC: P108_has_produced, P98i_was_born
 # Things that look like forms of another verb: a label "saw" must not be found by "see".

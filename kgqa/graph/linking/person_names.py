@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kgqa.graph.linking.normalising import lemma
+from kgqa.limits.stopping import each
 
 _CAPITAL = re.compile(
     r"(?<![\w'’.-])(?<!\bSan )(?<!\bSanta )[A-ZÀ-ÞĀ-Ž][a-zß-ž]+(?:-[A-Za-zÀ-ž][a-zß-ž]+)?(?![\w-])"
@@ -36,7 +37,7 @@ def people(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     doubtful: list[re.Match[str]] = []
     surely: set[str] = set()
-    for match in _CAPITAL.finditer(text):
+    for match in each(_CAPITAL.finditer(text)):
         word = plain(match.group())
         if word in names:
             found.append(match.span())

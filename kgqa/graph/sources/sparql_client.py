@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import re
+import socket
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kgqa.graph.linking.literals import literal_name, split_literal
+from kgqa.limits.stopping import go_on
 from kgqa.types import InputError
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _BAD_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-_LARGEST = 256 << 20
+_LARGEST, _LARGEST_OF_STRANGERS = 256 << 20, 32 << 20
+_TYPES = ("uri", "literal", "typed-literal", "bnode")
 
 Binding = dict[str, dict[str, str]]
 
@@ -75,11 +81,60 @@ def iri(name: str) -> str | None:
     return f"<{name}>" if ":" in name and not _BAD_IRI.search(name) else None
 
 
+class TimedConnection(http.client.HTTPConnection):
+    """A connection whose answers' heads come within its time limit: a server that drips never lets a read time out."""
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """The head of the answer."""
+        is_late = threading.Event()
+
+        def hang_up() -> None:
+            is_late.set()
+            with suppress(OSError):
+                self.sock.shutdown(socket.SHUT_RDWR)
+
+        late = threading.Timer(float(self.timeout or 30), hang_up)
+        late.start()
+        try:
+            return super().getresponse()
+        except (OSError, http.client.HTTPException):
+            if is_late.is_set():
+                raise TimeoutError("timed out") from None
+            raise
+        finally:
+            late.cancel()
+
+
+class TimedSecureConnection(http.client.HTTPSConnection, TimedConnection):
+    """The same over TLS."""
+
+
+class TimedHTTP(urllib.request.HTTPHandler):
+    """Opens addresses by `connection`."""
+
+    connection: type[http.client.HTTPConnection] = TimedConnection
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """The answer."""
+        return self.do_open(self.connection, req)
+
+
+class TimedHTTPS(urllib.request.HTTPSHandler):
+    """The same over TLS."""
+
+    connection: type[http.client.HTTPSConnection] = TimedSecureConnection
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """The answer."""
+        return self.do_open(self.connection, req)
+
+
 class Endpoint:
     """A SPARQL 1.1 endpoint at `url`. `requests` counts the round trips made.
 
     `headers` go with every request, but to no other server it may point to; `graphs` are the named graphs that make up
-    the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4).
+    the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). `opener` is what asks, where
+    a stranger named the address: it checks that, and less is read.
 
     Raises:
         InputError: the address or the name of a graph is none.
@@ -93,6 +148,7 @@ class Endpoint:
         sleep: Callable[[float], None] = time.sleep,
         headers: Mapping[str, str] | None = None,
         graphs: Sequence[str] = (),
+        opener: urllib.request.OpenerDirector | None = None,
     ) -> None:
         if wrong := [graph for graph in graphs if iri(graph) is None]:
             raise InputError(f"{wrong[0]}: not the IRI of a named graph")
@@ -105,17 +161,27 @@ class Endpoint:
         self.requests = 0
         self.headers = dict(headers or {})
         self.graphs = tuple(graphs)
+        self._largest = _LARGEST_OF_STRANGERS if opener else _LARGEST
+        self._opener = opener or urllib.request.build_opener(TimedHTTP, TimedHTTPS)
         self._sleep = sleep
 
-    def select(self, query: str) -> list[Binding]:
-        """Bindings of a SELECT query.
+    def asked(self) -> dict[str, Any]:
+        """What another process needs to ask the same endpoint."""
+        named = {"url": self.url, "timeout_s": self.timeout_s, "retries": self.retries}
+        return {**named, "headers": self.headers, "graphs": self.graphs}
+
+    def select(self, query: str, needed: str = "") -> list[Binding]:
+        """Bindings of a SELECT query, each with the variables that are `needed`, blanks between.
 
         Tries again after an overload or a dropped connection, and once after a time-out; raises `InputError` where the
         endpoint stays silent, refuses the query, or answers something else.
         """
         for attempt in range(self.retries + 1):
+            go_on()
             try:
-                return self._post(query)
+                return _bindings(self._post(query), needed.split())
+            except InputError:
+                raise
             except urllib.error.HTTPError as error:
                 said = " ".join(error.read(500).decode("utf-8", "replace").split())[:200]
                 if error.code not in _RETRIED:
@@ -126,17 +192,16 @@ class Endpoint:
                 problem, wait = str(reason), 0.0
                 if isinstance(reason, TimeoutError) and attempt:  # whoever waits has waited long enough
                     break
-            except ValueError:
+            except (ValueError, RecursionError) as error:
+                said = f" ({error})" if type(error) is ValueError else ""
                 raise InputError(
-                    f"{self.url}: did not answer in SPARQL JSON; is it the query address of an endpoint?"
+                    f"{self.url}: did not answer in SPARQL JSON{said}; is it the query address of an endpoint?"
                 ) from None
             if attempt < self.retries:
                 self._sleep(max(wait, 0.25 * 2**attempt))
         raise InputError(f"{self.url}: no answer ({problem}); check that the endpoint runs, or try later")
 
-    def _post(self, query: str) -> list[Binding]:
-        import http.client
-
+    def _post(self, query: str) -> Any:
         request = urllib.request.Request(
             self.url,
             data=urllib.parse.urlencode(
@@ -153,22 +218,44 @@ class Endpoint:
         self.requests += 1
         until = time.monotonic() + self.timeout_s
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
+            with self._opener.open(request, timeout=self.timeout_s) as response:
                 content = bytearray()
                 while part := response.read1(1 << 16):
+                    go_on()
                     content += part
                     if time.monotonic() > until:  # one that drips never lets a single read time out
                         raise TimeoutError("timed out")
-                    if len(content) > _LARGEST:
-                        raise InputError(f"{self.url}: answered with over {_LARGEST:,} bytes; ask for less")
+                    if len(content) > self._largest:
+                        raise InputError(
+                            f"{self.url}: answered with over {self._largest:,} bytes; ask for less"
+                        )
         except http.client.HTTPException as error:
             raise EOFError(str(error)) from None
-        answer: Any = json.loads(content)
-        try:
-            bindings: list[Binding] = answer["results"]["bindings"]
-        except (KeyError, TypeError):
-            raise ValueError("no bindings") from None
-        return bindings
+        answer = json.loads(content)
+        if b"\\ud" in content.lower():
+            json.dumps(answer, ensure_ascii=False).encode()  # raises for half a letter (a lone surrogate)
+        return answer
+
+
+def _bindings(answer: Any, needed: Sequence[str]) -> list[Binding]:
+    """The bindings of an answer in SPARQL 1.1 Query Results JSON; ValueError with what is wrong where it is none."""
+    try:
+        rows = answer["results"]["bindings"]
+    except (KeyError, TypeError):
+        raise ValueError("no results with bindings") from None
+    if not isinstance(rows, list):
+        raise ValueError("its bindings are no list")
+    for row in rows:
+        if not isinstance(row, dict) or any(name not in row for name in needed):
+            raise ValueError(f"a row without {' and '.join(needed) or 'variables'}")
+        for term in row.values():
+            if not isinstance(term, dict) or term.get("type") not in _TYPES:
+                raise ValueError("a value that is no IRI, literal or blank node")
+            parts = [term.get("value"), term.get("xml:lang", ""), term.get("datatype", "")]
+            if not all(isinstance(part, str) for part in parts):
+                raise ValueError("a value, language or datatype that is no text")
+    bindings: list[Binding] = rows
+    return bindings
 
 
 def _seconds(header: str | None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any
 
 from kgqa.graph.sources.rdf import RdfReader
@@ -42,29 +43,33 @@ def is_small(endpoint: Endpoint) -> bool:
 
 
 def _whole(endpoint: Endpoint, pattern: str) -> Iterator[list[Any]]:
-    rows = endpoint.select(f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }}")
-    counted = endpoint.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}")
-    if len(rows) != int(counted[0]["n"]["value"]):
-        raise InputError(
-            f"{endpoint.url}: gives {len(rows):,} of {counted[0]['n']['value']} statements at once"
-        )
-    yield _parsed(rows)
+    rows = endpoint.select(f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }}", "s p o")
+    counted = endpoint.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", "n")
+    said = counted[0]["n"]["value"] if counted else "no number"
+    if said != str(len(rows)):
+        raise InputError(f"{endpoint.url}: gives {len(rows):,} of {said[:40]} statements at once")
+    yield _parsed(endpoint, rows)
 
 
 def _quads(endpoint: Endpoint, pattern: str, page: int) -> Iterator[list[Any]]:
     offset = 0
     keeps: bool | None = None
+    last = b""
     while True:
         # an order, or pages could overlap and leave gaps
         query = f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }} ORDER BY ?s ?p ?o LIMIT {page} OFFSET {offset}"
-        rows = endpoint.select(query)
+        rows = endpoint.select(query, "s p o")
+        page_of = blake2b(json.dumps(rows).encode()).digest()
+        if rows and page_of == last:
+            raise InputError(f"{endpoint.url}: gives the same statements on every page; it heeds no OFFSET")
+        last = page_of
         blanks = [term for row in rows for term in row.values() if term["type"] == "bnode"]
         if blanks and keeps is None:
             keeps = _keeps_names(endpoint, pattern)
         if not keeps:
             for term in blanks:
                 term["value"] = f"page{offset}-{term['value']}"
-        yield _parsed(rows)
+        yield _parsed(endpoint, rows)
         if len(rows) < page:
             return
         offset += page
@@ -79,11 +84,15 @@ def _keeps_names(endpoint: Endpoint, pattern: str) -> bool:
     return len(both) < 2 or both[1:] == endpoint.select(f"{query} LIMIT 1 OFFSET 1")
 
 
-def _parsed(rows: list[Any]) -> list[Any]:
+def _parsed(endpoint: Endpoint, rows: list[Any]) -> list[Any]:
     """Quads of an answer; what makes a node a statement comes before what is said of it."""
     import pyoxigraph as ox
 
     rows = sorted(rows, key=lambda row: not row["p"]["value"].startswith(RDF))
     answer = {"head": {"vars": ["s", "p", "o", "g"]}, "results": {"bindings": rows}}
-    parsed = ox.parse_query_results(json.dumps(answer).encode(), format=ox.QueryResultsFormat.JSON)
-    return [ox.Quad(row["s"], row["p"], row["o"], row["g"]) for row in parsed]  # type: ignore[union-attr]
+    try:
+        parsed = ox.parse_query_results(json.dumps(answer).encode(), format=ox.QueryResultsFormat.JSON)
+        return [ox.Quad(row["s"], row["p"], row["o"], row["g"]) for row in parsed]  # type: ignore[union-attr]
+    except (SyntaxError, ValueError, TypeError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{endpoint.url}: answers with what is no statement ({said})") from None

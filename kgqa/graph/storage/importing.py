@@ -10,13 +10,54 @@ from kgqa.graph.sources import Tally, read_source
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small, read_endpoint
 from kgqa.graph.sources.statements import Batch
-from kgqa.graph.storage.writer import Progress, write_store
+from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
+from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError, Relation
 
 
 def is_url(source: str | Path) -> bool:
     """Whether a source is the address of a SPARQL endpoint."""
     return str(source).startswith(("http://", "https://"))
+
+
+def import_confined(
+    sources: Sequence[str | Path | Endpoint],
+    folder: str | Path,
+    confines: Confines = Confines(),
+    progress: Progress | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """As `import_graph`, of what nobody vouches for, in a child: what exhausts a parser ends no more than that.
+
+    Raises:
+        InputError: as there, or a source takes more than `confines` allow; the message names the last one.
+    """
+    asked = [source.asked() if isinstance(source, Endpoint) else str(source) for source in sources]
+    try:
+        manifest: dict[str, Any] = confined(
+            f"{__name__}:import_asked",
+            str(getattr(sources[-1], "url", sources[-1])),
+            confines,
+            report=progress,
+            sources=asked,
+            folder=str(folder),
+            settings=settings,
+        )
+    finally:
+        clear_abandoned(Path(folder))
+    return manifest
+
+
+def import_asked(
+    sources: Sequence[Any], folder: str, settings: dict[str, Any], report: Progress | None = None
+) -> dict[str, Any]:
+    """In a child: what `import_confined` asks for.
+
+    Raises:
+        InputError: as `import_graph`.
+    """
+    given = [Endpoint(**source) if isinstance(source, dict) else source for source in sources]
+    return import_graph(given, folder, progress=report, **settings)
 
 
 def _spelt(path: Path) -> str:
@@ -29,7 +70,7 @@ def import_graph(
     folder: str | Path,
     name: str = "",
     language: str = "en",
-    languages: tuple[str, ...] = ("en",),
+    languages: Sequence[str] = ("en",),
     licence: str = "",
     credit: str = "",
     progress: Progress | None = None,
@@ -68,7 +109,7 @@ def import_graph(
                 yield from read_endpoint(endpoint, tally, prefix, whole=is_small(endpoint))
             else:
                 path = Path(source)
-                batches = read_source(path, tally, languages, prefix)
+                batches = read_source(path, tally, tuple(languages), prefix)
                 about["sources"].append({"file": _spelt(path), "bytes": path.stat().st_size})
                 yield from batches
 

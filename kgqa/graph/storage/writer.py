@@ -125,7 +125,7 @@ def _scratch_folder(folder: Path) -> tuple[Path, int]:
     """A new hidden folder beside `folder`, locked as long as this process lives."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _clear_abandoned(folder)
+        clear_abandoned(folder)
         while True:
             made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
             try:
@@ -140,7 +140,7 @@ def _scratch_folder(folder: Path) -> tuple[Path, int]:
         raise InputError(f"{folder}: cannot write here ({error.strerror}); choose another --out") from None
 
 
-def _clear_abandoned(folder: Path) -> None:
+def clear_abandoned(folder: Path) -> None:
     """Remove what a killed import left: a scratch folder that nobody holds locked."""
     for path in folder.parent.glob(f".{glob.escape(folder.name)}-*.part*"):
         with suppress(OSError):

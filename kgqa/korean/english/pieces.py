@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kgqa.limits.stopping import each
 from kgqa.types import Span
 
 Translate = Callable[[str], str | None]
@@ -22,16 +24,18 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gloss:
-    """English text with, for each stretch (start, end) of it, the Korean range."""
+    """English text with, for each stretch of it in order (start, end) its Korean range; None where it is kept."""
 
     text: str
-    stretches: tuple[tuple[Span, Span], ...] = ()
+    stretches: tuple[tuple[Span, Span], ...] | None = ()
 
     def original(self, start: int, end: int) -> Span | None:
         """The Korean range that characters of the English text stand for, None where they stand for none."""
-        touched = [
-            korean for english, korean in self.stretches if english.start < end and english.end > start
-        ]
+        if self.stretches is None:
+            return Span(start, end)
+        first = bisect_right(self.stretches, start, key=lambda stretch: stretch[0].end)
+        behind = bisect_left(self.stretches, end, key=lambda stretch: stretch[0].start)
+        touched = [korean for _, korean in self.stretches[first:behind]]
         if not touched:
             return None
         return Span(min(span.start for span in touched), max(span.end for span in touched))
@@ -74,16 +78,20 @@ class Said:
 
 def joined(pieces: Iterable[Piece]) -> Gloss:
     """Pieces as a text, its sentences with capitals."""
-    text = ""
+    parts: list[str] = []
+    length, ended = 0, True
     stretches = []
-    for said, start, end in pieces:
+    for said, start, end in each(pieces):
         if not said:
             continue
-        if text and said[0] not in ",.?'":
-            text += " "
-        if not text or text.endswith((". ", "? ")):
+        if parts and said[0] not in ",.?'":
+            parts.append(" ")
+            length += 1
+        if not parts or (parts[-1] == " " and ended):
             said = said[0].upper() + said[1:]
         if end > start:
-            stretches.append((Span(len(text), len(text) + len(said)), Span(start, end)))
-        text += said
-    return Gloss(text, tuple(stretches))
+            stretches.append((Span(length, length + len(said)), Span(start, end)))
+        parts.append(said)
+        length += len(said)
+        ended = said.endswith((".", "?"))
+    return Gloss("".join(parts), tuple(stretches))

@@ -17,6 +17,9 @@ from kgqa.korean.reading.topics import give_back_subject, modifying, move_on, sh
 from kgqa.korean.words.lexicon import lexicon
 from kgqa.korean.words.numerals import number
 
+MOST_OF_SENTENCE = 300
+"""Morphemes; what goes on longer without a full stop is cut."""
+MOST_OF_PHRASE = 60
 _VERBS = frozenset(("VV", "VA", "VX", "VCN"))
 
 
@@ -43,9 +46,12 @@ class _Parser:
         self.joined: Phrase | None = None
 
     def sentences(self) -> list[Sentence]:
-        at = 0
+        at = begun = 0
         while at < len(self.found):
             m = self.found[at]
+            if at - begun > MOST_OF_SENTENCE:
+                self._end(False)
+                begun = at
             if m.tag in NOUNS or m.tag in ("MM", "XPN"):
                 at = self._phrase(at)
             elif (m.tag in ("XSV", "XSA") or m.form == "하") and self._adverb_before(m):
@@ -56,9 +62,10 @@ class _Parser:
             else:
                 if m.tag in ("MAG", "MAJ"):
                     self.clause.adverbs.append(_word(m))
-                elif m.tag == "SF":
-                    self._end(m.form == "?")
                 at += 1
+                if m.tag == "SF":
+                    self._end(m.form == "?")
+                    begun = at
         self._end(False)
         return self.done
 
@@ -86,7 +93,9 @@ class _Parser:
         """Read a noun phrase and its particles; what makes it a predicate is read too."""
         phrase = Phrase(clauses=self.modifying, joined=self.joined)
         self.modifying, self.joined = [], None
-        while at < len(self.found):
+        for _ in range(MOST_OF_PHRASE):
+            if at == len(self.found):
+                break
             m = self.found[at]
             last = phrase.nouns[-1].form if phrase.nouns else ""
             if (last == "동안" or (last in LONE and not phrase.number)) and m.start > phrase.end:

@@ -75,10 +75,10 @@ def read_words(
     found = words(text)
     lemmas = [lemma(word) for word, _, _ in found]
     rows = vectors.rows([ALIKE.get(word, base) for (word, _, _), base in zip(found, lemmas, strict=True)])
-    for start, end in names:
-        person = [i for i, (_, begin, _) in enumerate(found) if start <= begin < end]
-        rows[person] = vectors.rows([SOMEBODY])[0]
     begins = np.array([start for _, start, _ in found], dtype=np.int64)
+    somebody = vectors.rows([SOMEBODY])[0]
+    for start, end in np.searchsorted(begins, np.array(names).reshape(-1, 2)):
+        rows[start:end] = somebody
     ends = np.array([end for _, _, end in found], dtype=np.int64)
     gaps = [_END.search(text, a, b) is not None for a, b in zip(ends[:-1], begins[1:], strict=True)]
     sentences = np.cumsum([0, *gaps][: len(found)], dtype=np.int64)

@@ -7,20 +7,24 @@ passage, as cross-encoders re-rank what a cheaper model retrieved (Nogueira and 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
+from kgqa.limits.stopping import each
 from kgqa.metrics import accepts
 from kgqa.models.collation.facts_in_words import PathTable
 from kgqa.types import Example, Link, NodeRole, Question, Subgraph
 
 LONGEST = 480
 """Characters of a passage that are read again beside each candidate: about a hundred tokens."""
+_BEGIN = attrgetter("start")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
 
 
@@ -61,11 +65,15 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
         return question, subgraph
     sentences = [match.span() for match in _SENTENCE.finditer(passage.text)]
     asked = {lemma(word) for word, _, _ in words(question.text)} - STOP_WORDS
-    here = [link for link in subgraph.links if link.part is NodeRole.PASSAGE]
+    here = sorted((link for link in subgraph.links if link.part is NodeRole.PASSAGE), key=_BEGIN)
+
+    def within(start: int, end: int) -> list[Link]:
+        return here[bisect_left(here, start, key=_BEGIN) : bisect_left(here, end, key=_BEGIN)]
+
     worth = [
         2 * len(asked & {lemma(word) for word, _, _ in words(passage.text[start:end])})
-        + sum(start <= link.start < end for link in here) / (20 + end - start) * 20
-        for start, end in sentences
+        + len(within(start, end)) / (20 + end - start) * 20
+        for start, end in each(sentences)
     ]
     kept: list[int] = []
     room = LONGEST
@@ -83,8 +91,8 @@ def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgrap
         moved.append(passage.text[start:end])
         links += [
             replace(link, start=link.start - start + at, end=link.end - start + at)
-            for link in here
-            if start <= link.start and link.end <= end
+            for link in within(start, end)
+            if link.end <= end
         ]
         at += end - start
     short = replace(question, passage=replace(passage, text="".join(moved)))

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.person_masking import Pieces
 from kgqa.types import Span, Subgraph
 
@@ -62,7 +63,12 @@ class Parts:
         left: int,
         graph: Subgraph,
     ) -> int:
-        """Append a row with its own copy of the subgraph; returns the row's number."""
+        """Append a row with its own copy of the subgraph; returns the row's number.
+
+        Raises:
+            Stopped: nobody waits any more.
+        """
+        go_on()
         offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
         self.ids.append(ids)
         self.segments.append(segments)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
+from kgqa.limits.stopping import go_on
 from kgqa.models.collation.collate import SOURCES, Collated
 from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, Source, Span
@@ -65,6 +66,7 @@ class SpanHead(Head):
         found: list[dict[Span, float]] = [{} for _ in collated.examples]
         null = [float("inf")] * len(collated.examples)
         for row, words in enumerate(collated.rows):
+            go_on()
             allowed = collated.batch.passage_mask[row].nonzero().squeeze(-1)
             null[words.question] = min(null[words.question], float(scores[row, 0].sum()))
             if not len(allowed):

@@ -16,6 +16,7 @@ from kgqa.models.collation.sentences import Marks, marks_of, pad_rows
 from kgqa.models.devices import find_device
 from kgqa.models.encoders.stepping import CAUSAL_TYPES
 from kgqa.models.encoders.variants import ENCODERS
+from kgqa.models.pretrained import from_config, load_config, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 
 
@@ -64,11 +65,11 @@ def load_language_model(
     Raises:
         InputError: this machine has no such device, or the tokenizer is missing or marks neither start nor end.
     """
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     generator = folder / "generator"
     source = generator if (generator / "config.json").is_file() else folder
-    config = AutoConfig.from_pretrained(source, local_files_only=True)
+    config = load_config(source)
     causal = is_causal(config.model_type, config.architectures or ())
     kind: Any = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     tokenizer = load_tokenizer(folder)
@@ -77,12 +78,10 @@ def load_language_model(
         return None  # XLNet gives a token's likelihood by its query stream alone, which these do not ask
     if from_scratch:
         torch.manual_seed(0)
-        model = kind.from_config(config)
+        model = from_config(kind, config)
     else:
         try:
-            model, info = kind.from_pretrained(
-                source, local_files_only=True, dtype=torch.float32, output_loading_info=True
-            )
+            model, info = load_pretrained(kind, source, dtype=torch.float32, output_loading_info=True)
         except ValueError:  # no such head for this architecture
             return None
         if info["missing_keys"]:

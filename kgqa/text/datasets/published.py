@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.text.datasets import commonsense
+from kgqa.text.datasets.commonsense import FORMATS as _COMMON
 from kgqa.text.datasets.files import read_lines, read_text, rows_of
 from kgqa.types import Example, InputError, Passage, Question, Span
 
@@ -304,22 +304,22 @@ READERS: dict[str, Reader] = {
     "qasc-dev": _at(_qasc, "qasc/dev.qasc.json"),
     "piqa-train": _piqa_at("train_ih"),
     "piqa-dev": _piqa_at("valid"),
-    "socialiqa-train": _at(commonsense.social, "socialiqa/train.jsonl"),
-    "socialiqa-dev": _at(commonsense.social, "socialiqa/socialiqa_dev.jsonl"),
-    "winogrande-train": _at(commonsense.winogrande, "winogrande/train_l.jsonl"),
-    "winogrande-dev": _at(commonsense.winogrande, "winogrande/dev.jsonl"),
+    "socialiqa-train": _at(_COMMON["social"], "socialiqa/train.jsonl"),
+    "socialiqa-dev": _at(_COMMON["social"], "socialiqa/socialiqa_dev.jsonl"),
+    "winogrande-train": _at(_COMMON["winogrande"], "winogrande/train_l.jsonl"),
+    "winogrande-dev": _at(_COMMON["winogrande"], "winogrande/dev.jsonl"),
     **_per_split(_labelled, "riddlesense", _RIDDLES),
-    **_per_split(commonsense.e_care, "e-care", _E_CARE),
-    **_per_split(commonsense.comve_sense, "comve-sense", _COMVE),
-    **_per_split(commonsense.comve_reasons, "comve-reasons", _COMVE),
-    **_per_split(commonsense.creak, "creak", _CREAK),
-    "creak-contrast": _at(commonsense.creak, "creak/contrast_set.jsonl"),
-    **_per_split(commonsense.strategy, "strategyqa", _STRATEGY),
-    "snli-dev": _at(commonsense.inference, "nli/snli.dev.csv"),
-    "mnli-dev": _at(commonsense.inference, "nli/mnli.dev.csv"),
-    "boolq-unanswerable": _at(commonsense.boolq_unanswerable, "boolq/boolq_3l_dev_IDK.jsonl"),
+    **_per_split(_COMMON["e-care"], "e-care", _E_CARE),
+    **_per_split(_COMMON["comve-sense"], "comve-sense", _COMVE),
+    **_per_split(_COMMON["comve-reasons"], "comve-reasons", _COMVE),
+    **_per_split(_COMMON["creak"], "creak", _CREAK),
+    "creak-contrast": _at(_COMMON["creak"], "creak/contrast_set.jsonl"),
+    **_per_split(_COMMON["strategy"], "strategyqa", _STRATEGY),
+    "snli-dev": _at(_COMMON["inference"], "nli/snli.dev.csv"),
+    "mnli-dev": _at(_COMMON["inference"], "nli/mnli.dev.csv"),
+    "boolq-unanswerable": _at(_COMMON["boolq-unanswerable"], "boolq/boolq_3l_dev_IDK.jsonl"),
     "cosmosqa-dev": _at(_cosmos, "cosmosqa/valid.csv"),
-    **_per_split(commonsense.csqa2, "csqa2", _CSQA2),
+    **_per_split(_COMMON["csqa2"], "csqa2", _CSQA2),
     **{
         f"arc-{level.lower()}-{split}": _at(_arc, f"arc/ARC-{level}.{split}.json")
         for level in ("Easy", "Challenge")

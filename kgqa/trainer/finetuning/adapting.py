@@ -20,7 +20,8 @@ import numpy as np
 from kgqa.graph.linking.literals import is_value
 from kgqa.graph.samples import is_date, worded
 from kgqa.language.relations import is_kind
-from kgqa.models.reader import CARD, read_card
+from kgqa.models.pretrained import write_card
+from kgqa.models.reader import read_card
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
@@ -225,8 +226,6 @@ def adapt(
     before = read_card(model)
     name = f"{before.get('name') or model.name}, adapted to {Path(graph).name.split('.')[0]}"
     train_reader(adapted_recipe(model, graph, questions, name, minutes, steps), out)
-    card_file = out / "export" / CARD
-    fitted = {key: before[key] for key in ("calibration", "gate", "second_opinion") if key in before}
-    card = {**json.loads(card_file.read_text(encoding="utf-8")), **fitted}
-    card_file.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    fitted: dict[str, Any] = {key: before[key] for key in ("calibration", "gate", "second_opinion") if key in before}
+    write_card(out / "export", {**read_card(out / "export"), **fitted})
     return out / "export"

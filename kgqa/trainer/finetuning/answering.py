@@ -74,11 +74,12 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     }
 
     def save(trained: Reader, target: Path) -> Any:
-        save_reader(trained, source, target, card)
+        target.mkdir(parents=True, exist_ok=True)
         if entities is not None:
             entities.save(target / ENTITIES)
         if words is not None:
             words.save(target / WORDS)
+        save_reader(trained, source, target, card)
 
     objective: Objective = QA(reader, save)
     reads: Collator | TaughtCollator = collator

@@ -10,7 +10,8 @@ from torch import nn
 
 from kgqa.assets import find_encoder
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reader import CARD, Reader, load_reader
+from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
+from kgqa.models.reader import Reader, load_reader
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, EncoderSettings
 
@@ -21,19 +22,17 @@ def load_encoder(settings: EncoderSettings) -> tuple[nn.Module, Path]:
     Raises:
         InputError: there is no such folder or shipped encoder.
     """
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
     folder = find_encoder(settings.folder)
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    config = load_config(folder)
     if settings.dropout is not None:
         for name in [n for n in vars(config) if n.endswith(("_dropout", "_dropout_prob"))]:
             setattr(config, name, settings.dropout)
     attention = {} if torch.cuda.is_available() else {"attn_implementation": "eager"}
     if settings.from_scratch:
-        return AutoModel.from_config(config, **attention), folder
-    encoder = AutoModel.from_pretrained(
-        folder, config=config, local_files_only=True, dtype=torch.float32, **attention
-    )
+        return from_config(AutoModel, config, **attention), folder
+    encoder = load_pretrained(AutoModel, folder, config=config, dtype=torch.float32, **attention)
     if settings.freeze_words:
         encoder.get_input_embeddings().requires_grad_(False)
     if settings.freeze_layers:

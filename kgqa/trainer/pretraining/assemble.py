@@ -19,6 +19,7 @@ from kgqa.models.encoders.variants import (
     build_language_model,
     find_variant,
 )
+from kgqa.models.pretrained import load_pretrained
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives.base import Objective
 from kgqa.objectives.distillation.encoders import (
@@ -320,7 +321,7 @@ def _distillation(parts: Parts) -> Objective:
     if not (folder / "config.json").is_file():
         raise InputError(f"{folder}: holds no model (config.json); pretrain the teacher first")
     choice = {"attn_implementation": attention} if attention else {}
-    teacher: Any = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True, **choice)
+    teacher: Any = load_pretrained(AutoModelForMaskedLM, folder, **choice)
     if teacher.config.vocab_size != vocab_size:
         raise InputError(
             f"{folder}: the teacher has another vocabulary; take its tokenizer (tokenizer.folder)"

@@ -1,3 +1,4 @@
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,26 @@ def test_the_map_shows_one_kind_of_thing(open_page: Callable[[str], Any]) -> Non
     kind.select_index(2).run()
     (chart,) = page.get("graphviz_chart")
     assert not page.exception and "smoker" in chart.proto.spec and "honey" not in chart.proto.spec
+
+
+def test_what_an_endpoint_connects_to_is_checked_however_the_app_was_started(
+    open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGQA_ALLOW_SPARQL", "1")
+    monkeypatch.delenv("KGQA_ALLOW_PRIVATE", raising=False)
+    # as where a name has changed its address since it was checked
+    monkeypatch.setattr("apps.views.own.checked_url", lambda url: url)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(2)
+        page = open_page("own").run()
+        page.text_input[0].input(f"http://127.0.0.1:{server.getsockname()[1]}/sparql")
+        page.button[0].click().run()
+        line, _ = server.accept()  # it is connected to, and left without a word
+        line.settimeout(5)
+        assert line.recv(1) == b""
+        line.close()
+        with pytest.raises(TimeoutError):
+            server.accept()
 
 
 def test_endpoints_are_checked(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:

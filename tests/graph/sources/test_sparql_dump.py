@@ -27,8 +27,8 @@ def test_pages() -> None:
 class Renumbering(Endpoint):
     """Calls the blank nodes of each answer b0, b1, ... as they come."""
 
-    def select(self, query: str) -> list[Binding]:
-        rows = super().select(query)
+    def select(self, query: str, needed: str = "") -> list[Binding]:
+        rows = super().select(query, needed)
         seen: dict[str, str] = {}
         for term in (term for row in rows for term in row.values()):
             if term["type"] == "bnode":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from kgqa.graph.storage.importing import import_graph, is_url
+from kgqa.graph.storage.importing import import_confined, import_graph, is_url
 from kgqa.graph.storage.store import GraphStore
+from kgqa.limits.confined import Confines
 from kgqa.types import InputError
 
 
@@ -37,3 +39,46 @@ def test_a_broken_second_file_leaves_nothing(tmp_path: Path) -> None:
 def test_is_url() -> None:
     assert is_url("https://x/sparql")
     assert not is_url("a.ttl")
+
+
+def test_a_file_is_imported_in_a_child_as_ever(tools_file: Path, tmp_path: Path) -> None:
+    heard: list[str] = []
+    manifest = import_confined(
+        [tools_file], tmp_path / "store", name="tools", progress=lambda stage, _: heard.append(stage)
+    )
+    assert manifest["name"] == "tools" and GraphStore.open(tmp_path / "store").edge_count == manifest["edges"]
+    assert "reading" in heard
+
+
+def test_what_is_wrong_with_a_file_is_heard_outside(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").write_text("ex:a ex:b")
+    with pytest.raises(InputError, match=r"a\.ttl:1"):
+        import_confined([tmp_path / "a.ttl"], tmp_path / "store")
+
+
+@pytest.mark.parametrize("confines", [Confines(memory_bytes=100 << 20), Confines(time_s=0.01)])
+def test_a_reader_without_memory_or_time_ends_in_one_line(
+    confines: Confines, tools_file: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"tools\.ttl") as caught:
+        import_confined([tools_file], tmp_path / "out" / "store", confines)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def test_nested_json_ld_is_refused(tmp_path: Path) -> None:
+    nested: object = "end"
+    for _ in range(400):
+        nested = {"@list": [nested]}
+    path = tmp_path / "deep.jsonld"
+    path.write_text(json.dumps({"@id": "http://a/b", "http://a/p": nested}))
+    with pytest.raises(InputError, match="nested over"):
+        import_confined([path], tmp_path / "store")
+
+
+def test_a_chain_of_terms_that_exhausts_the_parser_leaves_nothing(tmp_path: Path) -> None:
+    terms = {f"a{n}": {"@id": f"a{n + 1}:x"} for n in range(20_000)}
+    (tmp_path / "a.jsonld").write_text(json.dumps({"@context": terms, "@id": "http://a/b", "a0": "c"}))
+    with pytest.raises(InputError, match="exhausts its reader") as caught:
+        import_confined([tmp_path / "a.jsonld"], tmp_path / "out" / "store", Confines(0, 0))
+    assert "\n" not in str(caught.value) and not list((tmp_path / "out").iterdir())

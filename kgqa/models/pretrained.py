@@ -1,0 +1,64 @@
+"""Folders of models, whoever made them: configurations and weights are read as data, never run, and damage is told."""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from kgqa.types import InputError
+
+CARD = "reader.json"
+_DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+_READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
+
+
+def load_config(folder: Path) -> Any:
+    """The configuration of a Hugging Face folder; one that needs code of its own raises ValueError."""
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(folder, **_DATA)
+
+
+def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
+    """What a class of transformers loads from a folder, its weights from safetensors alone.
+
+    Raises OSError where there are none, ValueError where the folder needs code of its own.
+    """
+    return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
+
+
+def from_config(auto: Any, config: Any, **how: Any) -> Any:
+    """A model of a configuration, its weights yet to be loaded or learnt."""
+    return auto.from_config(config, trust_remote_code=False, **how)
+
+
+def checksum(path: Path) -> str:
+    """Of a file's content."""
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def write_card(folder: Path, card: dict[str, Any]) -> None:
+    """Write a reader's card, atomically, with the checksums of all that is read of its folder."""
+    files = sorted(path for pattern in _READ for path in folder.glob(pattern) if path.name[0] != ".")
+    about = {**card, "checksums": {path.name: checksum(path) for path in files}}
+    (folder / f".{CARD}").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(folder / f".{CARD}", folder / CARD)
+
+
+def check_sums(folder: Path, card: dict[str, Any]) -> None:
+    """Raise InputError where a file is not what it was when the card was written; cards of old hold no checksums."""
+    try:
+        for name, expected in card.get("checksums", {}).items():
+            if checksum(folder / Path(name).name) != expected:
+                raise InputError(
+                    f"{folder / name}: damaged (its checksum is another); copy the checkpoint again"
+                )
+    except (OSError, AttributeError, TypeError) as error:
+        raise InputError(f"{folder}: not a whole reader ({error}); copy the checkpoint again") from None

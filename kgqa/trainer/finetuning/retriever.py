@@ -1,0 +1,175 @@
+"""`kgqa train` with a [retriever]: an encoder learns to find the facts of a graph that answer questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from kgqa.assets import expanded
+from kgqa.graph.opening import open_graph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.encoders.variants import save_model
+from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.meaning import facts_in_words
+from kgqa.objectives.base import Batches
+from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
+from kgqa.text.datasets.loading import load_dataset
+from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
+from kgqa.trainer.finetuning.starting import load_encoder
+from kgqa.trainer.fingerprint import claim, questions_hash, weights_of
+from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.recipe import TrainerSettings
+from kgqa.types import Example, InputError
+
+_AT_ONCE = 512
+
+
+class RetrieverSettings(BaseModel):
+    """What is learnt, and of which questions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    graph: str = "everyday"
+    """Whose facts are to be found."""
+    data: tuple[str, ...] = Field(min_length=1)
+    """Sets of open questions, as in a reader's recipe; those whose answer is a concept of the graph are learnt from."""
+    batch_questions: int = Field(32, ge=2)
+    hard: int = Field(4, ge=0)
+    """Facts of each question that are near and lead elsewhere, compared with beside those of the other questions."""
+    positives: int = Field(3, ge=1)
+    """Nearest facts of the answer's concept among which the right one is drawn: which is meant, nobody has marked."""
+    nearest: int = Field(80, ge=1)
+    """Facts near a question among which the hard ones are drawn."""
+    temperature: float = Field(0.05, gt=0)
+
+
+class RetrieverRecipe(BaseModel):
+    """Everything that training a retriever needs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "retriever"
+    encoder: EncoderSettings = EncoderSettings()
+    retriever: RetrieverSettings
+    trainer: TrainerSettings = TrainerSettings()
+
+
+class Mined:
+    """A question with the rows of facts that lead to its answer, and of near ones that do not."""
+
+    __slots__ = ("answers", "hard", "right", "text")
+
+    def __init__(self, text: str, answers: frozenset[int], right: list[int], hard: list[int]) -> None:
+        self.text, self.answers, self.right, self.hard = text, answers, right, hard
+
+
+def query_of(example: Example) -> str:
+    """What is sought with: passage and question."""
+    return f"{example.question.passage_text} {example.question.text}".strip()
+
+
+def mine(
+    examples: Sequence[Example],
+    graph: GraphStore,
+    facts: NDArray[np.float16],
+    reads: FactEncoder,
+    settings: RetrieverSettings,
+) -> list[Mined]:
+    """Questions with their nearest right facts and near wrong ones, by the encoder as it is before training."""
+    edges = graph.edges()
+    ends = np.stack([edges.head, edges.tail], axis=1)  # (E, 2)
+    order = np.argsort(ends.T.ravel(), kind="stable")
+    pointer = np.searchsorted(ends.T.ravel()[order], np.arange(graph.entity_count + 1))
+    found: list[Mined] = []
+    for start in range(0, len(examples), _AT_ONCE):
+        part = examples[start : start + _AT_ONCE]
+        near = reads.encode([query_of(example) for example in part]) @ facts.astype(np.float32).T  # (n, E)
+        for example, cosine in zip(part, near, strict=True):
+            answers = frozenset(np.concatenate(graph.find(list(example.concepts))).tolist())
+            own = [order[pointer[a] : pointer[a + 1]] % len(ends) for a in answers]
+            if not own or not sum(map(len, own)):
+                continue
+            rows = np.unique(np.concatenate(own))
+            right = rows[np.argsort(-cosine[rows], kind="stable")][: settings.positives]
+            nearest = np.argpartition(-cosine, min(settings.nearest, len(cosine) - 1))[: settings.nearest]
+            wrong = nearest[~np.isin(ends[nearest], list(answers)).any(1)]
+            found.append(Mined(query_of(example), answers, right.tolist(), wrong.tolist()))
+    return found
+
+
+class FactBatches(Batches):
+    """Questions with facts, as a function of seed and step."""
+
+    def __init__(
+        self, rows: Sequence[Mined], said: Sequence[str], graph: GraphStore, reads: FactEncoder, **kept: Any
+    ) -> None:
+        self.rows, self.said, self.reads = rows, said, reads
+        self.settings: RetrieverSettings = kept["settings"]
+        self.seed: int = kept["seed"]
+        edges = graph.edges()
+        self.ends = np.stack([edges.head, edges.tail], axis=1)
+        self.steps_per_epoch = -(-len(rows) // self.settings.batch_questions)
+
+    def __getitem__(self, step: int) -> FactBatch:
+        """The questions of a step."""
+        size = self.settings.batch_questions
+        epoch, turn = divmod(step, self.steps_per_epoch)
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
+        draw = np.random.default_rng([self.seed, step, 0x66616374])
+        chosen = [self.rows[n] for n in order[turn * size : (turn + 1) * size].tolist()]
+        facts = [int(draw.choice(row.right)) for row in chosen]
+        for row in chosen:
+            facts += draw.choice(row.hard or row.right, size=self.settings.hard).tolist()
+        allowed = np.stack([~np.isin(self.ends[facts], list(row.answers)).any(1) for row in chosen])
+        allowed |= np.eye(len(chosen), len(facts), dtype=bool)
+        return FactBatch(
+            self.reads.tokens([row.text for row in chosen]),
+            self.reads.tokens([self.said[fact] for fact in facts]),
+            torch.from_numpy(allowed),
+        )
+
+
+def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
+    """Train an encoder to find facts; `folder/export` is named as `reading.meaning`, or loads in Hugging Face.
+
+    Raises:
+        InputError: encoder, graph or questions are missing, or no answer is a concept of the graph.
+    """
+    settings = recipe.retriever
+    torch.manual_seed(recipe.trainer.seed)
+    encoder, source = load_encoder(recipe.encoder)
+    graph = open_graph(settings.graph)
+    if not isinstance(graph, GraphStore):
+        raise InputError(
+            f"retriever.graph={settings.graph}: a graph on the network cannot be learnt; import it"
+        )
+    examples = [e for name in settings.data for e in load_dataset(expanded(name)) if e.concepts]
+    claim(folder, recipe, questions=questions_hash(examples), graph=graph.hash, weights=weights_of([source]))
+    reads = FactEncoder.load(source)
+    said = facts_in_words(graph, graph.edges())
+    facts = np.concatenate(
+        [reads.encode(said[at : at + _AT_ONCE]).astype(np.float16) for at in range(0, len(said), _AT_ONCE)]
+    )
+    rows = mine(examples, graph, facts, reads, settings)
+    if not rows:
+        raise InputError(f"retriever.data: no answer is a concept of the graph {settings.graph}; take others")
+    reads = FactEncoder(encoder, reads.tokenizer)
+
+    def save(trained: FactEncoder, target: Path) -> None:
+        save_model(trained.encoder, target)
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            if (source / name).is_file():
+                (target / name).write_bytes((source / name).read_bytes())
+        card = {"recipe": json.loads(recipe.model_dump_json())}
+        (target / "retriever.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+
+    objective = Contrastive(reads, settings.temperature, save)
+    batches = FactBatches(rows, said, graph, reads, settings=settings, seed=recipe.trainer.seed)
+    return train(objective, batches, recipe.trainer, folder)

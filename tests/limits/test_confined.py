@@ -1,0 +1,84 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kgqa.limits.confined import Confines, confined
+from kgqa.types import InputError
+
+
+def test_what_a_function_returns_comes_back() -> None:
+    assert confined("json:dumps", "a list", obj=[1, "ä"]) == '[1, "\\u00e4"]'
+    assert confined("json:loads", "a text", content=b'{"a": 1}') == {"a": 1}
+
+
+def test_a_fault_of_our_own_is_no_fault_of_the_file() -> None:
+    with pytest.raises(RuntimeError, match="a text: JSONDecodeError"):
+        confined("json:loads", "a text", content=b"{")
+
+
+def doze() -> None:
+    time.sleep(60)
+
+
+def burn() -> None:
+    while True:
+        pass
+
+
+def fill() -> int:
+    return len(bytearray(1 << 30))
+
+
+def report_twice(report: Callable[[str, int], None]) -> int:
+    report("reading", 1)
+    report("reading", 2)
+    return 3
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        ("tests.limits.test_confined:doze", "not read within 5 s"),
+        ("tests.limits.test_confined:burn", "not read within 5 s"),
+        ("tests.limits.test_confined:fill", "exhausts its reader"),
+        ("os:abort", "exhausts its reader"),
+    ],
+)
+def test_a_child_that_takes_too_much_is_one_line(task: str, said: str) -> None:
+    begin = time.monotonic()
+    with pytest.raises(InputError, match=f"the file: {said}"):
+        confined(task, "the file", Confines(memory_bytes=600 << 20, time_s=5.0))
+    assert time.monotonic() - begin < 30
+
+
+def test_what_is_told_on_the_way_is_heard() -> None:
+    heard: list[tuple[str, int]] = []
+    told = confined("tests.limits.test_confined:report_twice", "x", report=lambda *said: heard.append(said))
+    assert told == 3 and heard == [("reading", 1), ("reading", 2)]
+
+
+def test_a_child_does_not_outlive_whoever_started_it() -> None:
+    code = (
+        "import time; from kgqa.limits.confined import Confines, start;"
+        "print(start('tests.limits.test_confined:doze', Confines()).pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    for _ in range(300):
+        try:
+            os.kill(child, 0)
+            with open(f"/proc/{child}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    return
+        except (ProcessLookupError, FileNotFoundError):
+            return
+        time.sleep(0.1)
+    raise AssertionError("it lives on")

@@ -1,0 +1,154 @@
+"""Texts of hostile shapes: every step of an answer takes time in proportion to them, and gives up when asked to."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from apps.documents import text_of
+from kgqa.answering.answerer import Answerer
+from kgqa.answering.inference.matching import coverage, matched
+from kgqa.answering.inference.polarity import read, sentence_around, turns
+from kgqa.answering.inference.verdicts import verified
+from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.linking.person_names import people
+from kgqa.korean.answering import KoreanOver
+from kgqa.limits.stopping import until
+from kgqa.models.collation.collate import Collator
+from kgqa.types import Example, InputError, Passage, Question, Subgraph
+
+UNITS = {
+    "prose": "The cook dug a garden with a trowel. Alice Rose planted 12 flowers, and it rained. ",
+    "denials": "not ",
+    "taken back": "almost ",
+    "lists": "cook and ",
+    "and": "and ",
+    "marks": ".",
+    "marks apart": ". ",
+    "commas": ", ",
+    "quotes": '"',
+    "round brackets": "(",
+    "brackets": "[",
+    "links": "[a](",
+    "pictures": "![",
+    "emphasis": "_*`",
+    "lines": "\n",
+    "headings": "#\n",
+    "names": "Rose ",
+    "titles": "Mr Smith ",
+    "joined names": "Rose-",
+    "pronouns": "dug it ",
+    "apostrophes": "a'",
+    "letters": "A b ",
+    "one word": "a",
+    "numbers": "12 ",
+    "spaces": " ",
+    "Korean": "의사였니? 땅을 팠니? ",
+    "Korean without an end": "땅을 팠니 삽으로 ",
+    "Korean owners": "땅의 ",
+    "Korean joined": "삽과 ",
+    "Korean times": "밤사이 ",
+    "Korean, one word": "가",
+    "accents": "a\u0301",
+    "faces": "😀",
+}
+
+
+def shaped(unit: str, length: int) -> str:
+    return (unit * (length // len(unit) + 1))[:length]
+
+
+@pytest.fixture
+def answerer(model_folder: Path, tools_file: Path) -> Answerer:
+    import json
+
+    card = json.loads((model_folder / "reader.json").read_text())
+    card["reading"] = {"max_nodes": 20, "max_tokens": 120, "stride": 16, "reread": 2, "facts": 1}
+    (model_folder / "reader.json").write_text(json.dumps(card))
+    return Answerer.load(str(model_folder), str(tools_file), device="cpu")
+
+
+def asked(passage: str, text: str = "Did the cook dig a garden?") -> Question:
+    return Question(text, passage=Passage(passage))
+
+
+def steps(answerer: Answerer, vectors) -> dict[str, Callable[[str], object]]:
+    """What an answer, and the page before it, does with a text."""
+    linker, korean = forgiving_linker(answerer.graph), KoreanOver(answerer.graph)
+    reader = answerer.reader
+    collator = Collator(reader.collator.tokenizer, reader.settings, words=vectors)
+    return {
+        "link": linker.link,
+        "people": people,
+        "say": lambda text: list(turns(read(text))),
+        "cover": lambda text: coverage("Did the cook dig a garden?", text),
+        "match": lambda text: (
+            (m := matched("Did it dig?", text, Subgraph()))
+            and (m.signs(), m.swapped(), m.rivalry(lambda one, other: 0.0))
+        ),
+        "sentence": lambda text: sentence_around(text, matched("Did it dig?", text, Subgraph()).span),
+        "gloss": lambda text: korean.gloss(asked(text, "땅을 팠니?")),
+        "retrieve": lambda text: answerer.retrieve(asked(text)),
+        "collate": lambda text: collator([Example(asked(text))], [[Subgraph()]]),
+        "verify": lambda text: verified(asked(text), answerer.retrieve(asked(text))[0], reader.similarity),
+        "answer": lambda text: answerer.answer(asked(text)),
+        "answer in Korean": lambda text: answerer.answer_many([asked(text, "무엇으로 땅을 팠니?")]),
+        "Markdown": lambda text: text_of("text.md", text.encode()),
+    }
+
+
+@pytest.fixture(autouse=True)
+def without_collection() -> Iterator[None]:
+    """What is timed is the step, not the garbage of all tests before it."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def seconds(step: Callable[[str], object], text: str) -> float:
+    begin = time.process_time()
+    with suppress(InputError):  # refused is good, as long as it is soon
+        step(text)
+    return time.process_time() - begin
+
+
+def test_every_step_takes_time_in_proportion_to_the_text(answerer: Answerer, vectors) -> None:
+    slow: list[str] = []
+    for step, work in steps(answerer, vectors).items():
+        work("The cook dug.")
+        for name, unit in UNITS.items():
+            texts = [shaped(unit, length) for length in (2_000, 4_000, 8_000)]
+            taken = [seconds(work, text) for text in texts]
+            if taken[2] > max(8 * taken[0], 0.2):  # four times as long; again, for what else the machine does
+                taken = [seconds(work, text) for text in texts]
+            if taken[2] > max(8 * taken[0], 0.2):
+                slow.append(f"{step}, {name}: {taken} s")
+    assert not slow
+
+
+def test_every_step_asks_whether_anybody_waits(answerer: Answerer, vectors) -> None:
+    last, longest = 0.0, 0.0
+
+    def stop() -> bool:
+        nonlocal last, longest
+        longest = max(longest, time.process_time() - last)
+        last = time.process_time()
+        return False
+
+    deaf: list[str] = []
+    for step, work in steps(answerer, vectors).items():
+        for name, unit in UNITS.items():
+            text = shaped(unit, 20_000)
+            last, longest = time.process_time(), 0.0
+            with until(stop), suppress(InputError):
+                work(text)
+            stop()
+            if longest > 0.4:
+                deaf.append(f"{step}, {name}: {longest:.2f} s without a look at the time")
+    assert not deaf

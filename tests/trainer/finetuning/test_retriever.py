@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgqa.graph.opening import open_graph
+from kgqa.models.encoders.variants import save_model
+from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.meaning import facts_in_words
+from kgqa.text.datasets.loading import load_dataset
+from kgqa.trainer.finetuning.retriever import RetrieverRecipe, RetrieverSettings, mine, train_retriever
+from kgqa.types import InputError
+
+FACTS = "head\trelation\ttail\ntrowel\tUsedFor\tplant flowers\nsmoker\tUsedFor\tcalm bees\nhive\tIsA\thouse\n"
+ROWS = (
+    {"question": "what did i dig with", "passage": "i want to plant flowers", "answers": ["trowel"]},
+    {"question": "what did he use", "passage": "the bee was there", "answers": ["smoker"]},
+    {"question": "who is he", "answers": ["nobody there"]},
+)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch, tokenizer_folder: Path, encoder) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "g.tsv").write_text(FACTS, encoding="utf-8")
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    folder = tmp_path / "encoder"
+    save_model(encoder, folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).write_bytes((tokenizer_folder / name).read_bytes())
+    return tmp_path
+
+
+def recipe(here: Path, **changed: object) -> RetrieverRecipe:
+    settings = {
+        "graph": str(here / "g.tsv"),
+        "data": [str(here / "q.jsonl")],
+        "batch_questions": 2,
+        "hard": 1,
+    }
+    return RetrieverRecipe.model_validate(
+        {
+            "encoder": {"folder": str(here / "encoder")},
+            "retriever": {**settings, **changed},
+            "trainer": {"max_steps": 3, "precision": "fp32"},
+        }
+    )
+
+
+def test_right_facts_lead_to_the_answer_and_hard_ones_do_not(here: Path) -> None:
+    graph = open_graph(here / "g.tsv")
+    reads = FactEncoder.load(here / "encoder")
+    said = facts_in_words(graph, graph.edges())
+    rows = mine(
+        list(load_dataset(str(here / "q.jsonl"))),
+        graph,
+        reads.encode(said).astype(np.float16),
+        reads,
+        RetrieverSettings(data=("x",), nearest=3),
+    )
+    assert [[said[fact] for fact in row.right] for row in rows] == [
+        [fact for fact in said if "trowel" in fact],
+        [fact for fact in said if "smoker" in fact],
+    ]
+    assert all("trowel" not in said[fact] for fact in rows[0].hard) and len(rows[0].hard) == 2
+
+
+def test_it_is_trained_and_can_be_named(here: Path) -> None:
+    result = train_retriever(recipe(here), here / "run")
+    assert result.steps == 3
+    trained = FactEncoder.load(here / "run" / "export")
+    before = FactEncoder.load(here / "encoder")
+    assert not np.allclose(trained.encode(["trowel"]), before.encode(["trowel"]), atol=1e-4)
+    assert trained.fingerprint != before.fingerprint
+
+
+def test_answers_that_the_graph_lacks_are_said(here: Path) -> None:
+    (here / "q.jsonl").write_text(json.dumps(ROWS[2]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no answer is a concept"):
+        train_retriever(recipe(here), here / "run")
