@@ -96,7 +96,7 @@ def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Pa
         made(recipe.model_copy(update={"reading": recipe.reading.model_copy(update={"max_nodes": 9})}))
     asked = tmp_path / "open.jsonl"
     asked.write_text(asked.read_text().replace("trowel", "spade"))
-    with pytest.raises(InputError, match="questions="):
+    with pytest.raises(InputError, match="asked="):
         made(recipe)
 
 

@@ -239,7 +239,7 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
             next(sentences(settings), None)
     graphs = dict.fromkeys(settings.graph for settings in mixture if settings.graph != "none")
     return {
-        "questions": questions_hash(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
+        "asked": questions_hash(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
         "texts": fingerprint(map(Path, texts)),
         "graphs": fingerprint(open_graph(graph).hash for graph in graphs),
     }

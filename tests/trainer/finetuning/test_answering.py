@@ -65,7 +65,7 @@ def test_a_reader_is_trained_from_an_encoder_folder(
     longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
     assert train_reader(worded.model_copy(update=longer), tmp_path / "told").steps == 5
     questions.write_text(questions.read_text().replace("dig", "hoe"))
-    with pytest.raises(InputError, match="questions="):
+    with pytest.raises(InputError, match="asked="):
         train_reader(worded, tmp_path / "told")
     told = Answerer.load(str(tmp_path / "told" / "export"), str(tools_file))
     assert told.reader.network.settings.word_size == told.reader.collator.words.size == 8
