@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable
 
 import torch
 
 from kgqa.metrics import accepts, is_correct
 from kgqa.models.collation.collate import Collated
+from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.models.reader import Reader
 from kgqa.types import Candidate, Example, Question, Source
 
@@ -23,14 +25,14 @@ def is_held_out(question: Question, share: float) -> bool:
 
 
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
-    """Mean `loss` and `accuracy` over questions.
+    """Mean `loss` and `accuracy` over questions, and `accuracy_` of each sort: choice, passage, knowledge, verdict.
 
-    Accuracy is each head's own first answer, without the gate: the choice, the span or the concept. Questions
-    without an answer count in the loss alone.
+    Accuracy is each head's own first answer, whatever the gate says of the source: the choice, the span or the concept;
+    yes or no is the likelier of the two. Questions without an answer count in the loss alone.
     """
     device = next(reader.parameters()).device
     losses: list[tuple[float, int]] = []
-    right: list[float] = []
+    right: defaultdict[str, list[float]] = defaultdict(list)
     for collated in batches:
         batch = collated.batch.to(device)
         with torch.no_grad():
@@ -41,13 +43,19 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
             Source.PASSAGE: reader.span.decode(scores.span.cpu(), collated),
             Source.KNOWLEDGE: reader.concept.decode(scores.concept.cpu(), collated, k=1),
         }
+        verdicts = scores.gate[:, FIRST_VERDICT:].tolist()
         for number, example in enumerate(collated.examples):
-            if example.source is not Source.NONE:
-                right.append(float(_right(example, ranked[example.source][number])))
-    total = sum(count for _, count in losses)
+            if example.verdict is not None:
+                if verdicts[number]:
+                    yes, no = verdicts[number]
+                    right["verdict"].append(float((yes > no) is example.verdict))
+            elif example.source is not Source.NONE:
+                right[example.source.value].append(float(_right(example, ranked[example.source][number])))
+    total, every = sum(count for _, count in losses), [value for values in right.values() for value in values]
     return {
         "loss": sum(loss * count for loss, count in losses) / max(total, 1),
-        "accuracy": sum(right) / max(len(right), 1),
+        "accuracy": sum(every) / max(len(every), 1),
+        **{f"accuracy_{sort}": sum(values) / len(values) for sort, values in right.items()},
     }
 
 

@@ -45,7 +45,8 @@ class AnsweringRecipe(BaseModel):
     """Share of the questions that training asks without the facts of their subgraphs, so that no head leans on them."""
     development: list[DataSettings] = []
     """Data sets that are measured and not trained on: each `trainer.evaluate_every_steps`, for `trainer.patience` and
-    `trainer.best_metric` (loss or accuracy). The exported reader is then the best one."""
+    `trainer.best_metric`: loss, accuracy, or that of a sort (accuracy_choice, _passage, _knowledge, _verdict). The
+    exported reader is then the best one."""
     held_out: float = Field(0.0, ge=0, lt=0.5)
     """Share of each data set, the same passages for every seed, that is taken out of it for the same."""
     teacher: str = ""

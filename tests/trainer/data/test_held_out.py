@@ -5,7 +5,7 @@ from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.text.augment.renaming import renamed
 from kgqa.trainer.data.held_out import is_held_out, measure
-from kgqa.types import Example, Passage, Question
+from kgqa.types import Example, Passage, Question, Subgraph
 
 
 def test_no_passage_is_on_both_sides() -> None:
@@ -40,3 +40,15 @@ def test_loss_and_accuracy_over_all_kinds_of_questions(encoder, tokenizer, diggi
     collated = Collator(tokenizer)(examples, [[digging]] * 3, with_gold=True)
     figures = measure(reader, [collated, collated])
     assert figures["accuracy"] == 1.0 and figures["loss"] > 0
+    assert {name for name in figures if "_" in name} == {"accuracy_choice", "accuracy_knowledge"}
+
+
+def test_yes_and_no_are_told_apart_by_the_gate(encoder, tokenizer) -> None:
+    torch.manual_seed(0)
+    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=1, num_heads=2, verdicts=True)).eval()
+    said = [
+        Example(Question("is it red", passage=Passage("the shovel is red")), verdict=v) for v in (True, False)
+    ]
+    collated = Collator(tokenizer)(said, [[Subgraph()]] * 2, with_gold=True)
+    figures = measure(reader, [collated])
+    assert figures["accuracy"] == figures["accuracy_verdict"] == 0.5, "the same question, both verdicts"
