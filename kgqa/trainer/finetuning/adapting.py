@@ -226,6 +226,8 @@ def adapt(
     before = read_card(model)
     name = f"{before.get('name') or model.name}, adapted to {Path(graph).name.split('.')[0]}"
     train_reader(adapted_recipe(model, graph, questions, name, minutes, steps), out)
-    fitted: dict[str, Any] = {key: before[key] for key in ("calibration", "gate", "second_opinion") if key in before}
+    fitted: dict[str, Any] = {
+        key: before[key] for key in ("calibration", "gate", "second_opinion") if key in before
+    }
     write_card(out / "export", {**read_card(out / "export"), **fitted})
     return out / "export"
