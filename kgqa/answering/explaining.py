@@ -170,7 +170,7 @@ def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> li
     else:
         others = (c.concept for c in draft.candidates if c.text != best.text)
         names = [best.concept, *(name for name in others if name in shown.nodes)][:2]
-        graph, again = scoring.retriever.graph, scoring.settings.reread > 0 and len(names) > 1
+        graph, again = scoring.retriever.graph, scoring.settings.compares and len(names) > 1
         if again and all(follows(graph, variant) for variant in variants):
             rows = [row for v in variants for row in rows_to(question, v, names, facts=0, followed=True)]
             before, *after = scoring.score(rows).view(-1, 2).diff(dim=1).neg().flatten().tolist()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,21 +98,56 @@ class LoadedReader:
         """
         first: dict[tuple[object, ...], int] = {}
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
-        order = sorted(first.values(), key=lambda r: self.collator.length(rows[r].question, rows[r].subgraph))
         together = ROWS_TOGETHER[str(self.network.device) != "cpu"]
+        trunks = self._trunks(rows, first.values(), together)
+        trunks.sort(key=lambda trunk: sum(self._length(rows[r]) for r in trunk))
         scores = torch.full((len(rows),), -torch.inf)
-        for at in range(0, len(order), together):
-            part = order[at : at + together]
-            collated = self.collate([rows[r].question for r in part], [[rows[r].subgraph] for r in part])
+        while trunks:
+            part = [trunks.pop(0)]
+            while trunks and sum(map(len, part)) + len(trunks[0]) <= together:
+                part.append(trunks.pop(0))
+            questions = [
+                replace(
+                    rows[trunk[0]].question, choices=tuple(c for r in trunk for c in rows[r].question.choices)
+                )
+                for trunk in part
+            ]
+            collated = self.collate(questions, [[rows[r].subgraph for r in trunk] for trunk in part])
             heads = self.heads(collated.batch)
-            for place, row in enumerate(collated.rows):  # of several windows the best counts
-                nodes = heads.concept[row.first_node + 1 : row.first_node + 1 + len(row.subgraph.nodes)]
-                for r in [r for r, other in enumerate(stands_for) if other == part[row.question]]:
-                    score = heads.choice[place]
-                    if rows[r].concept:
-                        score = _log_odds(nodes, row.subgraph.nodes, rows[r].concept)
+            for question, choice, score in zip(*collated.batch.scored, heads.choice, strict=True):
+                if choice >= 0:  # of several windows the best counts
+                    r = part[question][choice]
                     scores[r] = torch.maximum(scores[r], score)
-        return scores
+            for row in collated.rows:
+                nodes = heads.concept[row.first_node + 1 : row.first_node + 1 + len(row.subgraph.nodes)]
+                for r in [r for r, other in enumerate(stands_for) if other == part[row.question][0]]:
+                    if rows[r].concept:
+                        odds = _log_odds(nodes, row.subgraph.nodes, rows[r].concept)
+                        scores[r] = torch.maximum(scores[r], odds)
+        return scores[[r if row.concept else stands_for[r] for r, row in enumerate(rows)]]
+
+    def _trunks(self, rows: Sequence[CandidateRow], chosen: Iterable[int], most: int) -> list[list[int]]:
+        """Rows by what is read together: where choices have branches, up to `most` with one question and passage."""
+        if not self.settings.branches:
+            return [[r] for r in chosen]
+        open_trunks: dict[tuple[str, str], list[int]] = {}
+        trunks: list[list[int]] = []
+        for r in chosen:
+            question = rows[r].question
+            key = question.text, question.passage_text
+            trunk = open_trunks.get(key, [])
+            # one choice twice stands beside other facts: where some are struck out, the rest is read by itself
+            known = {rows[other].question.choices for other in trunk}
+            if rows[r].concept or not trunk or len(trunk) == most or question.choices in known:
+                trunk = []
+                trunks.append(trunk)
+            if not rows[r].concept:
+                open_trunks[key] = trunk
+            trunk.append(r)
+        return trunks
+
+    def _length(self, row: CandidateRow) -> int:
+        return self.collator.length(row.question, row.subgraph)
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of what the embedding says of two words: those that are used alike are near each other."""

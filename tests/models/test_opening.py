@@ -2,9 +2,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from tokenizers import Tokenizer
+from torch import nn
 
+from kgqa.graph.retrieval.ablation import without_edges
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.opening import LoadedReader, open_reader
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import InputError, Question, Subgraph
 
 WORDS = "What did I dig with?"
@@ -52,3 +58,21 @@ def test_matrices_are_halved_for_answering_and_not_for_training(
 ) -> None:
     monkeypatch.setenv("KGQA_PRECISION", "bf16")
     assert open_reader(model_folder).bf16 and not open_reader(model_folder, device=None).bf16
+
+
+def test_choices_of_one_question_are_read_in_branches_of_one_row(
+    encoder: nn.Module, tokenizer: Tokenizer, digging: Subgraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ReasonerSettings(name="text-only", graph_size=16, num_layers=1, num_heads=2)
+    reader = LoadedReader(
+        Reader(encoder, settings), tokenizer, settings=ReadingSettings(branches=True, facts=1)
+    )
+    read: list[int] = []
+    heads = reader.heads
+    monkeypatch.setattr(reader, "heads", lambda batch: (read.append(batch.num_rows), heads(batch))[1])
+    bare = without_edges(digging, range(len(digging.edges)))
+    asked = [*rows(digging, "trowel", "spade", "trowel"), *rows(bare, "trowel")]
+    scores = reader.score(asked)
+    assert read == [2], "the second trowel stands beside other facts, in a row of its own"
+    alone = torch.cat([reader.score([row]) for row in asked])
+    assert torch.allclose(scores, alone, atol=1e-4) and scores[0] == scores[2] != scores[3]

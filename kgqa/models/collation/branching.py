@@ -15,7 +15,7 @@ from kgqa.types import Example, Link, NodeRole, Relation, Subgraph
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A choice of the question or a concept, with what is told of it; `node` is -1 where none is linked."""
+    """A choice of the question with what is told of it, or a concept; `node` is -1 where none is linked."""
 
     text: str
     choice: int
@@ -27,14 +27,14 @@ def branches_of(
 ) -> tuple[Subgraph, list[Branch]]:
     """The subgraph of a question's rows, and their branches.
 
-    `graphs` holds one subgraph for each choice, or one. With gold, an accepted concept is always among the branches.
+    `graphs` holds one subgraph for each choice, or one. Choices are told with facts, concepts by their names alone:
+    there are many, and the trunk tells facts for all. With gold, an accepted concept is always among the branches.
     """
     if not example.question.choices:
         (graph,) = graphs
         golds = {surface_key(c) for c in example.concepts} if with_gold else set()
         nodes = answer_nodes(graph, reading.candidates, golds)
-        table = PathTable(graph) if reading.facts and nodes else None
-        return graph, [Branch(_told(graph.labels[n], table, [n], reading.facts), -1, n) for n in nodes]
+        return graph, [Branch(graph.labels[node], -1, node) for node in nodes]
     own = graphs if len(graphs) > 1 else [graphs[0]] * len(example.question.choices)
     graph = united(graphs)
     place = {name: node for node, name in enumerate(graph.nodes)}

@@ -39,6 +39,11 @@ class ReadingSettings(BaseModel):
     ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
     """What is taken away from every subgraph, in training and after."""
 
+    @property
+    def compares(self) -> bool:
+        """Whether candidates are read beside each other, each with its facts."""
+        return self.reread > 0 or self.branches
+
 
 def settings_of(card: Mapping[str, Any]) -> ReadingSettings:
     """The settings in a reader's card; cards written before there were any have them among the recipe's keys.

@@ -23,15 +23,18 @@ def test_concepts_that_no_text_mentions_come_first_and_the_gold_one_always(diggi
     assert left_out in answer_nodes(digging, 2, {surface_key(digging.labels[left_out])})
 
 
-def test_a_branch_tells_the_fact_nearest_to_the_question(digging) -> None:
+def test_a_choice_tells_the_fact_nearest_to_the_question(digging) -> None:
     near = np.zeros(len(digging.edges), np.float32)
     trowel = digging.labels.index("trowel")
     row = next(r for r, (head, _, tail) in enumerate(digging.edges.tolist()) if trowel in (head, tail))
     near[row] = 0.8
+    chosen = Link(NodeRole.CHOICE, 0, 6, trowel)
     reading = ReadingSettings(branches=True, candidates=3, facts=1)
-    _, branches = branches_of(Example(OPEN), [replace(digging, near=near)], reading, False)
-    (told,) = [b.text for b in branches if b.text.startswith("trowel")]
-    assert told.startswith("trowel. ") and "plant flowers" in told
+    asked = Example(Question(OPEN.text, ("trowel",)))
+    _, (told,) = branches_of(asked, [replace(digging, near=near, links=(chosen,))], reading, False)
+    assert told.text.startswith("trowel. ") and "plant flowers" in told.text
+    _, open_branches = branches_of(Example(OPEN), [replace(digging, near=near)], reading, False)
+    assert "trowel" in [branch.text for branch in open_branches]
 
 
 def test_subgraphs_of_choices_become_one(digging) -> None:
