@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -15,10 +16,13 @@ from kgqa.graph.linking.linker import Linker, TimedLinker
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval import retrieval
 from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
+from kgqa.graph.retrieval.dense import Meaning
 from kgqa.graph.retrieval.retrieval import Relevance, node_budget
 from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.stopping import go_on
 from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.meaning import open_meaning
 from kgqa.types import KnowledgeGraph, Question, Subgraph
 
 MOST_KEPT = 256
@@ -35,6 +39,11 @@ class Retriever:
         settings: of the reader: how many concepts, and what is taken away from what it is shown.
         relevance: judges concepts beside the ranker.
         linker: finds what texts name, by default one that forgives slips.
+        encoder: finds facts by meaning, where the graph has an index of them.
+        meaning: that search over the graph without its edits, where it is open already.
+
+    Raises:
+        InputError: the graph's index is damaged, or KGQA_PRECISION names no precision.
         ablate: takes something else away than the settings say.
     """
 
@@ -45,18 +54,26 @@ class Retriever:
         relevance: Relevance | None = None,
         linker: Linker | None = None,
         ablate: Ablation | None = None,
+        encoder: FactEncoder | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
-        self.graph, self.settings, self.relevance = graph, settings, relevance
+        self.graph, self.settings, self.relevance, self.encoder = graph, settings, relevance, encoder
+        self.meaning = open_meaning(graph, encoder, meaning) if encoder else None
         self.linker = linker or forgiving_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
         self._lock = Lock()
         self._kept: OrderedDict[Question, tuple[Subgraph, ...]] = OrderedDict()
 
     def over(self, graph: KnowledgeGraph) -> Retriever:
-        """The same over another graph; over an edited one the index of labels is not made anew."""
+        """The same over another graph; over an edited one the index of labels is not made anew.
+
+        Raises:
+            InputError: as `Retriever`.
+        """
         same = _beneath(graph) is _beneath(self.graph)
         linker = Linker(graph, nearest=self.linker.nearest) if same else None
-        return Retriever(graph, self.settings, self.relevance, linker, self.ablate)
+        below = self.meaning if isinstance(graph, OverlayGraph) and graph.base is self.graph else None
+        return Retriever(graph, self.settings, self.relevance, linker, self.ablate, self.encoder, below)
 
     def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Retriever:
         """The same over its graph with some facts and without others.
@@ -68,7 +85,9 @@ class Retriever:
 
     def with_ablation(self, ablate: Ablation) -> Retriever:
         """The same, with something else taken away from what the reader is shown."""
-        return Retriever(self.graph, self.settings, self.relevance, self.linker, ablate)
+        other = copy(self)
+        other.ablate = ablate
+        return other
 
     def retrieve(self, question: Question, linker: Any = None) -> tuple[Subgraph, ...]:
         """The subgraphs of a question as its reader is shown them: one for each choice, or one.
@@ -94,7 +113,14 @@ class Retriever:
         most = node_budget(question, self.settings.max_nodes)
         chosen = linker or self.linker
         found = tuple(
-            retrieval.retrieve(question, self.graph, chosen, max_nodes=most, relevance=self.relevance)
+            retrieval.retrieve(
+                question,
+                self.graph,
+                chosen,
+                max_nodes=most,
+                relevance=self.relevance,
+                meaning=self.meaning,
+            )
         )
         if keeps:
             with self._lock:

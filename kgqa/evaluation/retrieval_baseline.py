@@ -20,6 +20,9 @@ class RetrievalAlone:
     Args:
         graph: any `KnowledgeGraph`.
         max_nodes: concepts retrieved for a question.
+
+    Raises:
+        InputError: as `Retriever`.
     """
 
     def __init__(self, graph: KnowledgeGraph, max_nodes: int) -> None:

@@ -63,16 +63,17 @@ def make_index(
     return FactIndex.build(np.concatenate([part.astype(np.float16) for part in parts()]))
 
 
-def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder) -> Meaning | None:
+def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder, below: Meaning | None = None) -> Meaning | None:
     """The search over a graph's facts; None where it has no index and is too large to make one in passing.
 
-    What an edit adds is found too, and what it strikes out is not. A graph on the network has none.
+    What an edit adds is found too, and what it strikes out is not; `below` is the search over the graph without its
+    edits, where it is open already. A graph on the network has none.
 
     Raises:
         InputError: the index is damaged, or KGQA_PRECISION names no precision.
     """
     if isinstance(graph, OverlayGraph):
-        below = open_meaning(graph.base, encoder)
+        below = below or open_meaning(graph.base, encoder)
         return _Edited(graph, below, encoder) if below else None
     if not isinstance(graph, GraphStore) or not graph.edge_count:
         return None
@@ -91,11 +92,17 @@ class _Search:
 
     def __init__(self, graph: GraphStore, index: FactIndex, encoder: FactEncoder) -> None:
         self.graph, self.index, self.encoder = graph, index, encoder
+        self._last: tuple[tuple[str, ...], list[FactHits]] = ((), [])
 
     def __call__(self, texts: Sequence[str]) -> list[FactHits]:
+        last, found = self._last
+        if last == tuple(texts):  # a question is asked again for each fact that its answer may rest on
+            return found
         rows, similarity = self.index.search(self.encoder.encode(texts), HITS)
         facts = self.graph.edges()
-        return [FactHits(take(facts, own), near) for own, near in zip(rows, similarity, strict=True)]
+        found = [FactHits(take(facts, own), near) for own, near in zip(rows, similarity, strict=True)]
+        self._last = (tuple(texts), found)
+        return found
 
 
 class _Edited:

@@ -10,6 +10,7 @@ import typer
 from kgqa.cli.graph.building import build
 from kgqa.cli.graph.embedding import embed
 from kgqa.cli.graph.importing import get, import_sources
+from kgqa.cli.graph.indexing import index
 from kgqa.cli.graph.showing import described, print_json, print_table, show_manifest
 from kgqa.graph.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
 from kgqa.types import InputError
@@ -21,6 +22,7 @@ graph_app = typer.Typer(no_args_is_help=True, add_completion=False)
 graph_app.command(name="build")(build)
 graph_app.command(name="embed")(embed)
 graph_app.command(name="import")(import_sources)
+graph_app.command(name="index")(index)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", help="Shipped name, store folder, file or SPARQL URL.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

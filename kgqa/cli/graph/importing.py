@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kgqa.cli.graph.indexing import index_imported
 from kgqa.cli.graph.showing import described, show_manifest
 from kgqa.types import InputError
 
@@ -66,6 +67,7 @@ def import_sources(
     with _progress(as_json) as progress, _stoppable():
         about = {"name": name, "language": language, "languages": kept, "licence": licence}
         manifest = import_confined(asked, out, Confines(0, 0), progress, **about)
+    index_imported(out)
     show_manifest(manifest | described(GraphStore.open(out)), out, as_json)
 
 

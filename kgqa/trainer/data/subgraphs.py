@@ -20,11 +20,13 @@ FORMAT = 8
 """Raised whenever linking or retrieval finds otherwise than before, so that stored subgraphs are made anew."""
 
 
-def retrieval_settings(graph: KnowledgeGraph, max_nodes: int, judge: str = "") -> str:
-    """What beside questions and graph decides the subgraphs, for `cache_key`; `judge` tells who judges relevance."""
+def retrieval_settings(graph: KnowledgeGraph, max_nodes: int, judge: str = "", meaning: str = "") -> str:
+    """What beside questions and graph decides the subgraphs, for `cache_key`; `judge` tells who judges relevance,
+    `meaning` by which encoder facts are found."""
     weights = weights_for(graph)
     told = "" if weights is EDITED else f" weights={json.dumps(dict(weights), sort_keys=True)}"
-    return f"max_nodes={max_nodes}{told}" + f" relevance={judge}" * bool(judge)
+    told += f" relevance={judge}" * bool(judge) + f" meaning={meaning}" * bool(meaning)
+    return f"max_nodes={max_nodes}{told}"
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, settings: str) -> str:

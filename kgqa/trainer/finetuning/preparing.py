@@ -8,6 +8,7 @@ from pathlib import Path
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
 from kgqa.trainer.data.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
@@ -35,7 +36,8 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     graph = open_graph(settings.graph)
     examples = load_examples(settings, graph)
     judge = open_relevance(recipe.reading.relevance)
-    retriever = Retriever(graph, recipe.reading, judge)
+    encoder = FactEncoder.load(recipe.reading.meaning) if recipe.reading.meaning else None
+    retriever = Retriever(graph, recipe.reading, judge, encoder=encoder)
 
     def shown(items: Iterable[Example]) -> Iterator[Example]:
         yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
@@ -47,6 +49,8 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     if not recipe.store_subgraphs:
         return Part(settings, examples, RetrievedSubgraphs(examples, find, change))
     judged_by = fingerprint(recipe.reading.relevance) if judge else ""
-    key = cache_key(examples, graph.hash, retrieval_settings(graph, recipe.reading.max_nodes, judged_by))
+    found_by = encoder.fingerprint if encoder else ""
+    found = retrieval_settings(graph, recipe.reading.max_nodes, judged_by, found_by)
+    key = cache_key(examples, graph.hash, found)
     subgraphs = cached_subgraphs(examples, cache, key, find, shown, change)
     return Part(settings, examples, subgraphs)

@@ -1,0 +1,35 @@
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kgqa.cli.graph import indexing
+from kgqa.cli.graph.commands import graph_app
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "kgqa" / "facts"
+
+
+def test_a_graph_is_indexed_where_readers_look(tools_file: Path, model_folder: Path, cache: Path) -> None:
+    line = ["index", str(tools_file), "--encoder", str(model_folder)]
+    result = CliRunner().invoke(graph_app, line)
+    assert result.exit_code == 0, result.output
+    (made,) = cache.glob("*.faiss")
+    assert str(made) in result.stdout and "facts" in result.stdout
+
+
+def test_an_imported_graph_has_its_index_where_the_encoder_is_here(
+    tools_file: Path, model_folder: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "FACT_ENCODER", "nowhere")
+    assert (
+        CliRunner().invoke(graph_app, ["import", str(tools_file), "--out", str(tmp_path / "a")]).exit_code
+        == 0
+    )
+    assert not list(cache.glob("*.faiss"))
+    monkeypatch.setattr(indexing, "FACT_ENCODER", str(model_folder))
+    result = CliRunner().invoke(graph_app, ["import", str(tools_file), "--out", str(tmp_path / "b")])
+    assert result.exit_code == 0 and len(list(cache.glob("*.faiss"))) == 1
