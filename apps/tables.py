@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgqa.answering.presentation.sentences import path_sentences
 from kgqa.checking import check_question
 from kgqa.metrics import exact_match, f1
 from kgqa.types import Answer, InputError, Passage, Question, Source
@@ -143,8 +144,9 @@ def _row(number: int, cells: dict[str, str], choices: tuple[str, ...], golds: tu
 
 
 def is_right(answer: Answer, golds: Sequence[str]) -> bool:
-    """Whether an answer is one of those accepted, or says rightly that there is none."""
-    return exact_match(answer.text or "", golds) == 1.0
+    """Whether an answer is one of those accepted, several that all are, or says rightly that there is none."""
+    said = [item.text for item in answer.items if item.concept] or [answer.text or ""]
+    return all(exact_match(text, golds) == 1.0 for text in said)
 
 
 def score(rows: Sequence[Row], answers: Sequence[Answer | None]) -> Score | None:
@@ -168,14 +170,23 @@ def score(rows: Sequence[Row], answers: Sequence[Answer | None]) -> Score | None
 def answered_cells(row: Row, answer: Answer | None) -> dict[str, str]:
     """A row's own cells, and what was answered."""
     cells = dict(row.cells)
-    cells["kgqa_answer"] = (answer.text or "") if answer else ""
+    said = [item.text for item in answer.items] or [answer.text or ""] if answer else [""]
+    cells["kgqa_answer"] = " | ".join(said)
+    cells["kgqa_count"] = str(len(said)) if any(said) else "0" if answer else ""
     cells["kgqa_source"] = answer.source.value if answer else ""
     cells["kgqa_confidence"] = f"{answer.confidence:.4f}" if answer else ""
+    cells["kgqa_facts"] = " | ".join(facts_of(answer)) if answer else ""
     if answer is not None and row.golds is not None:
         cells["kgqa_right"] = "1" if is_right(answer, row.golds) else "0"
     if row.error:
         cells["kgqa_error"] = row.error
     return cells
+
+
+def facts_of(answer: Answer) -> list[str]:
+    """What leads to each thing of an answer, in words."""
+    paths = [item.path for item in answer.items if item.path] or list(answer.evidence.paths[:1])
+    return ["; ".join(path_sentences(answer.evidence, path)) for path in paths]
 
 
 def to_csv(rows: Sequence[dict[str, str]]) -> str:

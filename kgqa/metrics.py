@@ -98,8 +98,8 @@ def score_answers(
     same = normalise or squad_normalise
     seen: defaultdict[str, list[float]] = defaultdict(list)
     for example, answer in zip(examples, answers, strict=True):
-        golds, text = example.golds, answer.text or ""
-        em, overlap = is_correct(example, answer.text, same), f1(text, golds)
+        golds, text = example.golds, answer.best or ""
+        em, overlap = is_correct(example, answer.best, same), f1(text, golds)
         seen["exact_match"].append(em)
         seen["f1"].append(overlap)
         if example.choice is not None:

@@ -206,10 +206,7 @@ class KnowledgeGraph(Protocol):
 
     @property
     def entity_count(self) -> int | None:
-        """Concepts of the graph, with ids 0 to this, excluded; None for a remote graph, which cannot tell.
-
-        Concepts that an edit adds have higher ids and do not count: an edit makes no other graph of it.
-        """
+        """Concepts of the graph, with ids 0 to this, excluded, those aside that an edit adds; None for a remote one."""
         ...
 
     @property
@@ -231,10 +228,8 @@ class KnowledgeGraph(Protocol):
         ...
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are.
-
-        A remote graph, which cannot look into its names, finds none.
-        """
+        """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are, or of a
+        remote graph."""
         ...
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
@@ -318,11 +313,8 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """Facts that lead from a concept of the question or passage to the answer.
-
-    `steps` are rows of the subgraph's edges in walking order; `forward` tells for each whether it is
-    walked from head to tail.
-    """
+    """Facts that lead from a concept of the question or passage to the answer: rows of the subgraph's edges in walking
+    order, and for each whether it is walked from head to tail."""
 
     steps: tuple[int, ...]
     forward: tuple[bool, ...]
@@ -365,8 +357,20 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Item:
+    """One of several things that are the answer together: the path of facts in the evidence that leads to it, or where
+    it stands in the passage."""
+
+    text: str
+    concept: str | None = None
+    span: Span | None = None
+    path: EvidencePath | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What the reader decided, with the runners-up and the evidence. `text` is None for `Source.NONE`."""
+    """What the reader decided, with the runners-up and the evidence. `text` is None for `Source.NONE`; where the answer
+    is several things, they are its `items`, and the text names them all."""
 
     question: Question
     text: str | None
@@ -377,12 +381,19 @@ class Answer:
     timing_ms: dict[str, float] = field(default_factory=dict)
     model: str = ""
     graph: str = ""
+    items: tuple[Item, ...] = ()
+
+    @property
+    def best(self) -> str | None:
+        """The likeliest single answer: `text`, or of several things the one that was found first."""
+        return self.candidates[0].text if self.items and self.candidates else self.text
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
         """The candidates that were not taken, best first; of those that read alike the best one."""
-        distinct: dict[str | None, Candidate] = {}
+        taken = {self.text, self.best, *(item.text for item in self.items)}
+        distinct: dict[str, Candidate] = {}
         for candidate in self.candidates:
-            distinct.setdefault(candidate.text, candidate)
-        distinct.pop(self.text, None)
+            if candidate.text not in taken:
+                distinct.setdefault(candidate.text, candidate)
         return tuple(distinct.values())

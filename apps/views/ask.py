@@ -243,6 +243,8 @@ def headline(answer: Answer) -> None:
         notes.append(f"{say(sureness(answer.confidence))} ({percent})")
         if answer.source is Source.NONE:
             notes.append(say("no_answer_try"))
+    if answer.items:
+        notes.insert(0, say("things", count=len(answer.items)))
     quiet = f'<div style="{QUIET};overflow-wrap:anywhere">{escaped(answer.question.text)}</div>'
     st.html(
         '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'

@@ -33,6 +33,13 @@ def section(answer: Answer, given: Answer) -> None:
     if answer.source is Source.PASSAGE and evidence.span:
         span = answer.question.passage_text[evidence.span.start : evidence.span.end]
         st.markdown(plain(say("said_here" if answer.text == span else "decided_here", span=span)))
+    elif answer.items:
+        st.markdown(f"**{say('each_of', count=len(answer.items))}**")
+        told = [
+            (item.text, "; ".join(path_sentences(evidence, item.path))) for item in answer.items if item.path
+        ]
+        st.html(listed(f"{text}: {facts}" for text, facts in told))
+        st.caption(plain(say("facts_from", source=source_of(asked_graph()))))
     elif evidence.paths:
         decided = is_decided_by_facts(answer)
         st.markdown(f"**{say('because')}**" if decided else plain(say("known_from_reading")))

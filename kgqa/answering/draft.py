@@ -13,7 +13,7 @@ from kgqa.batch import Fused
 from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.collation.rows import Row
 from kgqa.models.heads.gate import FIRST_VERDICT, GATED
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Span, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Item, Question, Source, Span, Subgraph
 
 PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE))
 """Places of the sources among the gate's scores."""
@@ -104,6 +104,8 @@ class Draft:
     source: Source = Source.NONE
     confidence: float = 0.0
     evidence: Evidence = field(default_factory=Evidence)
+    items: tuple[Item, ...] = ()
+    """Several things that are the answer together."""
     timing_ms: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -123,6 +125,8 @@ class Draft:
     def answer(self, model: str, graph: str) -> Answer:
         """The draft as it is given away."""
         text = None if self.source is Source.NONE else self.candidates[0].text
+        if text is not None and self.items and self.source is Source.KNOWLEDGE:
+            text = ", ".join(item.text for item in self.items)
         timing = {**self.timing_ms, "total": sum(self.timing_ms.values())}
         return Answer(
             self.question,
@@ -134,6 +138,7 @@ class Draft:
             timing,
             model,
             graph,
+            self.items,
         )
 
 

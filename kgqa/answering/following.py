@@ -1,13 +1,16 @@
-"""Following: where the facts of a graph lead from what a question names, judged way by way."""
+"""Following: where the facts of a graph lead from what a question names, judged way by way, and all that one way leads
+to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
 
 from kgqa.answering.draft import KNOWLEDGE, NONE, Draft, Drafts, Reached, Score
+from kgqa.answering.operations.listing import ends_of
+from kgqa.answering.operations.lookup import edge_of, ids, subgraph_of
 from kgqa.answering.ways.planning import (
     UNNAMED,
     Plan,
@@ -19,9 +22,12 @@ from kgqa.answering.ways.planning import (
     plan,
     reached_by,
 )
+from kgqa.language.coordination import parts
 from kgqa.models.collation.rereading import CandidateRow, choice_rows
-from kgqa.types import Candidate, KnowledgeGraph, Subgraph
+from kgqa.types import Candidate, EvidencePath, Item, KnowledgeGraph, Source, Span, Subgraph
 
+Confidence = Callable[[Candidate], float]
+"""How sure it is that a candidate is right."""
 REACHED = 0.95
 """Probability that is dealt out among what the ways that were read lead to."""
 
@@ -83,3 +89,47 @@ def reached_first(
     share = {graph.nodes[one.node]: REACHED * weight for one, weight in zip(reached, weights, strict=True)}
     found = [replace(c, score=share.get(c.concept or "", (1 - REACHED) * c.score)) for c in candidates]
     return sorted(found, key=lambda c: (c.concept not in share, -c.score, c.text))
+
+
+def gather(drafts: Drafts, graph: KnowledgeGraph, confidence: Confidence) -> Drafts:
+    """Where the way to an answer leads to several things, or a span joins several, they are the answer together."""
+    return tuple(
+        _gathered(draft, graph, confidence)
+        if draft.source is Source.KNOWLEDGE
+        else replace(draft, items=_joined(draft))
+        for draft in drafts
+    )
+
+
+def _gathered(draft: Draft, graph: KnowledgeGraph, confidence: Confidence) -> Draft:
+    best, evidence = draft.best, draft.evidence
+    path = next((r.path for r in draft.reached if draft.subgraph.nodes[r.node] == best.concept), None)
+    if path is None or evidence.query:
+        return draft
+    ends = ends_of(graph, draft.subgraph, path)
+    names = dict(zip(graph.names(ids(ends)), ends, strict=True))
+    if len(ends) < 2 or best.concept not in names:
+        return draft
+    shown = subgraph_of(graph, [row for rows in ends.values() for row in rows], (), evidence.subgraph)
+    items = []
+    for rows, name, text in zip(ends.values(), names, graph.labels(ids(ends)), strict=True):
+        steps = tuple(edge_of(shown, graph, row) for row in rows)
+        items.append(Item(text, name, path=EvidencePath(steps, path.forward, path.score)))
+    share = sum(candidate.score for candidate in draft.candidates if candidate.concept in names)
+    sure = confidence(replace(best, score=min(share, 1.0)))
+    return replace(draft, items=tuple(items), evidence=replace(evidence, subgraph=shown), confidence=sure)
+
+
+def _joined(draft: Draft) -> tuple[Item, ...]:
+    """The things that a span of the passage joins; of two, where the reader finds one of them by itself too."""
+    span, passage = draft.best.span, draft.question.passage_text
+    if (
+        draft.source is not Source.PASSAGE
+        or span is None
+        or draft.best.text != passage[span.start : span.end]
+    ):
+        return ()
+    found = [Span(span.start + start, span.start + end) for start, end in parts(draft.best.text)]
+    if len(found) == 2 and not {c.span for c in draft.candidates} & set(found):
+        return ()
+    return tuple(Item(passage[place.start : place.end], span=place) for place in found)

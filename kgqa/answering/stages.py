@@ -8,7 +8,7 @@ from kgqa.answering.computing import compute
 from kgqa.answering.deciding import Decision, decide
 from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import Scoring, attribute, explain
-from kgqa.answering.following import follow
+from kgqa.answering.following import follow, gather
 from kgqa.answering.reading import read
 from kgqa.answering.rereading import reread
 from kgqa.answering.retrieving import Retriever, retrieve
@@ -19,12 +19,13 @@ from kgqa.models.opening import LoadedReader
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
     """Retrieve what the graph knows of it, read that with the passage, follow facts, read the best candidates again,
     verify yes, no and none, compute what is counted or compared, decide on one answer, explain it by what it rests on,
-    and attribute it to the facts without which it falls."""
+    gather what else the same facts lead to, and attribute it to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
     found = partial(retrieve, retriever=retriever)
     weights = decision.second_opinion
     again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
     deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))
+    listed = partial(gather, graph=graph, confidence=decision.confidence)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
@@ -34,6 +35,7 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
         Stage("compute", "scores sentence", "computed", partial(compute, graph=graph, score=score)),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),
+        Stage("gather", "evidence reached", "items evidence confidence", listed),
         Stage("attribute", "candidates evidence", "evidence", deleted),
     )
     left_out = set() if settings.reread else {"reread"}

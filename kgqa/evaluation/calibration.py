@@ -155,7 +155,7 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for example, answer in zip(examples, answers, strict=True):
         best = answer.candidates[0] if answer.text is not None else None
-        right = is_correct(example, answer.text, normalise)
+        right = is_correct(example, answer.best, normalise)
         score = best.score if best else answer.confidence
         pairs[best.sort if best else answer.source.value].append((score, right))
     fitted = {}

@@ -68,7 +68,7 @@ def evaluate(
 
 def _right(examples: Sequence[Example], answers: Sequence[Answer]) -> list[float]:
     return [
-        is_correct(example, answer.text, normalise) for example, answer in zip(examples, answers, strict=True)
+        is_correct(example, answer.best, normalise) for example, answer in zip(examples, answers, strict=True)
     ]
 
 

@@ -148,7 +148,7 @@ def ask_suite(
                 answer_many = system(open_graph(path))
                 for start in range(0, len(mine), batch):
                     chunk = [asked.question for asked in mine[start : start + batch]]
-                    said += [answer.text for answer in answer_many(chunk)]
+                    said += [answer.best for answer in answer_many(chunk)]
             except InputError as error:
                 said, problem = [None] * len(mine), str(error)
             for asked, text in zip(mine, said, strict=True):
@@ -171,10 +171,10 @@ def ask_edits(
             if edit.graph not in opened:
                 opened[edit.graph] = open_graph(edit.graph)
             graph = opened[edit.graph]
-            before = system(graph)([edit.question])[0].text
+            before = system(graph)([edit.question])[0].best
             remove = [fact for said in edit.remove for fact in _spelt_out(graph, said)]
             over = OverlayGraph(graph, facts_in_words(graph, edit.add), facts_in_words(graph, remove))
-            after = system(over)([edit.question])[0].text
+            after = system(over)([edit.question])[0].best
         except InputError as error:
             problem = str(error)
         was_right = not problem and (edit.before is None or is_right(before, edit.before))

@@ -22,6 +22,7 @@ from kgqa.types import (
     YES,
     Answer,
     Candidate,
+    Item,
     KnowledgeGraph,
     Link,
     NodeRole,
@@ -98,8 +99,25 @@ class KoreanOver:
         if best is not None and _counts_another(said[0], glossed.korean):
             best, evidence = None, replace(evidence, span=None)
             said = [c for c in said if not _counts_another(c, glossed.korean)]
-            answer = replace(answer, source=Source.NONE)
-        return replace(answer, question=glossed.korean, text=best, candidates=tuple(said), evidence=evidence)
+            answer = replace(answer, source=Source.NONE, items=())
+        items = tuple(filter(None, (self._item(item, glossed) for item in answer.items)))
+        if best is not None and items and answer.source is Source.KNOWLEDGE:
+            best = ", ".join(item.text for item in items)
+        return replace(
+            answer,
+            question=glossed.korean,
+            text=best,
+            candidates=tuple(said),
+            evidence=evidence,
+            items=items,
+        )
+
+    def _item(self, item: Item, glossed: Glossed) -> Item | None:
+        """One of several things in Korean; None where the passage has no words for it."""
+        if item.span is None:
+            return replace(item, text=self._label(item.concept or "", item.text))
+        span = glossed.span(*item.span)
+        return span and replace(item, text=glossed.korean.passage_text[span.start : span.end], span=span)
 
     def asked(self, answer: Answer, glossed: Glossed) -> Answer:
         """A Korean answer with the question, and yes and no, in English: what is computed from."""

@@ -21,6 +21,7 @@ from kgqa.types import (
     Evidence,
     EvidencePath,
     InputError,
+    Item,
     KnowledgeGraph,
     NodeRole,
     Question,
@@ -150,11 +151,21 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         LookupError, TypeError, ValueError: it is not of that form.
     """
     evidence = body["evidence"]
-    graph, edges = _subgraph(evidence, relations)
-    paths = []
-    for path in evidence["paths"]:
+    graph, edges = _subgraph(body, relations)
+
+    def path_of(path: Mapping[str, Any]) -> EvidencePath:
         steps = tuple(edges[tuple(triple["iri"])] for triple in path["triples"])
-        paths.append(EvidencePath(steps, (True,) * len(steps), float(path["score"])))
+        return EvidencePath(steps, (True,) * len(steps), float(path["score"]))
+
+    items = tuple(
+        Item(
+            row["text"],
+            row["concept"],
+            Span(*row["span"]) if row["span"] else None,
+            path_of(row["path"]) if row["path"] else None,
+        )
+        for row in body.get("items", ())
+    )
     candidates = tuple(
         Candidate(
             row["text"],
@@ -173,25 +184,31 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         float(body["confidence"]),
         candidates,
         Evidence(
-            span, tuple(paths), graph, influence=evidence["influence"], query=evidence.get("query") or ""
+            span,
+            tuple(map(path_of, evidence["paths"])),
+            graph,
+            influence=evidence["influence"],
+            query=evidence.get("query") or "",
         ),
         {name: float(ms) for name, ms in body["timing_ms"].items()},
         body["model"],
         body["graph"],
+        items,
     )
 
 
 def _subgraph(
-    evidence: Mapping[str, Any], relations: Mapping[str, Relation]
+    body: Mapping[str, Any], relations: Mapping[str, Relation]
 ) -> tuple[Subgraph, dict[tuple[str, ...], int]]:
     """The shown subgraph and the row of each of its facts, the facts of all paths among them."""
-    shown = evidence["subgraph"]
+    shown = body["evidence"]["subgraph"]
+    paths = [*body["evidence"]["paths"], *(row["path"] for row in body.get("items", ()) if row["path"])]
     labels = {row["iri"]: row["label"] for row in shown["nodes"]}
     roles = {row["iri"]: NodeRole[row["role"].upper()] for row in shown["nodes"]}
     scores = {row["iri"]: float(row["score"]) for row in shown["nodes"]}
     facts = {(row["head"], row["relation"], row["tail"]): 1.0 for row in shown["edges"]}
     said = dict(relations)
-    for path in evidence["paths"]:
+    for path in paths:
         for triple in path["triples"]:
             head, relation, tail = triple["iri"]
             facts[head, relation, tail] = float(triple["weight"])

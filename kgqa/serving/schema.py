@@ -27,6 +27,7 @@ EXAMPLE_ANSWER: JsonDict = {
     "candidates": [
         {"text": "trowel", "source": "knowledge", "score": 0.81, "span": None, "concept": "urn:trowel"}
     ],
+    "items": [],
     "evidence": {
         "span": None,
         "influence": None,
@@ -102,6 +103,10 @@ class AnswerBody(BaseModel):
     source: str = Field(description="passage, knowledge, choice or none")
     confidence: float = Field(ge=0, le=1)
     candidates: list[dict[str, Any]]
+    items: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="Where several things are the answer together, each: text, concept or span, and path of facts",
+    )
     evidence: dict[str, Any]
     timing_ms: dict[str, float]
     model: str

@@ -2,10 +2,22 @@ import torch
 from ship import LABELS, said
 
 from kgqa.answering.draft import KNOWLEDGE, NONE, Draft, HeadScores, Reached
-from kgqa.answering.following import follow, reached_first
+from kgqa.answering.following import follow, gather, reached_first
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.rereading import CandidateRow
-from kgqa.types import Candidate, EvidencePath, Question, Source, Subgraph, Triple
+from kgqa.types import (
+    Candidate,
+    Evidence,
+    EvidencePath,
+    Passage,
+    Question,
+    Source,
+    Span,
+    Subgraph,
+    Triple,
+)
 
 SHIPS = GraphStore.from_triples([Triple("a", "b", "c")], name="ships")
 EVERYDAY = GraphStore.from_triples([Triple("a", "b", "c")], name="everyday")
@@ -58,3 +70,54 @@ def test_over_what_everybody_knows_nothing_is_followed_and_an_unknown_name_speak
     kept, doubted = follow((known_name, unknown), EVERYDAY, score)
     assert kept is known_name
     assert doubted.scores.gate[NONE] > 0 and not doubted.reached
+
+
+def test_what_the_same_relation_leads_to_is_the_answer_together_and_as_sure() -> None:
+    """Of two plays one was given, at the half of what both are worth."""
+    facts = [Triple("Ines", "directed", play) for play in ("Storm", "Salt")]
+    graph = GraphStore.from_triples([*facts, Triple("Bruno", "directed", "Gala")], name="stage")
+    subgraph = retrieve(Question("What did Ines direct?"), graph, Linker(graph), max_nodes=5)[0]
+    step = next(n for n, triple in enumerate(subgraph.triples) if triple.tail == "Salt")
+    node = subgraph.nodes.index("Salt")
+    candidates = (known("Salt", 0.4), known("Storm", 0.35), known("Bruno", 0.1))
+    reached = (Reached(node, 1.0, EvidencePath((step,), (True,), 1.0)),)
+    asked = Draft(
+        Question("What did Ines direct?"),
+        (subgraph,),
+        reached=reached,
+        candidates=candidates,
+        best=candidates[0],
+        source=Source.KNOWLEDGE,
+        evidence=Evidence(paths=(reached[0].path,), subgraph=subgraph),
+    )
+    (found,) = gather((asked,), graph, lambda candidate: candidate.score)
+    assert {item.text for item in found.items} == {"Storm", "Salt"} and round(found.confidence, 2) == 0.75
+    for item in found.items:
+        (triple,) = found.evidence.triples(item.path)
+        assert triple == Triple("Ines", "directed", item.text)
+    answer = found.answer("", "")
+    assert set(answer.text.split(", ")) == {"Storm", "Salt"} and answer.best == "Salt"
+    assert [candidate.text for candidate in answer.runners_up] == ["Bruno"]
+
+
+def test_a_span_that_joins_several_things_is_several_things() -> None:
+    text = "Plants need light, water and carbon dioxide."
+
+    def spans(*found: str) -> list[str]:
+        candidates = tuple(
+            Candidate(one, Source.PASSAGE, 0.5, Span(text.index(one), text.index(one) + len(one)))
+            for one in found
+        )
+        asked = Draft(
+            Question("What do plants need?", passage=Passage(text)),
+            candidates=candidates,
+            best=candidates[0],
+            source=Source.PASSAGE,
+        )
+        (gathered,) = gather((asked,), SHIPS, lambda candidate: candidate.score)
+        assert all(text[item.span.start : item.span.end] == item.text for item in gathered.items)
+        return [item.text for item in gathered.items]
+
+    assert spans("light, water and carbon dioxide") == ["light", "water", "carbon dioxide"]
+    assert spans("water and carbon dioxide", "light") == []  # the reader has not found either by itself
+    assert spans("water and carbon dioxide", "water") == ["water", "carbon dioxide"]

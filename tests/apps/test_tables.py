@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,7 @@ from apps.tables import (
     separator_of,
     to_csv,
 )
-from kgqa.types import Answer, InputError, Question, Source
+from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 TABLE = "id,question,passage,choices,answer,mine\n1,Why?,Because.,a|b,a|c,x\n2,Who?,,,(none),y\n"
 
@@ -84,6 +85,16 @@ def test_answers_are_scored() -> None:
     assert found and found.count == 3 and found.exact == pytest.approx(2 / 3) and found.refused == 1.0
     assert found.f1 == pytest.approx((1 + 1 + 0.8) / 3) and score(rows[2:3], answers[2:3]) is None
     assert is_right(said(None), ()) and not is_right(said("x"), ())
+
+
+def test_several_things_are_one_cell_with_their_number_and_facts(digging: Subgraph) -> None:
+    items = [Item("trowel", "ev:trowel", path=EvidencePath((0,), (False,), 0.5)), Item("hoe", "ev:hoe")]
+    answer = replace(said("trowel, hoe"), items=tuple(items), evidence=Evidence(subgraph=digging))
+    cells = answered_cells(Row(1), answer)
+    assert (cells["kgqa_answer"], cells["kgqa_count"]) == ("trowel | hoe", "2")
+    assert cells["kgqa_facts"] == "a trowel is used to plant flowers"
+    assert is_right(answer, ("hoe", "trowel", "spade")) and not is_right(answer, ("trowel",))
+    assert answered_cells(Row(1), said(None))["kgqa_count"] == "0"
 
 
 def test_no_cell_is_a_formula() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kgqa.answering.presentation.answer_json import answer_json
@@ -13,6 +15,7 @@ from kgqa.types import (
     Candidate,
     Evidence,
     EvidencePath,
+    Item,
     Link,
     NodeRole,
     Passage,
@@ -97,6 +100,20 @@ def test_concepts_and_paths_are_said_in_korean(graph):
     assert path_sentences(shown.evidence, path) == ["모종삽은 꽃을 심는 데 쓴다"]
     fact = answer_json(shown)["evidence"]["paths"][0]["triples"][0]
     assert (fact["head"], fact["relation"], fact["tail"]) == ("모종삽", "쓰임새", "꽃을 심다")
+
+
+def test_several_things_are_all_said_in_korean(graph):
+    over = KoreanOver(graph)
+    glossed = over.gloss(Question("땅을 무엇으로 팠니?", passage=Passage(PASSAGE)))
+    (node,) = graph.names(graph.find(["trowel"])[0][:1])
+    given = answered(glossed.english, Candidate("trowel", Source.KNOWLEDGE, 0.9, concept=node))
+    at = glossed.english.passage_text.index("with a frying pan")
+    items = (Item("trowel", node), Item("frying pan", span=Span(at, at + len("with a frying pan"))))
+    answer = over.answer(replace(given, items=items), glossed)
+    assert [item.text for item in answer.items] == [
+        "모종삽",
+        "프라이팬",
+    ] and answer.text == "모종삽, 프라이팬"
 
 
 def test_choices_are_answered_as_they_were_written(graph):

@@ -13,7 +13,18 @@ from kgqa.answering.presentation.answer_json import answer_json
 from kgqa.answering.presentation.edits import add, strike
 from kgqa.graph.storage.store import GraphStore
 from kgqa.serving.remote import ServedAnswerer, answer_of
-from kgqa.types import InputError, Passage, Question
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    InputError,
+    Item,
+    Passage,
+    Question,
+    Source,
+    Subgraph,
+)
 
 QUESTION = Question("What did I dig with?", (), Passage("I plant flowers."))
 
@@ -39,6 +50,24 @@ def test_an_answer_is_read_back_as_it_was_shown(answerer: Answerer) -> None:
     assert all([t.head for t in one] == [t.head for t in other] for one, other in paths)
     with pytest.raises(LookupError):
         answer_of(answer.question, {**body, "evidence": {}}, relations)
+
+
+def test_several_things_are_read_back_each_with_its_facts(digging: Subgraph) -> None:
+    paths = EvidencePath((0,), (False,), 0.5), EvidencePath((2,), (True,), 0.5)
+    items = Item("trowel", "ev:trowel", path=paths[0]), Item("excavator", "ev:excavator", path=paths[1])
+    answer = Answer(
+        QUESTION,
+        "trowel, excavator",
+        Source.KNOWLEDGE,
+        0.5,
+        (Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel"),),
+        Evidence(paths=paths[:1], subgraph=digging),
+        items=items,
+    )
+    back = answer_of(QUESTION, json.loads(json.dumps(answer_json(answer))), {})
+    assert [item.concept for item in back.items] == ["ev:trowel", "ev:excavator"] and back.best == "trowel"
+    told = [back.evidence.triples(item.path) for item in back.items if item.path]
+    assert [[t.head for t in triples] for triples in told] == [["ev:trowel"], ["ev:excavator"]]
 
 
 def test_a_service_stands_in_for_a_reader(

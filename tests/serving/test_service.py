@@ -20,6 +20,7 @@ def test_an_answer_is_the_contract_of_the_command_line(serve) -> None:
             "source",
             "confidence",
             "candidates",
+            "items",
             "evidence",
             "timing_ms",
             "model",

@@ -137,5 +137,6 @@ def answer_nodes(answer: Answer) -> set[int]:
     if best is None or answer.source in (Source.PASSAGE, Source.NONE):
         return set()
     if best.concept is not None:
-        return {i for i, name in enumerate(graph.nodes) if name == best.concept}
+        names = {best.concept, *(item.concept for item in answer.items)}
+        return {i for i, name in enumerate(graph.nodes) if name in names}
     return {i for i, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE}

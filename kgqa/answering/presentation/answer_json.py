@@ -10,7 +10,7 @@ import numpy as np
 
 from kgqa.answering.evidence.paths import answer_nodes, gives_reason
 from kgqa.answering.presentation.sentences import Influence, path_sentences
-from kgqa.types import Answer, NodeRole
+from kgqa.types import Answer, EvidencePath, NodeRole
 
 MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
@@ -19,7 +19,6 @@ MAX_NODES = 30
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An answer as plain data, in the stable form that the command line prints."""
     evidence = answer.evidence
-    graph = evidence.subgraph
     return {
         "id": answer.question.id,
         "question": answer.question.text,
@@ -36,37 +35,49 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             }
             for c in answer.candidates
         ],
+        "items": [
+            {
+                "text": item.text,
+                "concept": item.concept,
+                "span": list(item.span) if item.span else None,
+                "path": path_json(answer, item.path) if item.path else None,
+            }
+            for item in answer.items
+        ],
         "evidence": {
             "span": list(evidence.span) if evidence.span else None,
             "influence": None if evidence.influence is None else round(evidence.influence, 3),
-            "paths": [
-                {
-                    "score": round(path.score, 4),
-                    "sentences": path_sentences(evidence, path),
-                    "triples": [
-                        {
-                            "head": graph.labels[int(graph.edges[e, 0])],
-                            "relation": graph.relations[int(graph.edges[e, 1])].label,
-                            "tail": graph.labels[int(graph.edges[e, 2])],
-                            "weight": round(float(graph.weights[e]), 3),
-                            "iri": [
-                                graph.nodes[int(graph.edges[e, 0])],
-                                graph.relations[int(graph.edges[e, 1])].name,
-                                graph.nodes[int(graph.edges[e, 2])],
-                            ],
-                            "graph": answer.graph,
-                        }
-                        for e in path.steps
-                    ],
-                }
-                for path in evidence.paths
-            ],
+            "paths": [path_json(answer, path) for path in evidence.paths],
             "query": evidence.query or None,
             "subgraph": _shown(answer),
         },
         "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},
         "model": answer.model,
         "graph": answer.graph,
+    }
+
+
+def path_json(answer: Answer, path: EvidencePath) -> dict[str, Any]:
+    """A path of an answer's facts as plain data."""
+    graph = answer.evidence.subgraph
+    triples = []
+    for edge in path.steps:
+        head, number, tail = graph.edges[edge].tolist()
+        relation = graph.relations[number]
+        triples.append(
+            {
+                "head": graph.labels[head],
+                "relation": relation.label,
+                "tail": graph.labels[tail],
+                "weight": round(float(graph.weights[edge]), 3),
+                "iri": [graph.nodes[head], relation.name, graph.nodes[tail]],
+                "graph": answer.graph,
+            }
+        )
+    return {
+        "score": round(path.score, 4),
+        "sentences": path_sentences(answer.evidence, path),
+        "triples": triples,
     }
 
 
@@ -112,9 +123,10 @@ def _shown(answer: Answer) -> dict[str, Any]:
 
 
 def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
-    """Facts worth showing: the paths first, then facts among the best nodes until `limit` nodes are used."""
+    """Facts worth showing: all paths first, then facts among the best nodes until `limit` nodes are used."""
     graph = answer.evidence.subgraph
-    edges = list(dict.fromkeys(edge for path in answer.evidence.paths for edge in path.steps))
+    paths = [*answer.evidence.paths, *(item.path for item in answer.items if item.path)]
+    edges = list(dict.fromkeys(edge for path in paths for edge in path.steps))
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     order = np.argsort(-(graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]), kind="stable")
     seen = set(edges) | set(np.flatnonzero(~gives_reason(graph)).tolist())

@@ -18,6 +18,7 @@ _READING = (
     "읽어서 아는 것이며 한 사실이 정하지는 않음:",
 )
 _OR = ("or:", "또는:")
+_THINGS = (" things:", "가지:")
 _PERHAPS = ("I don't know; perhaps", "잘 모르겠습니다. 아마")
 
 
@@ -52,7 +53,7 @@ def ask_one(
 
         print(json.dumps(answer_json(answer), ensure_ascii=False))
     else:
-        _show(answer, caution, answerer.is_korean(asked))
+        show(answer, caution, answerer.is_korean(asked))
 
 
 def read_passage(passage: str) -> str:
@@ -76,7 +77,8 @@ def read_passage(passage: str) -> str:
         raise InputError(f"{path}: the passage cannot be read ({error}); name a UTF-8 text file") from error
 
 
-def _show(answer: Answer, caution: float, korean: bool = False) -> None:
+def show(answer: Answer, caution: float, korean: bool = False) -> None:
+    """Print an answer for people: how sure it is, why, and what else it might be."""
     from rich.console import Console
     from rich.text import Text
 
@@ -99,7 +101,12 @@ def _show(answer: Answer, caution: float, korean: bool = False) -> None:
         told = f"{_PERHAPS[korean]} {perhaps}"
     say(told, "bold")
     say(f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
-    if answer.evidence.paths:
+    if answer.items:
+        say(f"{len(answer.items)}{_THINGS[korean]}")
+        for item in answer.items:
+            facts = path_sentences(answer.evidence, item.path) if item.path else []
+            say(f"  {item.text}{': ' * bool(facts)}{'; '.join(facts)}")
+    elif answer.evidence.paths:
         facts = path_sentences(answer.evidence, answer.evidence.paths[0])
         begin = (_BECAUSE if is_decided_by_facts(answer) else _READING)[korean]
         say(f"{begin} {'; '.join(facts)}")

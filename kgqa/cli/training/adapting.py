@@ -63,7 +63,7 @@ def _figures(answerer: Answerer, examples: Sequence[Example]) -> dict[str, tuple
     for at in range(0, len(examples), 16):
         chunk = examples[at : at + 16]
         for example, answer in zip(chunk, answerer.answer_many([e.question for e in chunk]), strict=True):
-            right = is_right(answer.text, example.concepts)
+            right = is_right(answer.best, example.concepts)
             for key in (example.kind, "all"):
                 found[key] = (found[key][0] + right, found[key][1] + 1)
     return dict(found)

@@ -2,7 +2,7 @@ import json
 
 from kgqa.answering.presentation.answer_json import answer_json, influences_json, json_lines
 from kgqa.answering.presentation.sentences import Influence
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Item, Question, Source, Span, Subgraph
 
 
 def test_the_json_answer_has_its_stable_keys(digging: Subgraph) -> None:
@@ -24,6 +24,7 @@ def test_the_json_answer_has_its_stable_keys(digging: Subgraph) -> None:
         "source",
         "confidence",
         "candidates",
+        "items",
         "evidence",
         "timing_ms",
         "model",
@@ -37,3 +38,27 @@ def test_the_json_answer_has_its_stable_keys(digging: Subgraph) -> None:
     (influence,) = influences_json(answer, [Influence(0, "a fact", 0.25)])
     assert influence == {"sentence": "a fact", "change": 0.25, "iri": list(influence["iri"])}
     assert influence["iri"][0] == "ev:trowel"
+
+
+def test_several_things_are_told_each_with_its_facts_or_its_place(digging: Subgraph) -> None:
+    first, second = EvidencePath((0,), (False,), 0.5), EvidencePath((2,), (False,), 0.4)
+    items = (Item("trowel", "ev:trowel", path=first), Item("excavator", "ev:excavator", path=second))
+    best = Candidate("trowel", Source.KNOWLEDGE, 0.8, concept="ev:trowel")
+    answer = Answer(
+        Question("what"),
+        "trowel, excavator",
+        Source.KNOWLEDGE,
+        0.8,
+        (best,),
+        Evidence(paths=(first,), subgraph=digging),
+        items=items,
+    )
+    found = answer_json(answer)
+    assert [item["text"] for item in found["items"]] == ["trowel", "excavator"]
+    assert found["items"][1]["path"]["triples"][0]["iri"][0] == "ev:excavator"
+    assert {"ev:trowel", "ev:excavator"} <= {node["iri"] for node in found["evidence"]["subgraph"]["nodes"]}
+    assert answer.best == "trowel" and not answer.runners_up
+    spans = answer_json(
+        Answer(Question("what"), "a and b", Source.PASSAGE, 0.5, items=(Item("a", span=Span(0, 1)),))
+    )
+    assert spans["items"] == [{"text": "a", "concept": None, "span": [0, 1], "path": None}]

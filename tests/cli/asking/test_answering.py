@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.asking.answering import ask_one
+from kgqa.cli.asking.answering import ask_one, show
 from kgqa.cli.asking.predicting import Run, predict_file, read_questions
-from kgqa.types import InputError
+from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
 def write(path: Path, rows: list[object]) -> Path:
@@ -65,3 +65,18 @@ def test_a_korean_answer_is_said_in_korean(
     pytest.importorskip("kiwipiepy")
     ask_one("땅을 무엇으로 팠니?", "", ("모종삽", "굴착기"), str(tools_file), str(model_folder), False)
     assert "고름, 확신" in capsys.readouterr().out
+
+
+def test_several_things_are_printed_each_with_its_fact(
+    digging: Subgraph, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = (Item("trowel", "ev:trowel", path=EvidencePath((0,), (False,), 0.5)), Item("hoe", "ev:hoe"))
+    evidence = Evidence(subgraph=digging)
+    answer = Answer(Question("What?"), "trowel, hoe", Source.KNOWLEDGE, 0.9, evidence=evidence, items=items)
+    show(answer, 0.2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "trowel, hoe" and lines[2:] == [
+        "2 things:",
+        "  trowel: a trowel is used to plant flowers",
+        "  hoe",
+    ]
