@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 import runpy
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from kgqa.text.datasets.loading import DATASETS
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
@@ -27,12 +30,18 @@ def test_files_and_folders_exist(name: str) -> None:
 
 
 def test_every_file_that_a_recipe_reads_is_named_with_where_it_is_to_be_had() -> None:
-    wanted = runpy.run_path(str(ROOT / "training" / "data_files.py"))["wanted"]()
+    script = runpy.run_path(str(ROOT / "training" / "data_files.py"))
+    wanted = script["wanted"]()
     told = (ROOT / "training" / "DATA.md").read_text(encoding="utf-8")
     assert len(wanted) > 40
+    assert "retriever/facts" in wanted["qa/protoqa/train.jsonl"][1] & wanted["qa/csqa/train.jsonl"][1]
+    assert wanted["data/all-MiniLM-L6-v2"][1] == {"retriever/facts"} and "data/all-mpnet-base-v2" in wanted
     for file in wanted:
         folder, _, name = file.rpartition("/")
         assert re.search(rf"\b{re.escape(name)}\b", told) and (folder == "text" or f"{folder}/" in told), file
+    for read in DATASETS.values():
+        file = script["_asked_for"](partial(script["_first"], read))
+        assert Path(file).name in told, file
 
 
 def test_no_passage_is_both_trained_on_and_measured() -> None:

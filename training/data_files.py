@@ -1,4 +1,4 @@
-"""Which files of `KGQA_DATA` the recipes read, by whom, and whether they are there.
+"""Which files of `KGQA_DATA`, and which public weights, the recipes read, by whom, and whether they are there.
 
 Run `KGQA_DATA=... python training/data_files.py`. Where each is to be had says training/DATA.md.
 """
@@ -13,17 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import RECIPES, data_folder
+from kgqa.assets import RECIPES, ROOT, data_folder
 from kgqa.text.corpus.shards import find_text
 from kgqa.text.datasets.labelled import LABELLED
 from kgqa.text.datasets.loading import DATASETS
 from kgqa.types import InputError
 
 NOWHERE = Path("nowhere")
+WEIGHTS = "data/"
+"""Where `training/start.py` puts public weights, in the checkout."""
 SHOWN = 3
 """Recipes that are named beside a file."""
 Check = Callable[[Path], object]
-"""Reads the first of a file of a data folder; InputError where it is not there."""
+"""Reads the first of a file of a data folder, or of the checkout; InputError where it is not there."""
 
 
 def wanted() -> dict[str, tuple[Check, set[str]]]:
@@ -38,8 +40,14 @@ def wanted() -> dict[str, tuple[Check, set[str]]]:
 
 
 def _files(recipe: dict[str, Any]) -> Iterator[tuple[str, Check]]:
-    data = recipe.get("data", {})
-    for part in [*(data if isinstance(data, list) else ()), *recipe.get("columns", ())]:
+    data, retriever = recipe.get("data", {}), recipe.get("retriever", {})
+    parts = [
+        *(data if isinstance(data, list) else ()),
+        *recipe.get("columns", ()),
+        *recipe.get("development", ()),
+    ]
+    parts += [{"name": name, "graph": retriever.get("graph", "")} for name in retriever.get("data", ())]
+    for part in parts:
         if part["name"] in DATASETS:
             check: Check = partial(_first, DATASETS[part["name"]])
             yield _asked_for(check), check
@@ -53,6 +61,9 @@ def _files(recipe: dict[str, Any]) -> Iterator[tuple[str, Check]]:
     for name in {**corpus.get("sources", {}), **recipe.get("sources", {})}:
         yield f"text/{name}", partial(_text, name)
     yield from _paths([corpus.get("facts", ""), *recipe.get("graphs", ())])
+    start = recipe.get("encoder", {}).get("folder", "")
+    if start.startswith(WEIGHTS):
+        yield start, lambda _data: _there("config.json", ROOT / start)
 
 
 def _paths(named: list[str]) -> Iterator[tuple[str, Check]]:

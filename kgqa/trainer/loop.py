@@ -84,8 +84,13 @@ def train(
     in the same order with the same masks, on a CPU to the same bits. SIGTERM and SIGINT save first.
 
     Raises:
-        InputError: no budget is set, the loss is not finite, or the checkpoint is another recipe's.
+        InputError: no budget is set, patience waits for nothing, the loss is not finite, or the checkpoint is another
+            recipe's.
     """
+    if settings.patience and evaluate is None:
+        raise InputError(
+            "trainer.patience: nothing is measured; name what, in held_out, development or task.dev"
+        )
     if settings.max_steps is None and settings.max_minutes is None and settings.max_tokens is None:
         raise InputError("trainer: no budget; set max_steps, max_minutes or max_tokens")
     if settings.threads:

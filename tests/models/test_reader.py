@@ -48,7 +48,7 @@ def test_every_reasoner_learns_every_kind_of_answer(name: str, tokenizer, encode
     assert float(loss.total.detach()) < 0.5 * first
 
 
-@pytest.mark.parametrize("name", ["text-only", "fused"])
+@pytest.mark.parametrize("name", ["text-only", "k-bert", "fused"])
 def test_choices_are_learnt_in_branches(name: str, tokenizer, encoder, digging) -> None:
     torch.manual_seed(0)
     reader = Reader(encoder, settings(name))

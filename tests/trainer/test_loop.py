@@ -166,6 +166,11 @@ def test_best_and_patience(tmp_path: Path) -> None:
         train(Toy(), Numbers(), settings(best_metric="f1"), tmp_path / "x", evaluate=lambda _: {"loss": 1.0})
 
 
+def test_patience_wants_something_measured(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"trainer\.patience: nothing is measured"):
+        train(Toy(), Numbers(), settings(max_steps=3, patience=2), tmp_path)
+
+
 def test_a_higher_metric_is_better(tmp_path: Path) -> None:
     figures = iter([0.3, 0.7, 0.5])
     options = settings(max_steps=6, evaluate_every_steps=2, best_metric="f1")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int = 1) -> None:
-    """Train a reader from a recipe file; with a table [task] in it, a classifier.
+    """Train a reader from a recipe file; with a table [task] in it a classifier, with [retriever] what finds facts.
 
     With several `seeds`, from the recipe's own upwards, each has a folder of its own, and what was measured is told as
     mean and standard deviation.
@@ -27,12 +27,18 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int 
     from kgqa.trainer.recipe import load_recipe
 
     tables = _tables(path) | {override.partition(".")[0] for override in overrides}
-    is_task = "task" in tables
-    kinds: dict[str, tuple[Any, Any]] = {
-        "task": (TaskRecipe, train_task),
-        "retriever": (RetrieverRecipe, train_retriever),
+    made = next((name for name in ("task", "retriever") if name in tables), "reader")
+    kinds: dict[str, tuple[Any, Any, str, str]] = {
+        "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
+        "retriever": (
+            RetrieverRecipe,
+            train_retriever,
+            "retriever",
+            "kgqa train RECIPE.toml reading.meaning={}",
+        ),
+        "reader": (AnsweringRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
     }
-    kind, train = next((kinds[name] for name in kinds if name in tables), (AnsweringRecipe, train_reader))
+    kind, train, name, use = kinds[made]
     recipe: Any = load_recipe(path, overrides, kind)
     folder, figures = out or Path("runs") / recipe.name, []
     for seed in range(recipe.trainer.seed, recipe.trainer.seed + seeds):
@@ -40,19 +46,19 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int 
         target = folder / f"seed-{seed}" if seeds > 1 else folder
         result: TrainResult = train(own, target)  # type: ignore[operator]
         if _done(result):
-            told = ", ".join(f"{name} {value:.3f}" for name, value in result.metrics.items())
-            print(
-                f"the {'classifier' if is_task else 'reader'} is in {target / 'export'}{': ' * bool(told)}{told}"
-            )
+            told = ", ".join(f"{figure} {value:.3f}" for figure, value in result.metrics.items())
+            print(f"the {name} is in {target / 'export'}{': ' * bool(told)}{told}")
         figures.append(result.metrics)
     if not _speaks():
         return
     if seeds > 1:
         spread = over_seeds(figures).items()
-        print(f"{seeds} seeds: {', '.join(f'{name} {mean:.3f} ± {sd:.3f}' for name, (mean, sd) in spread)}")
+        told = ", ".join(f"{figure} {mean:.3f} ± {sd:.3f}" for figure, (mean, sd) in spread)
+        print(
+            f"{seeds} seeds: {told or 'nothing was measured; name what in held_out, development or task.dev'}"
+        )
     else:
-        use = "kgqa predict IN.jsonl OUT.jsonl" if is_task else "kgqa ask ..."
-        print(f"use it with: {use} --model {folder / 'export'}")
+        print(f"use it with: {use.format(folder / 'export')}")
 
 
 def _tables(path: Path) -> set[str]:

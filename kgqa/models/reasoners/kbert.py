@@ -10,7 +10,7 @@ from torch import Tensor
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.stepping import Stepper, visible
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.ernie import first_tokens
 from kgqa.types import InputError
@@ -48,13 +48,13 @@ class KBert(Reasoner):
         """Token states of the row without its branches; a node is its label, as for text only."""
         tokens = batch.tokens
         width = tokens.input_ids.shape[1]
-        ids, positions, visible = self._sentence_tree(batch)
+        ids, positions, seen = self._sentence_tree(batch)
         last = stepper.max_tokens - 1  # a branch at the end of a full row stays on the last position
         segments = torch.zeros_like(ids)
         segments[:, :width] = tokens.token_type_ids
         kind: torch.dtype = stepper.encoder.dtype  # type: ignore[assignment]
         # added to the scores: eager attention would add a boolean mask too, as 0 and 1
-        mask = torch.zeros_like(visible, dtype=kind).masked_fill(~visible, torch.finfo(kind).min)
+        mask = torch.zeros_like(seen, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
         hidden = stepper.walk(
             tokens,
             input_ids=ids,
@@ -75,24 +75,30 @@ class KBert(Reasoner):
         device = tokens.input_ids.device
         ids = torch.zeros(rows, width + longest, dtype=torch.long, device=device)
         ids[:, :width] = tokens.input_ids
-        positions = torch.arange(width + longest, device=device).expand(rows, -1).clone()
-        positions[:, width:] = 0
-        visible = torch.zeros(rows, width + longest, width + longest, dtype=torch.bool, device=device)
-        visible[:, :width, :width] = tokens.attention_mask.unsqueeze(1)
+        positions = torch.zeros_like(ids)
+        positions[:, :width] = (
+            torch.arange(width, device=device) if tokens.position is None else tokens.position
+        )
+        seen = torch.zeros(rows, width + longest, width + longest, dtype=torch.bool, device=device)
+        seen[:, :width, :width] = (
+            tokens.attention_mask.unsqueeze(1)
+            if tokens.branch is None
+            else visible(tokens.branch, tokens.attention_mask)
+        )
         for row, hung in enumerate(branches):
             at = width
             for mention, words in hung:
                 end = at + len(words)
                 ids[row, at:end] = torch.tensor(words, device=device)
                 steps = torch.arange(1, len(words) + 1, device=device)
-                positions[row, at:end] = mention + steps
-                visible[row, at:end, at:end] = True
-                visible[row, at:end, mention] = True
-                visible[row, mention, at:end] = True
+                positions[row, at:end] = positions[row, mention] + steps
+                seen[row, at:end, at:end] = True
+                seen[row, at:end, mention] = True
+                seen[row, mention, at:end] = True
                 at = end
-        unused = ~visible.any(-1)
-        visible |= torch.diag_embed(unused)  # a padding place sees itself, or softmax has nothing
-        return ids, positions, visible
+        unused = ~seen.any(-1)
+        seen |= torch.diag_embed(unused)  # a padding place sees itself, or softmax has nothing
+        return ids, positions, seen
 
     def _branches(self, batch: QABatch) -> list[list[tuple[int, list[int]]]]:
         """For each row (mention token, words of a branch), heaviest facts of each mention first."""

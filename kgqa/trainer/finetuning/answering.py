@@ -53,8 +53,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         sized = recipe.reasoner.model_copy(update={"word_size": words.size})
         recipe = recipe.model_copy(update={"reasoner": sized})
     if resume:
+        asked = (recipe.encoder.folder, recipe.reading.relevance, recipe.reading.meaning)
         weights = [
-            find_encoder(recipe.encoder.folder),
+            *map(find_encoder, filter(None, asked)),
             *map(Path, filter(None, (located.words, located.entities))),
         ]
         if recipe.teacher:

@@ -21,10 +21,13 @@ from kgqa.models.meaning import facts_in_words
 from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
 from kgqa.text.datasets.loading import load_dataset
+from kgqa.trainer.checkpoint import export_best
+from kgqa.trainer.data.held_out import is_held_out
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, questions_hash, weights_of
 from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.pretraining.encoder import held_out_loss
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import Example, InputError
 
@@ -58,6 +61,9 @@ class RetrieverRecipe(BaseModel):
     name: str = "retriever"
     encoder: EncoderSettings = EncoderSettings()
     retriever: RetrieverSettings
+    held_out: float = Field(0.0, ge=0, lt=0.5)
+    """Share of the questions, the same passages for every seed, that is measured and not learnt from: loss, and `found`
+    (how often the right fact is the nearest of a batch). The exported encoder is then the best one."""
     trainer: TrainerSettings = TrainerSettings()
 
 
@@ -157,7 +163,10 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
     facts = np.concatenate(
         [reads.encode(said[at : at + _AT_ONCE]).astype(np.float16) for at in range(0, len(said), _AT_ONCE)]
     )
-    rows = mine(examples, graph, facts, reads, settings)
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in examples:
+        sides[is_held_out(example.question, recipe.held_out)].append(example)
+    rows, held = (mine(side, graph, facts, reads, settings) for side in sides)
     if not rows:
         raise InputError(f"retriever.data: no answer is a concept of the graph {settings.graph}; take others")
     reads = FactEncoder(encoder, reads.tokenizer)
@@ -172,4 +181,11 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
 
     objective = Contrastive(reads, settings.temperature, save)
     batches = FactBatches(rows, said, graph, reads, settings=settings, seed=recipe.trainer.seed)
-    return train(objective, batches, recipe.trainer, folder)
+    evaluate = None
+    if held:
+        asked = FactBatches(held, said, graph, reads, settings=settings, seed=0)
+        evaluate = held_out_loss(asked, asked.steps_per_epoch, 0)
+    result = train(objective, batches, recipe.trainer, folder, evaluate=evaluate)
+    if held:
+        export_best(folder, objective)
+    return result

@@ -123,3 +123,19 @@ def test_unknown_keys_are_named(tmp_path: Path) -> None:
     (tmp_path / "toy.toml").write_text(RECIPE.format(folder=tmp_path))
     with pytest.raises(InputError, match="did you mean 'variant'"):
         pretrain_recipe(tmp_path / "toy.toml", ["encoder.varient=bert"], tmp_path / "run")
+
+
+def test_each_kind_of_recipe_says_what_it_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgqa.trainer.finetuning import retriever
+    from kgqa.trainer.loop import TrainResult
+
+    monkeypatch.setattr(retriever, "train_retriever", lambda _, folder: TrainResult(folder, 1, 1, 0.0, 1.0))
+    (tmp_path / "facts.toml").write_text('[retriever]\ndata = ["csqa-open-train"]\n')
+    train_recipe(tmp_path / "facts.toml", [], tmp_path / "run")
+    said = capsys.readouterr().out
+    assert said.startswith(f"the retriever is in {tmp_path / 'run' / 'export'}")
+    assert f"reading.meaning={tmp_path / 'run' / 'export'}" in said
+    train_recipe(tmp_path / "facts.toml", [], tmp_path / "run", seeds=2)
+    assert "2 seeds: nothing was measured" in capsys.readouterr().out

@@ -102,3 +102,25 @@ def test_it_is_told_what_every_reasoner_is_told_of_the_tokens(tokenizer, encoder
         assert torch.allclose(plain, stepper.walk(bare.tokens), atol=1e-5)
         silent = replace(batch, tokens=replace(batch.tokens, word_vector=None, marks=None))
         assert not torch.allclose(reasoner(stepper, batch).tokens, reasoner(stepper, silent).tokens)
+
+
+def test_choices_read_in_branches_do_not_see_each_other(tokenizer, encoder, digging) -> None:  # type: ignore[no-untyped-def]
+    from kgqa.models.collation.reading import ReadingSettings
+
+    collate = Collator(tokenizer, ReadingSettings(branches=True))
+    first, other = (
+        collate(
+            [Example(Question(QUESTION.text, ("the trowel", said), QUESTION.passage), choice=0)], [[g, g]]
+        ).batch
+        for said, g in (("red flowers", digging), ("the bee", digging))
+    )
+    stepper = Stepper(encoder)
+    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    with torch.no_grad():
+        told, otherwise = (reasoner(stepper, batch).tokens[0] for batch in (first, other))
+        bare = replace(first, graph=collate([Example(QUESTION)], [[Subgraph()]]).batch.graph)
+        plain = reasoner(stepper, bare).tokens[0]
+        walked = stepper.walk(first.tokens)[0]
+    branch = first.tokens.branch[0]
+    assert torch.allclose(told[branch == 1], otherwise[other.tokens.branch[0] == 1], atol=1e-5)
+    assert torch.allclose(plain[: len(branch)], walked, atol=1e-5)

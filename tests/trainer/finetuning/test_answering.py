@@ -4,6 +4,7 @@ import pytest
 
 from kgqa.answering.answerer import Answerer
 from kgqa.models.opening import open_reader
+from kgqa.trainer.finetuning import answering
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.starting import build
@@ -119,3 +120,24 @@ def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: py
     recipe = AnsweringRecipe.model_validate({"data": [{"name": "synthesis"}, {"name": "csqa-train"}]})
     with pytest.raises(InputError, match="csqa/train"):
         train_reader(recipe, Path("/nowhere/run"))
+
+
+@pytest.mark.parametrize("setting", ["relevance", "meaning"])
+def test_who_finds_and_judges_facts_is_what_a_run_is_made_of(
+    setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def claim(*_: object, weights: str, **__: str) -> None:
+        told.append(weights)
+        raise InputError("enough")
+
+    monkeypatch.setattr(answering, "claim", claim)
+    line = '{"question": "what is red", "passage": "the bee is red", "answers": ["bee"]}\n'
+    (tmp_path / "q.jsonl").write_text(line, encoding="utf-8")
+    for named in ("", "kgqa-mini"):
+        data = [{"name": str(tmp_path / "q.jsonl"), "graph": "none"}]
+        recipe = AnsweringRecipe.model_validate({"data": data, "reading": {setting: named}})
+        with pytest.raises(InputError, match="enough"):
+            train_reader(recipe, tmp_path / "run")
+    assert told[0] != told[1]

@@ -3,12 +3,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from kgqa.graph.opening import open_graph
 from kgqa.models.encoders.variants import save_model
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.meaning import facts_in_words
 from kgqa.text.datasets.loading import load_dataset
+from kgqa.trainer.finetuning import retriever
 from kgqa.trainer.finetuning.retriever import RetrieverRecipe, RetrieverSettings, mine, train_retriever
 from kgqa.types import InputError
 
@@ -73,6 +76,29 @@ def test_it_is_trained_and_can_be_named(here: Path) -> None:
     before = FactEncoder.load(here / "encoder")
     assert not np.allclose(trained.encode(["trowel"]), before.encode(["trowel"]), atol=1e-4)
     assert trained.fingerprint != before.fingerprint
+
+
+def test_the_best_by_what_is_held_out_is_exported(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        retriever, "is_held_out", lambda question, share: share > 0 and "bee" in question.passage_text
+    )
+    recipe_ = recipe(here).model_copy(update={"held_out": 0.4})
+    trainer = recipe_.trainer.model_copy(update={"evaluate_every_steps": 1, "patience": 2})
+    result = train_retriever(recipe_.model_copy(update={"trainer": trainer}), here / "run")
+    assert set(result.metrics) == {"loss", "found"} and result.best == result.metrics["loss"]
+    best = load_file(next((here / "run").glob("best-*")) / "weights.safetensors")
+    exported = load_file(here / "run" / "export" / "model.safetensors")
+    assert all(torch.equal(value, best[f"reads.encoder.{name}"]) for name, value in exported.items())
+
+
+def test_other_questions_or_another_graph_are_refused(here: Path) -> None:
+    train_retriever(recipe(here), here / "run")
+    (here / "g.tsv").write_text(FACTS + "bee\tIsA\tanimal\n", encoding="utf-8")
+    with pytest.raises(InputError, match="graph="):
+        train_retriever(recipe(here), here / "run")
+    (here / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS[:2]), encoding="utf-8")
+    with pytest.raises(InputError, match="questions="):
+        train_retriever(recipe(here), here / "run")
 
 
 def test_answers_that_the_graph_lacks_are_said(here: Path) -> None:
