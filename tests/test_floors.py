@@ -49,7 +49,7 @@ SUB_ROOMS = {
     },
     "models": {
         "devices": 0,
-        "pretrained": 0,
+        "pretrained": 1,
         "segments": 0,
         "packing": 0,
         "vectors": 0,

@@ -6,7 +6,10 @@ but torch, and what is read is multiplied in the precision of the machine.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -15,6 +18,8 @@ SCALE = "::scale"
 """Ends the name of the scales (rows,) of a matrix that is stored in 8 bits."""
 LEAST = 4096
 """Numbers of a matrix below which it is stored in half precision."""
+LARGEST = 58_000_000
+"""Bytes of a file of weights, so that it can be stored and carried anywhere."""
 
 
 def packed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -46,3 +51,48 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
         else:
             state[name] = value.float() if value.is_floating_point() else value
     return state
+
+
+def save_packed(state: Mapping[str, Tensor], folder: Path, name: str) -> None:
+    """Write weights in 8 bits as safetensors, in parts of at most `LARGEST` bytes under an index beside `name`."""
+    from safetensors.torch import save_file
+
+    parts: list[dict[str, Tensor]] = [{}]
+    room = LARGEST
+    for key, value in packed(state).items():
+        size = value.numel() * value.element_size()
+        if size > room and parts[-1]:
+            parts.append({})
+            room = LARGEST
+        parts[-1][key] = value
+        room -= size
+    stem, files = Path(name).stem, {}
+    for number, part in enumerate(parts, start=1):
+        file = f"{stem}-{number:05}-of-{len(parts):05}.safetensors"
+        save_file(part, folder / f".{file}", metadata={"format": "pt"})
+        os.replace(folder / f".{file}", folder / file)
+        files |= dict.fromkeys(part, file)
+    index = json.dumps({"metadata": {"bits": 8}, "weight_map": files}, indent=2) + "\n"
+    (folder / f"{name}.index.json").write_text(index, encoding="utf-8")
+
+
+def is_packed(folder: Path, name: str) -> bool:
+    """Whether weights are stored in 8 bits."""
+    index = folder / f"{name}.index.json"
+    return index.exists() and json.loads(index.read_text(encoding="utf-8"))["metadata"].get("bits") == 8
+
+
+def load_weights(folder: Path, name: str) -> dict[str, Tensor]:
+    """Weights in float32 from one file or from parts, in whatever precision they are stored.
+
+    Raises what `json`, `safetensors` and the file system raise where a file is damaged or missing.
+    """
+    from safetensors.torch import load_file
+
+    index, files = folder / f"{name}.index.json", [name]
+    if index.exists():
+        files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    stored: dict[str, Tensor] = {}
+    for file in files:
+        stored |= load_file(folder / Path(file).name)
+    return unpacked(stored)

@@ -8,9 +8,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from kgqa.models.packing import is_packed, load_weights
 from kgqa.types import InputError
 
 CARD = "reader.json"
+WEIGHTS = "model.safetensors"
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
 
@@ -27,6 +29,16 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
 
     Raises OSError where there are none, ValueError where the folder needs code of its own.
     """
+    if is_packed(folder, WEIGHTS):
+        if how.pop("output_loading_info", False):
+            raise OSError(f"{folder} holds an encoder alone")
+        how.pop("dtype", None)
+        model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
+        try:
+            model.load_state_dict(load_weights(folder, WEIGHTS))
+        except RuntimeError as error:
+            raise OSError(f"{folder} holds no such weights ({error})") from error
+        return model.eval()
     return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
 
 

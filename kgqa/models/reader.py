@@ -18,18 +18,20 @@ from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
-from kgqa.models.pretrained import CARD, check_sums, from_config, load_config, write_card
+from kgqa.models.packing import load_weights
+from kgqa.models.pretrained import CARD, WEIGHTS, check_sums, from_config, load_config, write_card
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.reasoners.base import scatter_mean
 from kgqa.types import InputError, NodeRole
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    pass
 
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
 ENCODER = "stepper.encoder."
-WEIGHTS = "model.safetensors"
+OWN = "reader.safetensors"
+"""Weights of the reasoner and the heads."""
 READ_AT_ONCE = 1 << 14
 """Tokens, of rows that are padded alike."""
 LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
@@ -151,9 +153,8 @@ def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tenso
 def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict[str, Any]) -> None:
     """Write a reader for `load_reader(folder)` and, for its encoder, `AutoModel.from_pretrained(folder)`.
 
-    Files: config.json and model.safetensors (the Hugging Face encoder; frozen words in a part of their own),
-    reader.safetensors (reasoner and heads), reader.json (settings, versions, what `card` adds), tokenizer.json,
-    tokenizer_config.json.
+    Files: config.json and model.safetensors (the Hugging Face encoder), reader.safetensors (reasoner and heads),
+    reader.json (settings, versions, what `card` adds), tokenizer.json, tokenizer_config.json.
     Weights are written in half precision, the checksums of all that is in the folder in the card, which comes last.
     Each file is replaced atomically.
     """
@@ -170,8 +171,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         if not n.startswith(ENCODER)
     }
     encoder.config.save_pretrained(folder)
-    files = {**_shards(encoder, state, folder), "reader.safetensors": own}
-    for name, tensors in files.items():
+    for name, tensors in ((WEIGHTS, state), (OWN, own)):
         save_file(_unshared(tensors), folder / f".{name}", metadata={"format": "pt"})
         os.replace(folder / f".{name}", folder / name)
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -179,40 +179,6 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
         if source.exists() and source.resolve() != (folder / name).resolve():
             (folder / name).write_bytes(source.read_bytes())
     write_card(folder, {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card})
-
-
-def _shards(encoder: PreTrainedModel, state: dict[str, Tensor], folder: Path) -> dict[str, dict[str, Tensor]]:
-    """The encoder's weights by file: frozen word embeddings apart, so that they are stored and shipped once.
-
-    Both files and their index are Hugging Face's own form of a checkpoint in parts.
-    """
-    words = encoder.get_input_embeddings().weight
-    frozen = [
-        name for name, value in encoder.named_parameters() if value is words and not words.requires_grad
-    ]
-    if not frozen:
-        return {WEIGHTS: state}
-    first, second = (f"model-0000{number}-of-00002.safetensors" for number in (1, 2))
-    index = {
-        "metadata": {"total_size": sum(value.numel() * value.element_size() for value in state.values())},
-        "weight_map": {name: first if name in frozen else second for name in state},
-    }
-    (folder / f"{WEIGHTS}.index.json").write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
-    return {
-        first: {name: state[name] for name in frozen},
-        second: {name: value for name, value in state.items() if name not in frozen},
-    }
-
-
-def _encoder_state(folder: Path) -> dict[str, Tensor]:
-    """The encoder's weights, in one file or in parts."""
-    from safetensors.torch import load_file
-
-    index = folder / f"{WEIGHTS}.index.json"
-    if not index.exists():
-        return load_file(folder / WEIGHTS)
-    files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-    return {name: value for file in files for name, value in load_file(folder / Path(file).name).items()}
 
 
 def fingerprint(folder: Path, card: str = CARD) -> str:
@@ -233,7 +199,6 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
             code from elsewhere that nobody here has asked for (`find_reasoner`).
     """
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
     from transformers import AutoModel
 
     card = read_card(folder)
@@ -254,16 +219,10 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
             f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again"
         ) from error
     try:
-        encoder_state = _encoder_state(folder)
-        own_state = load_file(folder / "reader.safetensors")
-        absent, more = encoder.load_state_dict(
-            {n: p.float() if p.is_floating_point() else p for n, p in encoder_state.items()}, strict=False
-        )
+        absent, more = encoder.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
         if more or any("pooler." not in name for name in absent):  # masked language models have no pooler
             raise KeyError([*more, *absent][0])
-        missing, unexpected = reader.load_state_dict(
-            {n: p.float() for n, p in own_state.items()}, strict=False
-        )
+        missing, unexpected = reader.load_state_dict(load_weights(folder, OWN), strict=False)
     except InputError:
         raise
     except (

@@ -1,7 +1,15 @@
+import importlib.util
+from pathlib import Path
+
 import pytest
 import torch
 
-from kgqa.models.packing import SCALE, packed, unpacked
+from kgqa.answering.answerer import Answerer
+from kgqa.assets import ROOT
+from kgqa.models import packing
+from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.packing import SCALE, is_packed, load_weights, packed, save_packed, unpacked
+from kgqa.types import Passage, Question
 
 
 def test_a_matrix_comes_back_within_half_a_step_of_its_row() -> None:
@@ -27,3 +35,33 @@ def test_small_and_whole_weights_are_read_as_well() -> None:
     assert torch.allclose(again["small"], state["small"], atol=1e-2) and again["half"].dtype is torch.float32
     with pytest.raises(KeyError):
         unpacked({"weight": torch.zeros(64, 64, dtype=torch.int8)})
+
+
+def test_weights_in_8_bits_are_found_again_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "LARGEST", 80_000)
+    state = {f"layer.{n}": torch.randn(128, 256) for n in range(5)} | {"bias": torch.randn(3)}
+    save_packed(state, tmp_path, "model.safetensors")
+    files = sorted(tmp_path.glob("*.safetensors"))
+    assert len(files) == 3 and all(file.stat().st_size < 81_000 for file in files)
+    assert is_packed(tmp_path, "model.safetensors") and not is_packed(tmp_path, "other.safetensors")
+    again = load_weights(tmp_path, "model.safetensors")
+    assert set(again) == set(state)
+    assert all(torch.allclose(again[name], value, atol=0.05) for name, value in state.items())
+
+
+def test_a_released_reader_answers_as_it_was_trained(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    spec = importlib.util.spec_from_file_location("pack", ROOT / "training" / "pack.py")
+    assert spec is not None and spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    program.pack(model_folder, tmp_path / "packed")
+    assert is_packed(tmp_path / "packed", "model.safetensors")
+    question = Question("What did I dig with?", ("trowel", "excavator"), Passage("I plant flowers."))
+    whole, small = (
+        Answerer.load(str(folder), str(tools_file)).answer(question)
+        for folder in (model_folder, tmp_path / "packed")
+    )
+    assert [c.score for c in small.candidates] == pytest.approx([c.score for c in whole.candidates], abs=0.02)
+    assert FactEncoder.load(tmp_path / "packed").encode(["trowel"]).shape == (1, 32)

@@ -99,24 +99,6 @@ def test_a_checkpoint_of_another_version_says_so(tokenizer_folder: Path, encoder
         load_reader(tmp_path)
 
 
-def test_frozen_words_are_stored_in_a_part_of_their_own(
-    tokenizer, tokenizer_folder: Path, encoder, digging, tmp_path: Path
-) -> None:
-    encoder.get_input_embeddings().requires_grad_(False)
-    reader = Reader(encoder, settings("fused")).eval()
-    save_reader(reader, tokenizer_folder, tmp_path / "first", {})
-    save_reader(reader, tokenizer_folder, tmp_path / "again", {})
-    parts = sorted(path.name for path in (tmp_path / "first").glob("model*.safetensors"))
-    assert parts == ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
-    words = [(tmp_path / run / parts[0]).read_bytes() for run in ("first", "again")]
-    assert words[0] == words[1]
-    loaded, _ = load_reader(tmp_path / "first")
-    torch.testing.assert_close(
-        loaded(batch(tokenizer, digging)).span, reader(batch(tokenizer, digging)).span, atol=0.02, rtol=0
-    )
-    assert AutoModel.from_pretrained(tmp_path / "first", local_files_only=True).config.vocab_size
-
-
 def test_yes_and_no_are_learnt_where_the_gate_has_classes_for_them(tokenizer, encoder, digging) -> None:
     reader = Reader(encoder, settings("text-only").model_copy(update={"verdicts": True}))
     asked = [
