@@ -66,7 +66,8 @@ def save_packed(state: Mapping[str, Tensor], folder: Path, name: str) -> None:
             room = LARGEST
         parts[-1][key] = value
         room -= size
-    stem, files = Path(name).stem, {}
+    stem = Path(name).stem
+    files: dict[str, str] = {}
     for number, part in enumerate(parts, start=1):
         file = f"{stem}-{number:05}-of-{len(parts):05}.safetensors"
         save_file(part, folder / f".{file}", metadata={"format": "pt"})
