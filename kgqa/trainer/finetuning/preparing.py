@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
@@ -33,11 +35,9 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     if settings.graph == "none":
         examples = load_examples(settings, None)
         return Part(settings, examples, [[Subgraph()]] * len(examples))
-    graph = open_graph(settings.graph)
+    retriever = _retriever(settings.graph, recipe.reading)
+    graph, encoder = retriever.graph, retriever.encoder
     examples = load_examples(settings, graph)
-    judge = open_relevance(recipe.reading.relevance)
-    encoder = FactEncoder.load(recipe.reading.meaning) if recipe.reading.meaning else None
-    retriever = Retriever(graph, recipe.reading, judge, encoder=encoder)
 
     def shown(items: Iterable[Example]) -> Iterator[Example]:
         yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
@@ -48,9 +48,16 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     change = None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation]
     if not recipe.store_subgraphs:
         return Part(settings, examples, RetrievedSubgraphs(examples, find, change))
-    judged_by = fingerprint(recipe.reading.relevance) if judge else ""
+    judged_by = fingerprint(recipe.reading.relevance) if recipe.reading.relevance else ""
     found_by = encoder.fingerprint if encoder else ""
     found = retrieval_settings(graph, recipe.reading.max_nodes, judged_by, found_by)
     key = cache_key(examples, graph.hash, found)
     subgraphs = cached_subgraphs(examples, cache, key, find, shown, change)
     return Part(settings, examples, subgraphs)
+
+
+@lru_cache(maxsize=4)
+def _retriever(graph: str, reading: ReadingSettings) -> Retriever:
+    """Shared by all sets that are asked over a graph: its index of labels and its encoder take hundreds of MB."""
+    encoder = FactEncoder.load(reading.meaning) if reading.meaning else None
+    return Retriever(open_graph(graph), reading, open_relevance(reading.relevance), encoder=encoder)
