@@ -21,7 +21,8 @@ def ranked(draft: Draft) -> list[Candidate]:
     weights = scores.gate.softmax(-1).tolist()
     gate = dict(zip(GATED, weights, strict=False))
     found = merged(gate, scores.spans, scores.concepts[:CANDIDATES])
-    return with_verdicts(found, gate, weights[FIRST_VERDICT:], draft.sentence)
+    source = Source.PASSAGE if draft.question.passage_text else Source.KNOWLEDGE
+    return with_verdicts(found, gate, weights[FIRST_VERDICT:], source, draft.sentence)
 
 
 def merged(
@@ -41,14 +42,15 @@ def with_verdicts(
     ranked: list[Candidate],
     gate: Mapping[Source, float],
     verdicts: Sequence[float],
+    source: Source,
     sentence: Span | None,
 ) -> list[Candidate]:
-    """Yes and no, which rest on a sentence, among the candidates; first where each, were they even, is likeliest."""
+    """Yes and no, which rest on a sentence or on what is known, among the candidates; first where each, were they even,
+    is likeliest."""
     if not verdicts:
         return ranked
     verdict_candidates = [
-        Candidate(text, Source.PASSAGE, value, span=sentence)
-        for text, value in zip((YES, NO), verdicts, strict=True)
+        Candidate(text, source, value, span=sentence) for text, value in zip((YES, NO), verdicts, strict=True)
     ]
     if sum(verdicts) / 2 > max(gate.values()):
         verdict_candidates.sort(key=lambda c: -c.score)

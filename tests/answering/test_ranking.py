@@ -22,7 +22,9 @@ def test_the_gate_chooses_the_source_and_the_heads_order_within_it() -> None:
 def test_yes_and_no_come_first_where_their_mean_is_likelier_than_every_source() -> None:
     ranked, sentence = [known("trowel", 0.5)], Span(0, 4)
     gate = {Source.KNOWLEDGE: 0.4}
-    assert names(with_verdicts(ranked, gate, [0.4, 0.5], sentence)) == ["no", "yes", "trowel"]
-    assert with_verdicts(ranked, gate, [0.4, 0.5], sentence)[0].span == sentence
-    assert names(with_verdicts(ranked, gate, [0.1, 0.5], sentence)) == ["trowel", "no", "yes"]
-    assert with_verdicts(ranked, gate, [], sentence) == ranked
+    assert names(with_verdicts(ranked, gate, [0.4, 0.5], Source.PASSAGE, sentence)) == ["no", "yes", "trowel"]
+    assert with_verdicts(ranked, gate, [0.4, 0.5], Source.PASSAGE, sentence)[0].span == sentence
+    assert names(with_verdicts(ranked, gate, [0.1, 0.5], Source.PASSAGE, sentence)) == ["trowel", "no", "yes"]
+    assert with_verdicts(ranked, gate, [], Source.PASSAGE, sentence) == ranked
+    said = with_verdicts(ranked, gate, [0.4, 0.5], Source.KNOWLEDGE, None)
+    assert said[0].source is Source.KNOWLEDGE and said[0].span is None
