@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from kgqa.models.packing import load_weights, save_packed
-from kgqa.models.pretrained import CARD, WEIGHTS, write_card
+from kgqa.models.pretrained import CARD, POOLER, WEIGHTS, write_card
 from kgqa.models.reader import OWN, read_card
 
 
@@ -28,7 +28,8 @@ def pack(folder: Path, out: Path) -> int:
             shutil.copy(path, out / path.name)
     for name in (WEIGHTS, OWN):
         if any(folder.glob(f"{Path(name).stem}*.safetensors")):
-            save_packed(load_weights(folder, name), out, name)
+            state = {key: value for key, value in load_weights(folder, name).items() if POOLER not in key}
+            save_packed(state, out, name)
     if (folder / CARD).exists():
         card = read_card(folder)
         card.pop("checksums", None)

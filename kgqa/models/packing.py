@@ -30,8 +30,8 @@ def packed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
             stored[name] = value.half() if value.is_floating_point() else value
             continue
         whole = value.float()
-        scale = (whole.abs().amax(1) / 127).clamp(min=1e-12)  # (rows,)
-        stored[name] = (whole / scale.unsqueeze(1)).round().clamp(-127, 127).to(torch.int8)
+        scale = (whole.abs().amax(1) / 127).clamp(min=1e-6).half()  # (rows,)
+        stored[name] = (whole / scale.float().unsqueeze(1)).round().clamp(-127, 127).to(torch.int8)
         stored[name + SCALE] = scale
     return {name: value.contiguous() for name, value in stored.items()}
 

@@ -13,6 +13,8 @@ from kgqa.types import InputError
 
 CARD = "reader.json"
 WEIGHTS = "model.safetensors"
+POOLER = "pooler."
+"""In the name of weights that no reader reads."""
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
 
@@ -34,10 +36,9 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
             raise OSError(f"{folder} holds an encoder alone")
         how.pop("dtype", None)
         model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
-        try:
-            model.load_state_dict(load_weights(folder, WEIGHTS))
-        except RuntimeError as error:
-            raise OSError(f"{folder} holds no such weights ({error})") from error
+        absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
+        if more or any(POOLER not in name for name in absent):
+            raise OSError(f"{folder} holds no such weights ({[*more, *absent][0]})")
         return model.eval()
     return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
 

@@ -19,7 +19,7 @@ from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
 from kgqa.models.packing import load_weights
-from kgqa.models.pretrained import CARD, WEIGHTS, check_sums, from_config, load_config, write_card
+from kgqa.models.pretrained import CARD, POOLER, WEIGHTS, check_sums, from_config, load_config, write_card
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.reasoners.base import scatter_mean
 from kgqa.types import InputError, NodeRole
@@ -67,9 +67,10 @@ class Reader(nn.Module):
         size = self.stepper.hidden_size
         self.reasoner = reasoner(self.stepper, settings)
         self.span = SpanHead(size)
-        self.choice = ChoiceHead(size, settings.dropout)
-        self.concept = ConceptHead(size, settings.dropout, prior=self.reasoner.reads_graph)
-        self.gate = Gate(size, settings.dropout, settings.verdicts)
+        inner = settings.inner_size
+        self.choice = ChoiceHead(size, settings.dropout, inner)
+        self.concept = ConceptHead(size, settings.dropout, self.reasoner.reads_graph, inner)
+        self.gate = Gate(size, settings.dropout, settings.verdicts, inner)
         self.association = Association() if settings.word_size else None
 
     @property
@@ -220,7 +221,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         ) from error
     try:
         absent, more = encoder.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
-        if more or any("pooler." not in name for name in absent):  # masked language models have no pooler
+        if more or any(POOLER not in name for name in absent):  # masked language models have no pooler
             raise KeyError([*more, *absent][0])
         missing, unexpected = reader.load_state_dict(load_weights(folder, OWN), strict=False)
     except InputError:

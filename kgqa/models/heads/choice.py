@@ -19,13 +19,14 @@ class ChoiceHead(Head):
     concept head thinks of the choice's concepts is added with a learned weight, zero at first as well.
     """
 
-    def __init__(self, hidden_size: int, dropout: float = 0.1) -> None:
+    def __init__(self, hidden_size: int, dropout: float = 0.1, inner_size: int = 0) -> None:
         super().__init__()
+        inner = inner_size or hidden_size
         self.text = nn.Sequential(
             nn.Linear(hidden_size, hidden_size), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, 1)
         )
-        self.graph = nn.Sequential(nn.Linear(2 * hidden_size, hidden_size), nn.GELU(), nn.Dropout(dropout))
-        self.graph_out = nn.Linear(hidden_size, 1)
+        self.graph = nn.Sequential(nn.Linear(2 * hidden_size, inner), nn.GELU(), nn.Dropout(dropout))
+        self.graph_out = nn.Linear(inner, 1)
         nn.init.zeros_(self.graph_out.weight)
         # Weight of the best concept's score, and of there being a concept at all.
         self.known = nn.Parameter(torch.zeros(2))

@@ -22,15 +22,18 @@ class ConceptHead(Head):
     With `prior` the scores start at the retriever's own ranking and training corrects it.
     """
 
-    def __init__(self, hidden_size: int, dropout: float = 0.1, prior: bool = True) -> None:
+    def __init__(
+        self, hidden_size: int, dropout: float = 0.1, prior: bool = True, inner_size: int = 0
+    ) -> None:
         super().__init__()
+        inner = inner_size or hidden_size
         # Weight of the log of a node's relevance (the square root of the ranker's odds), and a linked node's score.
         self.prior = nn.Parameter(torch.tensor([2.0, -4.0])) if prior else None
-        self.node = nn.Linear(hidden_size, hidden_size)
-        self.text = nn.Linear(2 * hidden_size, hidden_size)
-        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, 1))
-        self.query = nn.Linear(hidden_size, hidden_size)
-        self.key = nn.Linear(hidden_size, hidden_size)
+        self.node = nn.Linear(hidden_size, inner)
+        self.text = nn.Linear(2 * hidden_size, inner)
+        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, 1))
+        self.query = nn.Linear(hidden_size, inner)
+        self.key = nn.Linear(hidden_size, inner)
 
     def forward(self, fused: Fused, batch: QABatch, branch: Tensor | None = None) -> Tensor:
         """Score of each node, (N,); the context nodes get -1e4.
@@ -42,7 +45,7 @@ class ConceptHead(Head):
         text = self.text(torch.cat([fused.summary, fused.pooled], dim=-1))
         scores: Tensor = self.out(self.node(fused.nodes) + text.index_select(0, row)).squeeze(-1)
         match = (self.query(fused.summary).index_select(0, row) * self.key(fused.nodes)).sum(-1)
-        scores = (scores + match / math.sqrt(fused.nodes.shape[-1])).float()
+        scores = (scores + match / math.sqrt(self.key.out_features)).float()
         if self.prior is not None:
             linked = torch.stack([batch.graph.role == int(role) for role in LINKED]).any(0)
             relevance = self.prior[0] * batch.graph.score.clamp(min=1e-4).log()

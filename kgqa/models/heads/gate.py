@@ -24,11 +24,14 @@ class Gate(nn.Module):
     The heads' scores come in without gradient: the gate learns from them, they do not learn from it.
     """
 
-    def __init__(self, hidden_size: int, dropout: float = 0.1, verdicts: bool = False) -> None:
+    def __init__(
+        self, hidden_size: int, dropout: float = 0.1, verdicts: bool = False, inner_size: int = 0
+    ) -> None:
         super().__init__()
+        inner = inner_size or hidden_size
         self.classes = len(GATED) + (len(VERDICTS) if verdicts else 0)
-        self.hidden = nn.Linear(2 * hidden_size + 3, hidden_size)
-        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden_size, self.classes))
+        self.hidden = nn.Linear(2 * hidden_size + 3, inner)
+        self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, self.classes))
         self.scale, self.shift = 1.0, (0.0,) * self.classes
 
     def forward(self, fused: Fused, batch: QABatch, *, span_margin: Tensor, best_concept: Tensor) -> Tensor:

@@ -22,6 +22,8 @@ class ReasonerSettings(BaseModel):
     """Width of node states inside the graph network."""
     num_layers: int = Field(3, ge=1)
     """Layers in which text and graph are walked together (k of GreaseLM), or graph layers after the text."""
+    inner_size: int = Field(0, ge=0)
+    """Width of what heads and fusion compute in between; 0 is the encoder's, which of a wide one takes many weights."""
     num_heads: int = Field(4, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
     word_size: int = Field(0, ge=0)

@@ -36,16 +36,17 @@ class FusionLayer(nn.Module):
 
     def __init__(self, hidden_size: int, settings: ReasonerSettings) -> None:
         super().__init__()
-        size = settings.graph_size
+        size, inner = settings.graph_size, settings.inner_size or hidden_size
+        both = settings.inner_size or hidden_size + size
         self.messages = RelationalAttention(size, settings.num_heads, settings.dropout)
         self.exchange_norm = nn.LayerNorm(hidden_size + size)
-        self.exchange = nn.Linear(hidden_size + size, hidden_size + size)
-        self.exchange_text = zero_linear(hidden_size + size, hidden_size)
-        self.exchange_node = nn.Linear(hidden_size + size, size)
-        self.from_token = nn.Linear(hidden_size, hidden_size)
-        self.from_node = nn.Linear(size, hidden_size)
-        self.to_token = zero_linear(hidden_size, hidden_size)
-        self.to_node = nn.Linear(hidden_size, size)
+        self.exchange = nn.Linear(hidden_size + size, both)
+        self.exchange_text = zero_linear(both, hidden_size)
+        self.exchange_node = nn.Linear(both, size)
+        self.from_token = nn.Linear(hidden_size, inner)
+        self.from_node = nn.Linear(size, inner)
+        self.to_token = zero_linear(inner, hidden_size)
+        self.to_node = nn.Linear(inner, size)
         self.instruct = nn.Linear(hidden_size, size)
         self.dropout = nn.Dropout(settings.dropout)
 
