@@ -22,12 +22,11 @@ from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.trainer.checkpoint import export_best
-from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.data.held_out import held_out_loss, is_held_out
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, questions_hash, weights_of
 from kgqa.trainer.loop import TrainResult, train
-from kgqa.trainer.pretraining.encoder import held_out_loss
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import Example, InputError
 

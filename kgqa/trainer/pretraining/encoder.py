@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -15,13 +15,14 @@ from kgqa.assets import data_path
 from kgqa.batch import TextBatch
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import load_entities
-from kgqa.objectives.base import Batches, Objective
+from kgqa.objectives.base import Batches
 from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
 from kgqa.text.corpus.shards import JOINT, Corpus, Document, find_text, read_documents, thinned, write_corpus
 from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
+from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.fingerprint import claim, fingerprint, flat, refuse_other, weights_of
-from kgqa.trainer.loop import TrainResult, seed_everything, train
+from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.pretraining.assemble import (
     OBJECTIVES,
     CorpusSettings,
@@ -180,22 +181,6 @@ def word_insides(tokenizer: Tokenizer) -> torch.Tensor:
     return torch.tensor(
         [t[:1] not in spaces and t[0].isalnum() and n not in special for n, t in enumerate(tokens)]
     )
-
-
-def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
-    """An evaluation with fixed rows and fixed masks: the same figure for the same weights, always."""
-
-    def evaluate(objective: Objective) -> dict[str, float]:
-        device = next(objective.parameters()).device
-        sums: dict[str, float] = {}
-        for step in range(count):
-            seed_everything(seed, step)
-            loss = objective(batches[step].to(device))
-            for key, value in {"loss": loss.total, **loss.parts}.items():
-                sums[key] = sums.get(key, 0.0) + float(value) / count
-        return sums
-
-    return evaluate
 
 
 def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
