@@ -117,6 +117,7 @@ class Gold(Movable):
     end: Tensor  # (B,) int64 last token, inclusive
     node: Tensor  # (N,) bool: node is an accepted answer concept
     weight: Tensor  # (Q,) float32 loss weight
+    operation: Tensor  # (Q,) int64 row of `OPERATIONS`, -1 where none is told
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ SUB_ROOMS = {
         "following": 2,
         "rereading": 2,
         "verifying": 2,
-        "computing": 2,
+        "computing": 3,
         "deciding": 2,
         "explaining": 3,
         "stages": 4,

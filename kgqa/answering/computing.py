@@ -1,8 +1,8 @@
 """Answers that are computed: how many facts there are, whether there is one, which of several values is the largest.
 
-As programs over a knowledge base are (Liang, 2013, lambda DCS: count, argmax, argmin), with one difference: the
-grammar of the question tells the operation, and which relation it runs over is chosen by the reader, which compares
-the relations' facts, said in words, as it compares the candidates of any other question.
+As programs over a knowledge base are (Liang, 2013, lambda DCS: count, argmax, argmin), with one difference: a reader
+with a head for it reads which operation a question asks for, and on what (`operate`). For others the grammar of the
+question tells the operation, and the reader chooses the relation it runs over (`compute`).
 """
 
 from __future__ import annotations
@@ -10,22 +10,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from torch import Tensor
+
 from kgqa.answering.draft import Computed, Draft, Drafts, Score
+from kgqa.answering.operations.applying import Outcome, applied
 from kgqa.answering.operations.asking import Operation, asked
 from kgqa.answering.operations.checking import checked
 from kgqa.answering.operations.choosing import Result, Task, Thing
 from kgqa.answering.operations.comparing import compared
 from kgqa.answering.operations.counting import counted
-from kgqa.answering.operations.lookup import edge_of, subgraph_of
+from kgqa.answering.operations.lookup import Row, edge_of, ids, subgraph_of
+from kgqa.answering.operations.operands import Facts
+from kgqa.answering.operations.telling import Told, tell
 from kgqa.answering.ranking import ranked
+from kgqa.answering.retrieving import Retriever
+from kgqa.answering.ways.planning import follows
 from kgqa.graph.linking.linker import Linker
+from kgqa.models.opening import LoadedReader
 from kgqa.types import (
     LINKED,
     NO,
+    OPERATIONS,
     YES,
     Candidate,
     Evidence,
     EvidencePath,
+    Item,
     KnowledgeGraph,
     NodeRole,
     Question,
@@ -34,10 +44,12 @@ from kgqa.types import (
 )
 
 MOST_SHOWN = 50
-"""Facts that are kept as evidence."""
+"""Facts, or ends with the facts that lead there, that are kept as evidence."""
+READ_AT_ONCE = 8
+"""Questions that are read beside their operands at once."""
 
 
-OPERATIONS = {Operation.COUNT: counted, Operation.EXISTS: checked, Operation.COMPARE: compared}
+BY_GRAMMAR = {Operation.COUNT: counted, Operation.EXISTS: checked, Operation.COMPARE: compared}
 
 
 def compute(drafts: Drafts, graph: KnowledgeGraph, score: Score) -> Drafts:
@@ -57,7 +69,7 @@ def _computed(draft: Draft, graph: KnowledgeGraph, score: Score) -> Computed | N
     if operation.operation is Operation.EXISTS and len(things) == 1:
         things = _two_things(graph, question.text, things[0]) or things
     known = [candidate for candidate in candidates if candidate.source is not Source.NONE]
-    found = OPERATIONS[operation.operation](Task(graph, score, question, operation, things, known))
+    found = BY_GRAMMAR[operation.operation](Task(graph, score, question, operation, things, known))
     if found is None:
         # a verb in front asks for yes or no, and a passage is asked for a number: a concept is no answer to that
         text = None if candidates[0].source is Source.NONE else candidates[0].text
@@ -114,3 +126,89 @@ def _as_candidate(graph: KnowledgeGraph, found: Result, things: Sequence[Thing],
     paths = (EvidencePath(steps, (True,) * len(steps), 1.0),) if steps else ()
     best = Candidate(found.text, Source.KNOWLEDGE, found.certainty, concept=found.concept)
     return Computed(best, Evidence(paths=paths, subgraph=subgraph, score=found.certainty, query=found.query))
+
+
+def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
+    """What an operation makes of what the graph says, for open questions over graphs whose facts are followed; nothing
+    where the passage answers."""
+    facts = Facts(retriever.graph)
+    told = {
+        n: tell(facts, retriever.linker, draft.question)
+        for n, draft in enumerate(drafts)
+        if draft.is_open
+        and follows(retriever.graph, draft.subgraph)
+        and ranked(draft)[0].source is not Source.PASSAGE
+    }
+    asked = [replace(drafts[n].question, choices=of.choices) for n, of in told.items()]
+    read = dict(zip(told, _read(asked, reader), strict=True))
+    return tuple(
+        replace(draft, computed=_operated(draft, facts, told[n], *read[n])) if n in told else draft
+        for n, draft in enumerate(drafts)
+    )
+
+
+def _read(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[Tensor, Tensor]]:
+    """Probabilities of each question's choices, and of the operations."""
+    order = sorted(range(len(questions)), key=lambda n: sum(map(len, questions[n].choices)))
+    found: dict[int, tuple[Tensor, Tensor]] = {}
+    for at in range(0, len(order), READ_AT_ONCE):
+        part = order[at : at + READ_AT_ONCE]
+        for n, scores in zip(part, reader.choose([questions[n] for n in part]), strict=True):
+            found[n] = scores
+    return [found[n] for n in range(len(questions))]
+
+
+def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations: Tensor) -> Computed | None:
+    """What the likeliest operation that a likely operand allows makes of it; nothing where the graph is likelier not to
+    tell, which is no to what is asked of things that it knows."""
+    *of_operands, untold = chosen.tolist()
+    if not of_operands:
+        return None
+    best, outcome, sure = -1, None, 0.0
+    asked = list(zip(OPERATIONS, operations.tolist(), strict=True))
+    pairs = [(own * share, name, n) for n, own in enumerate(of_operands) for name, share in asked]
+    pairs.sort(key=lambda pair: -pair[0])
+    for share, name, number in pairs:
+        outcome = applied(facts, name, told.operands[number], told.things, draft.question.text)
+        if outcome is not None:
+            best, sure = number, share
+            break
+    if outcome is None or untold > of_operands[best]:
+        if OPERATIONS[int(operations.argmax())] == "exists" and told.things:
+            return Computed(Candidate(NO, Source.KNOWLEDGE, untold))
+        return Computed(None)
+    return _as_answer(draft, facts, outcome, sure)
+
+
+def _as_answer(draft: Draft, facts: Facts, outcome: Outcome, sure: float) -> Computed:
+    graph = facts.graph
+    shown = outcome.paths[:MOST_SHOWN]
+    subgraph = subgraph_of(graph, [row for path in shown for row in path], (), draft.subgraph)
+    steps = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
+    if outcome.concepts and len(outcome.concepts) == len(
+        outcome.paths
+    ):  # each path leads to a thing that is answered
+        ahead = [_directions(path, end) for path, end in zip(shown, outcome.concepts, strict=False)]
+    else:
+        steps = [tuple(dict.fromkeys(edge for path in steps for edge in path))]
+        ahead = [(True,) * len(steps[0])]
+    paths = tuple(
+        EvidencePath(edges, forward, 1.0) for edges, forward in zip(steps, ahead, strict=True) if edges
+    )
+    names = graph.names(ids(outcome.concepts[:1]))
+    best = Candidate(outcome.texts[0], Source.KNOWLEDGE, sure, concept=names[0] if names else None)
+    evidence = Evidence(paths=paths, subgraph=subgraph, score=sure, query=outcome.query)
+    several = graph.names(ids(outcome.concepts)) if len(outcome.texts) > 1 else []
+    own = [*paths, *(None for _ in several[len(paths) :])]
+    named = zip(outcome.concepts, several, own, strict=False)
+    items = tuple(Item(facts.label(end), name, path=path) for end, name, path in named)
+    return Computed(best, evidence, items)
+
+
+def _directions(path: Sequence[Row], end: int) -> tuple[bool, ...]:
+    """Whether each fact of a path to an end is walked from head to tail."""
+    forward = []
+    for row in reversed(path):
+        forward.append(row.tail == end)
+        end = row.head if row.tail == end else row.tail
+    return tuple(reversed(forward))

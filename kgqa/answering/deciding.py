@@ -60,7 +60,7 @@ def _decided(draft: Draft, decision: Decision) -> Draft:
     elif computed is not None and computed.candidate is not None:
         best, source = computed.candidate, computed.candidate.source
         candidates = [best, *(candidate for candidate in candidates if candidate.text != best.text)]
-        draft = replace(draft, evidence=computed.evidence)
+        draft = replace(draft, evidence=computed.evidence, items=computed.items)
     return replace(
         draft,
         candidates=tuple(candidates),

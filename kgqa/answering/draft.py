@@ -82,6 +82,8 @@ class Computed:
 
     candidate: Candidate | None
     evidence: Evidence = field(default_factory=Evidence)
+    items: tuple[Item, ...] = ()
+    """Several things that are the answer together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kgqa.answering.computing import compute
+from kgqa.answering.computing import compute, operate
 from kgqa.answering.deciding import Decision, decide
 from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import Scoring, attribute, explain
@@ -26,13 +26,16 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
     deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))
     listed = partial(gather, graph=graph, confidence=decision.confidence)
+    computed = partial(compute, graph=graph, score=score)
+    if reader.network.operation is not None:
+        computed = partial(operate, retriever=retriever, reader=reader)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
         Stage("follow", "scores", "scores reached", partial(follow, graph=graph, score=score)),
         Stage("reread", "scores reached", "scores", again),
         Stage("verify", "scores", "scores sentence", partial(verify, similarity=reader.similarity)),
-        Stage("compute", "scores sentence", "computed", partial(compute, graph=graph, score=score)),
+        Stage("compute", "scores sentence", "computed", computed),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),
         Stage("gather", "evidence reached", "items evidence confidence", listed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, is_value, seconds, split_literal
+from kgqa.graph.linking.literals import BOOLEAN, MONTHS, XSD, comparable, is_value, seconds, split_literal
 
 _UNITS = """
 length mm=0.001 cm=0.01 centimetre=0.01 centimeter=0.01 m=1 metre=1 meter=1 km=1000 kilometre=1000 kilometer=1000
@@ -24,6 +24,8 @@ _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
 _DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
 _DATE = re.compile(r"-?\d{4,9}-\d\d-\d\d.*")
 _YEAR = re.compile(r"(?:year )?(\d{3,4})(?: AD)?", re.IGNORECASE)
+_MONTH = "|".join(MONTHS)
+_IN_WORDS = re.compile(rf"(?:(\d{{1,2}}) ({_MONTH})|({_MONTH}) (\d{{1,2}}),) (\d{{3,4}})")
 _PLAIN = re.compile(r"[+-]?\d[\d,]*(?:\.0+)?")
 
 
@@ -37,11 +39,16 @@ class Value(NamedTuple):
 def value_of(name: str) -> Value | None:
     """The value that a concept's name stands for, None for what is none: text, a yes or no, any other concept.
 
+    >>> value_of('"1 January 1900"') == value_of('"1900-01-01"^^<http://www.w3.org/2001/XMLSchema#date>')
+    True
     >>> value_of('"2 kg"'), value_of('"900 g"'), value_of('"96"')
     (Value(amount=2000.0, unit='mass'), Value(amount=900.0, unit='mass'), Value(amount=96.0, unit=''))
     >>> value_of('"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'), value_of('"Lightning"')
     (None, None)
     """
+    if match := _IN_WORDS.fullmatch(split_literal(name)[0] if name.startswith('"') else name):
+        day, month, year = match[1] or match[4], match[2] or match[3], match[5]
+        name = f'"{int(year):04}-{MONTHS.index(month) + 1:02}-{int(day):02}"'
     amount = comparable(name if name.startswith('"') else f'"{name}"')
     if amount is None or (not name.startswith('"') and not _AFTER.match(name)):
         return None

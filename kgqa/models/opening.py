@@ -20,6 +20,7 @@ from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.collation.rereading import CandidateRow, row_key
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
+from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
@@ -148,6 +149,14 @@ class LoadedReader:
 
     def _length(self, row: CandidateRow) -> int:
         return self.collator.length(row.question, row.subgraph)
+
+    def choose(self, questions: Sequence[Question]) -> list[tuple[Tensor, Tensor]]:
+        """For each question the probabilities of its choices, and of what is to be done with one (`OPERATIONS`)."""
+        batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
+        heads = self.heads(batch)
+        assert heads.operation is not None
+        pairs = zip(of_choices(heads.choice, batch), heads.operation.softmax(-1), questions, strict=True)
+        return [(scores[: len(q.choices)].softmax(-1), operations) for scores, operations, q in pairs]
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of what the embedding says of two words: those that are used alike are near each other."""

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
+from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, OperationHead, SpanHead
 from kgqa.models.packing import load_weights
 from kgqa.models.pretrained import CARD, POOLER, WEIGHTS, check_sums, from_config, load_config, write_card
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
@@ -34,7 +34,7 @@ OWN = "reader.safetensors"
 """Weights of the reasoner and the heads."""
 READ_AT_ONCE = 1 << 14
 """Tokens, of rows that are padded alike."""
-LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
+LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5, "operation": 0.5}
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Scores(Movable):
     choice: Tensor  # (B,)
     concept: Tensor  # (N,)
     gate: Tensor  # (Q, C)
+    operation: Tensor | None = None  # (Q, len(OPERATIONS)); only where the reader tells operations
 
 
 class Reader(nn.Module):
@@ -71,6 +72,7 @@ class Reader(nn.Module):
         self.choice = ChoiceHead(size, settings.dropout, inner)
         self.concept = ConceptHead(size, settings.dropout, self.reasoner.reads_graph, inner)
         self.gate = Gate(size, settings.dropout, settings.verdicts, inner)
+        self.operation = OperationHead(size) if settings.operations else None
         self.association = Association() if settings.word_size else None
 
     @property
@@ -108,7 +110,8 @@ class Reader(nn.Module):
         if association is not None:
             sources = association.sources(batch)
             gate = gate + functional.pad(sources, (0, gate.shape[1] - sources.shape[1]))
-        return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
+        operation = None if self.operation is None else self.operation(fused, batch)
+        return Scores(fused, span, choice, concept, self.gate.calibrated(gate), operation)
 
     def _read(self, batch: QABatch) -> Fused:
         """What the reasoner says, of few rows at a time unless it is to learn from it: a passage of any length takes
@@ -134,6 +137,8 @@ class Reader(nn.Module):
             "concept": self.concept.loss(scores.concept, batch),
             "gate": self.gate.loss(scores.gate, batch),
         }
+        if self.operation is not None and scores.operation is not None:
+            pairs["operation"] = self.operation.loss(scores.operation, batch)
         total = scores.gate.new_zeros(())
         parts: dict[str, float | Tensor] = {}
         for name, (value, count) in pairs.items():

@@ -1,12 +1,18 @@
 from dataclasses import replace
 from pathlib import Path
 
-from kgqa.answering.computing import compute
+import pytest
+import torch
+
+from kgqa.answering.computing import compute, operate
+from kgqa.answering.deciding import Decision, decide
 from kgqa.answering.draft import Draft
+from kgqa.answering.retrieving import Retriever
+from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.serving import serve
 from kgqa.graph.sparql import SparqlGraph
-from kgqa.types import Question, Source, Subgraph, Triple
+from kgqa.types import OPERATIONS, Answer, Question, Source, Subgraph, Triple
 
 NAME = "http://fleet.example/"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -59,3 +65,55 @@ def test_what_is_not_computed_stays_as_it_was(reader) -> None:
     assert compute((choosing,), reader.graph, reader.score)[0].computed is None
     nothing = replace(reader.draft(Question("How many xyzzy?")), subgraphs=(Subgraph(),))
     assert compute((nothing,), reader.graph, reader.score)[0].computed is None
+
+
+class Reads:
+    """Chooses the operand with a word in it, and is sure of an operation."""
+
+    def __init__(self, word: str, operation: str) -> None:
+        self.word, self.operation = word, operation
+
+    def choose(self, questions):
+        sure = torch.tensor([float(name == self.operation) for name in OPERATIONS])
+        return [
+            (torch.tensor([5.0 * (self.word in choice) for choice in q.choices]).softmax(0), sure)
+            for q in questions
+        ]
+
+
+@pytest.fixture
+def ask(file, reader):
+    graph = open_graph(file)
+
+    def answer(text: str, word: str, operation: str, source: Source = Source.NONE) -> Answer:
+        drafts = (reader.draft(Question(text), source),)
+        drafts = operate(drafts, Retriever(graph, linker=reader.linker), Reads(word, operation))
+        return decide(drafts, Decision())[0].answer("", "")
+
+    return answer
+
+
+def test_what_is_read_is_computed_with_its_facts_and_its_query(ask) -> None:
+    answer = ask("Where is the skipper of the Gull from?", "Ada Berg born in Oslo", "lookup")
+    assert answer.text == "Oslo" and answer.source is Source.KNOWLEDGE
+    (path,) = answer.evidence.paths
+    assert [fact.relation.rsplit("/", 1)[1] for fact in answer.evidence.triples(path)] == [
+        "captain",
+        "bornIn",
+    ]
+    assert path.forward == (True, True) and answer.evidence.query.startswith("SELECT")
+
+
+def test_several_ends_are_the_answer_together_with_a_path_each(ask) -> None:
+    answer = ask("What does the Island Line have?", "owns", "lookup")
+    assert answer.text == "East Pier, Gull, Tern" and len(answer.evidence.paths) == 3
+    assert [item.path for item in answer.items] == list(answer.evidence.paths)
+
+
+def test_where_the_graph_does_not_tell_nothing_is_answered_and_nothing_is_so(ask) -> None:
+    assert ask("Who painted the Gull?", "does not tell", "lookup").source is Source.NONE
+    assert ask("Was the Gull painted?", "does not tell", "exists").text == "no"
+
+
+def test_a_passage_that_answers_is_left_alone(ask) -> None:
+    assert ask("Who is the captain of the Gull?", "captain", "lookup", Source.PASSAGE).text == "it"

@@ -23,7 +23,7 @@ from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.collation.rows import Parts, Row, gold_tokens, padded
 from kgqa.models.vectors.entities import EntityVectors
 from kgqa.models.vectors.word_vectors import WordVectors
-from kgqa.types import Example, InputError, NodeRole, Question, Source, Subgraph
+from kgqa.types import OPERATIONS, Example, InputError, NodeRole, Question, Source, Subgraph
 
 SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
 """Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
@@ -279,16 +279,12 @@ class Collator:
             [[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0
         ).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
+        placed = (parts.graphs, parts.first_nodes, parts.first_edges)
         rows = tuple(
-            Row(
-                parts.question[i],
-                parts.choice[i],
-                tuple(parts.offsets[i]),
-                parts.graphs[i],
-                parts.first_nodes[i],
-                parts.first_edges[i],
+            Row(question, choice, tuple(offsets), *where)
+            for question, choice, offsets, *where in zip(
+                parts.question, parts.choice, parts.offsets, *placed, strict=True
             )
-            for i in range(len(parts.ids))
         )
         gold = None
         if with_gold:
@@ -300,6 +296,7 @@ class Collator:
                 end=spans[:, 1],
                 node=accepted,
                 weight=torch.ones(len(examples)),
+                operation=torch.tensor([("", *OPERATIONS).index(e.operation) - 1 for e in examples]),
             )
         batch = QABatch(
             tokens,

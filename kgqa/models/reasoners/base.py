@@ -30,6 +30,8 @@ class ReasonerSettings(BaseModel):
     """Width of the word vectors (`kgqa words`) that are read beside the encoder's own; 0 reads none."""
     verdicts: bool = False
     """Whether the gate may answer yes or no from the passage."""
+    operations: bool = False
+    """Whether a head tells which operation (`kgqa.types.OPERATIONS`) a question asks for."""
     entity_size: int = Field(0, ge=0)
     """Width of learnt entity vectors (`kgqa graph embed`), for reasoners that read them; 0 reads labels alone."""
 

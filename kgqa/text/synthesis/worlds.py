@@ -11,7 +11,7 @@ import random
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 from kgqa.types import Example, Passage, Question, Triple
 
-LITERALS = frozenset("date year minutes number money weight years length".split())  # noqa: SIM905
+LITERALS = frozenset(
+    "date year minutes number money weight years length area speed dose distance time size code truth".split()  # noqa: SIM905
+)
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _SUBJECT = re.compile(r"(Who|Which (\w+)) (?!(?:is|are|was|were) \{|(?:do|does|did|has|have)\b)([^?]+)\?")
@@ -51,7 +53,9 @@ class World(NamedTuple):
     examples: tuple[Example, ...]
 
 
-class _Fact(NamedTuple):
+class Fact(NamedTuple):
+    """That two things have to do with each other."""
+
     kind: RelationKind
     head: str
     tail: str
@@ -60,11 +64,12 @@ class _Fact(NamedTuple):
 def worlds(count: int, seed: int) -> Iterator[World]:
     """So many made-up worlds; the same ones for one seed."""
     for number in range(count):
-        yield _Maker(random.Random(f"worlds/{seed}/{number}")).make(f"world{seed}-{number}")
+        yield WorldMaker(random.Random(f"worlds/{seed}/{number}")).make(f"world{seed}-{number}")
 
 
 @lru_cache(maxsize=1)
-def _vocabulary() -> tuple[list[RelationKind], dict[str, list[str]], dict[str, list[str]]]:
+def vocabulary() -> tuple[list[RelationKind], dict[str, list[str]], dict[str, list[str]]]:
+    """Relations, words that are values by type, and what names are made of."""
     data: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     split = {
         table: {name: [word.strip() for word in text.split(",")] for name, text in data[table].items()}
@@ -74,18 +79,18 @@ def _vocabulary() -> tuple[list[RelationKind], dict[str, list[str]], dict[str, l
     return kinds, split["words"], split["names"]
 
 
-class _Maker:
+class WorldMaker:
     """One world in the making."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, more: Sequence[RelationKind] = ()) -> None:
         self.rng = rng
-        kinds, self.words, self.names = _vocabulary()
-        self.kinds = self._choose(kinds)
+        kinds, self.words, self.names = vocabulary()
+        self.kinds = self._choose([*kinds, *more])
         self.taken: set[str] = set()
         self.things: dict[str, list[str]] = defaultdict(list)
         # how this graph words each relation, and whether it states it the other way round
         self.wording = {id(kind): self._worded(rng.choice(kind.words)) for kind in self.kinds}
-        self.facts: list[_Fact] = []
+        self.facts: list[Fact] = []
         # how values are stored: typed as in RDF, or as plain text
         self.typed = rng.random() < 0.6
         self.values: dict[str, str] = {}
@@ -150,7 +155,7 @@ class _Maker:
                         else rng.choice(self.things[kind.tail])
                     )
                     if tail != head:
-                        self.facts.append(_Fact(kind, head, tail))
+                        self.facts.append(Fact(kind, head, tail))
         rng.shuffle(self.facts)
         self.facts = list(dict.fromkeys(self.facts))[:120]
 
@@ -248,8 +253,6 @@ class _Maker:
         shown = f"{number:,}" if not self.typed and rng.random() < 0.5 else str(number)
         return shown, "integer", str(number)
 
-    # questions
-
     def _questions(self) -> Iterator[Example]:
         rng = self.rng
         facts = rng.sample(self.facts, len(self.facts))
@@ -279,13 +282,13 @@ class _Maker:
             wordings = tuple(w for w in wordings if not said & _beginnings(w)) or wordings
         return self.rng.choice(wordings)
 
-    def _ask_tail(self, fact: _Fact) -> Example:
+    def _ask_tail(self, fact: Fact) -> Example:
         text = self._typed(self._wording(fact.kind, fact.kind.ask_tail).format(h=fact.head))
         tails = self._tails(fact.kind, fact.head)
         kind = "literal" if fact.kind.tail in LITERALS else "several" if len(tails) > 1 else "one-hop"
         return Example(Question(text), concepts=tails, kind=kind)
 
-    def _ask_kind(self, fact: _Fact) -> Example | None:
+    def _ask_kind(self, fact: Fact) -> Example | None:
         """What a thing is, where the graph says so."""
         if not self.says_kinds or fact.head not in self.things[fact.kind.head]:
             return None
@@ -293,13 +296,13 @@ class _Maker:
         asked = self.rng.choice(("What kind of thing is {h}?", "What is {h}?", "What sort of thing is {h}?"))
         return Example(Question(self._typed(asked.format(h=fact.head))), concepts=kinds, kind="one-hop")
 
-    def _ask_head(self, fact: _Fact) -> Example | None:
+    def _ask_head(self, fact: Fact) -> Example | None:
         if not fact.kind.ask_head:
             return None
         text = self._typed(self._wording(fact.kind, fact.kind.ask_head).format(t=fact.tail))
         return Example(Question(text), concepts=self._heads(fact.kind, fact.tail), kind="reverse")
 
-    def _ask_two_hop(self, fact: _Fact) -> Example | None:
+    def _ask_two_hop(self, fact: Fact) -> Example | None:
         """ "Where was the director of Solaris born?", "When was the film that was made by Lem shown?"."""
         described = self._described(fact)
         self.rng.shuffle(described)
@@ -311,18 +314,18 @@ class _Maker:
                 return Example(Question(text), concepts=self._tails(second.kind, thing), kind="two-hop")
         return None
 
-    def _described(self, fact: _Fact) -> list[tuple[str, str]]:
+    def _described(self, fact: Fact) -> list[tuple[str, str]]:
         """Either end of a fact, told by the other one, where it is the only such thing."""
         ways: list[tuple[str, str]] = []
         if len(self._tails(fact.kind, fact.head)) == 1 and fact.kind.tail not in LITERALS:
-            roles = [role for role in fact.kind.words if _is_role(role)][:1]
+            roles = [role for role in fact.kind.words if is_role(role)][:1]
             forms = [*(f"the {role} of {{h}}" for role in roles), *(f"{{h}}'s {role}" for role in roles)]
-            ways += [(form, fact.tail) for form in (*forms, *map(_as_clause, fact.kind.ask_tail)) if form]
+            ways += [(form, fact.tail) for form in (*forms, *map(as_clause, fact.kind.ask_tail)) if form]
         if len(self._heads(fact.kind, fact.tail)) == 1 and fact.tail not in self._tails(fact.kind, fact.tail):
-            ways += [(form, fact.head) for form in map(_as_clause, fact.kind.ask_head) if form]
+            ways += [(form, fact.head) for form in map(as_clause, fact.kind.ask_head) if form]
         return [(form.format(h=fact.head, t=fact.tail), thing) for form, thing in ways]
 
-    def _ask_passage(self, fact: _Fact) -> Example:
+    def _ask_passage(self, fact: Fact) -> Example:
         """A passage names the thing, the question says "it"."""
         rng = self.rng
         passage = rng.choice(_PASSAGES).format(h=fact.head, o=rng.choice(self.names["first"]))
@@ -334,7 +337,7 @@ class _Maker:
             kind="with-passage",
         )
 
-    def _ask_missing(self, fact: _Fact) -> Example | None:
+    def _ask_missing(self, fact: Fact) -> Example | None:
         """What the graph does not say: of a thing it knows, or of one that it does not know."""
         rng = self.rng
         if rng.random() < 0.3:
@@ -345,7 +348,7 @@ class _Maker:
             return Example(Question(text), kind="unanswerable")
         lacking = [
             k
-            for k in _vocabulary()[0]
+            for k in vocabulary()[0]
             if k.head == fact.kind.head and not any(f.kind is k and f.head == fact.head for f in self.facts)
         ]
         if not lacking:
@@ -369,7 +372,7 @@ class _Maker:
         return text.rstrip("?") if style < 0.13 else text
 
 
-def _is_role(words: str) -> bool:
+def is_role(words: str) -> bool:
     """Whether a relation's words are what one thing is to another: director, not directed by or kept in."""
     last = words.split()[-1]
     return (
@@ -384,10 +387,10 @@ def _beginnings(text: str) -> set[str]:
     return {word[:4] for word in re.findall(r"[a-z]{4,}", text.lower())}
 
 
-def _as_clause(question: str) -> str:
+def as_clause(question: str) -> str:
     """A question for the subject as the description of what it asks for; "" for any other.
 
-    >>> _as_clause("Who directed {h}?"), _as_clause("Which firm was started by {t}?"), _as_clause("Who did {h} marry?")
+    >>> as_clause("Who directed {h}?"), as_clause("Which firm was started by {t}?"), as_clause("Who did {h} marry?")
     ('the person who directed {h}', 'the firm that was started by {t}', '')
     """
     match = _SUBJECT.fullmatch(question)

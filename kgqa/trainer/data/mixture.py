@@ -29,6 +29,7 @@ from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.data.operations import operations_in_suite, operations_in_worlds
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
@@ -38,7 +39,9 @@ SCHEDULED_STEPS = 1 << 17
 
 WORLDS = "worlds"
 """Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
-MADE_UP = ("synthesis", "plain-reading", "aligned", WORLDS)
+OPERATIONS, GRAPHS = "operations", "graph-questions"
+"""Data sets of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
+MADE_UP = ("synthesis", "plain-reading", "aligned", WORLDS, OPERATIONS, GRAPHS)
 
 
 class DataSettings(BaseModel):
@@ -49,7 +52,9 @@ class DataSettings(BaseModel):
     name: str
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
     facts), `plain-reading` (who has what, made up), `worlds` (small made-up graphs with questions that only they
-    answer) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
+    answer), `operations` (the same to be looked up, counted and compared, with what the graph offers as choices),
+    `graph-questions` (those of tests/graphs in the same form) or `aligned` (sentences of `texts` that hold a fact of
+    the graph, one end hidden)."""
     graph: str = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -175,9 +180,9 @@ class MixedBatches(Batches):
 
 def _length(example: Example) -> int:
     question = example.question
-    return (
-        len(question.passage_text) + len(question.text) + max((len(c) for c in question.choices), default=0)
-    )
+    lengths = [len(choice) for choice in question.choices] or [0]
+    told = sum(lengths) if example.operation else max(lengths)  # operands are branches of one row
+    return len(question.passage_text) + len(question.text) + told
 
 
 def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[Example]:
@@ -194,6 +199,10 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
     elif settings.name == "plain-reading":
         found = plain_reading(count=settings.limit or 20_000, seed=settings.seed)
+    elif settings.name == OPERATIONS:
+        found = operations_in_worlds(settings.limit or 8_000, settings.seed)
+    elif settings.name == GRAPHS:
+        found = operations_in_suite()
     elif settings.name == "aligned":
         assert graph is not None
         found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)

@@ -63,7 +63,8 @@ def begin_with(reader: Reader, earlier: Reader) -> None:
 
     The gate's calibration is not taken over: what was fitted to the earlier reader does not fit what this one becomes.
     """
-    parts: tuple[str, ...] = ("span.", "choice.", "concept.", "gate.", "association.", "stepper.clues.")
+    parts: tuple[str, ...] = ("span.", "choice.", "concept.", "gate.", "operation.", "association.")
+    parts = (*parts, "stepper.clues.")
     if reader.settings.name == earlier.settings.name:
         parts = (*parts, "reasoner.")
     own, found = reader.state_dict(), earlier.state_dict()

@@ -1,0 +1,129 @@
+"""Operands in words, and which of them are told: those that share words with the question, few enough to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kgqa.answering.operations.lookup import Row
+from kgqa.answering.operations.operands import Facts, Operand, Thing, operands, things_in
+from kgqa.graph.linking.linker import Linker
+from kgqa.language.overlap import overlap
+from kgqa.language.values import value_asked
+from kgqa.text.synthesis.sentences import say_fact
+from kgqa.types import Question
+
+MOST_TOLD = 24
+"""Operands that are read for a question."""
+UNTOLD = "the graph does not tell"
+"""The last choice of a question over operands."""
+_SHOWN, _LONGEST = 3, 60
+"""Ends that are told by name, and characters of a label."""
+_FURTHER, _BACK, _EVERY, _FITS, _ONLY, _COVERS = 0.15, 0.1, 0.1, 0.3, 0.2, 0.2
+"""Weights of a further relation, of one that leads back to things alike, of all things for want of a kind, of ends that
+are values where such are asked for, of a kind that is named, and of what is named and has to do with an operand."""
+
+
+class Told(NamedTuple):
+    """What a question names, and the operands that it may be about, the likeliest first, each in words."""
+
+    things: list[Thing]
+    operands: list[Operand]
+    words: list[str]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What the reader chooses from."""
+        return (*self.words, UNTOLD)
+
+
+def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD) -> Told:
+    """The operands of a question that are read."""
+    things = things_in(facts, linker, question)
+    found = operands(facts, things)
+    worth = _worth(facts, question.text, things, found)
+    chosen: dict[str, Operand] = {}
+    room = {True: most - most // 2, False: most}  # those with a scale answer comparisons alone
+    for number in sorted(range(len(found)), key=lambda n: -worth[n]):
+        scaled = bool(found[number].scale)
+        if len(chosen) < most and room[scaled]:
+            words = in_words(facts, found[number])
+            room[scaled] -= words not in chosen
+            chosen.setdefault(words, found[number])
+    return Told(things, list(chosen.values()), list(chosen))
+
+
+def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Operand]) -> list[float]:
+    """How likely each operand is meant: by the words that its relations share with what the question says besides its
+    sources, and by what it leads to."""
+    wanted = value_asked(text)
+    named = {entity for thing in things for entity in thing.entities}
+    relations = facts.graph.relations
+    shared: dict[tuple[str, int], float] = {}
+    worth = []
+    for operand in found:
+        rest = _without(text, things, operand.sources)
+        for relation in operand.relations:
+            if (rest, relation) not in shared:
+                called = relations[relation]
+                wording = f"{called.label} {called.words} {called.inverse}"
+                shared[rest, relation] = (overlap(rest, wording) + overlap(wording, rest)) / 2
+        own = [shared[rest, relation] for relation in operand.relations]
+        first = next(iter(operand.ends))
+        value = sum(own) / max(len(own), 1) - _FURTHER * (len(own) - 1) - _EVERY * (not operand.sources)
+        if not operand.scale:
+            value -= _BACK * (len(own) == 2 and len(set(operand.relations)) == 1 and operand.steps[0][1])
+            value += _FITS * wanted.fits(facts.name(first))
+            is_asked = any(facts.is_kind[r.relation] and r.tail in named for r in facts.known(first))
+            value += _ONLY * (bool(operand.only) or is_asked)
+        touched = {*operand.sources, *operand.only, *operand.ends}
+        value += (
+            _COVERS * sum(not touched.isdisjoint(thing.entities) for thing in things) / max(len(things), 1)
+        )
+        worth.append(value)
+    return worth
+
+
+def _without(text: str, things: Sequence[Thing], sources: Sequence[int]) -> str:
+    """A text without the things in which something begins."""
+    for thing in sorted(things, key=lambda thing: -thing.start):
+        if thing.start >= 0 and not set(sources).isdisjoint(thing.entities):
+            text = f"{text[: thing.start]} {text[thing.end :]}"
+    return text
+
+
+def in_words(facts: Facts, operand: Operand) -> str:
+    """An operand as it is read: its things by name, the facts that lead to the first of them, and of what kind it is.
+
+    With a scale it is called by that: "tower: height. Linden Tower height 40 m".
+    """
+    things = list(operand.values or operand.ends)
+    named = "; ".join(_label(facts, thing) for thing in things[:_SHOWN])
+    more = f"; {len(things) - _SHOWN} more" if len(things) > _SHOWN else ""
+    rows = [*operand.ends[things[0]], *operand.values.get(things[0], ())]
+    said = [_said(facts, row) for row in rows]
+    if operand.only:
+        said.append(" or ".join(dict.fromkeys(_label(facts, thing) for thing in operand.only)))
+    if operand.scale:
+        called = " ".join(facts.graph.relations[relation].label for relation, _ in operand.scale)
+        return f"{called} of {named}{more}. {'; '.join(said)}"
+    kind = next(
+        (
+            _label(facts, row.tail)
+            for row in facts.known(things[0])
+            if facts.is_kind[row.relation] and row.head == things[0] and row not in rows
+        ),
+        "",
+    )
+    return f"{named}{more}. {'; '.join([*said, *filter(None, [kind])])}"
+
+
+def _said(facts: Facts, row: Row) -> str:
+    relation = facts.graph.relations[row.relation]
+    head, tail = _label(facts, row.head), _label(facts, row.tail)
+    return say_fact(head or "it", relation.name, relation.words or relation.label, tail or "it")
+
+
+def _label(facts: Facts, thing: int) -> str:
+    label = " ".join(facts.label(thing).split())
+    return label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"

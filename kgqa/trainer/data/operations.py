@@ -1,0 +1,136 @@
+"""Questions over graphs as training data for reading which operation is asked for, and on what: the operands that the
+graph offers are the choices, found as they are when questions are answered."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kgqa.answering.operations.applying import Outcome, applied
+from kgqa.answering.operations.operands import Facts, Operand
+from kgqa.answering.operations.telling import Told, tell
+from kgqa.assets import GRAPH_SUITE
+from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.opening import open_graph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.storage.writer import write_store
+from kgqa.language.relations import is_kind
+from kgqa.metrics import accepts
+from kgqa.text.synthesis.operations import QUESTIONS, Meant, Posed, operation_worlds
+from kgqa.types import Example, Passage, Question
+
+ASKED = {
+    "how-many": ("count",),
+    "yes-no": ("exists", "less", "more"),
+    "compare": ("least", "most", "less", "more", "difference", "sum"),
+}
+"""Operations that a kind of question of the suite of graphs may ask for; the others look something up."""
+
+
+def operations_in_worlds(count: int, seed: int) -> Iterator[Example]:
+    """About `count` questions over made-up worlds, each with its operands as choices; those are left out whose right
+    operand is not among them.
+
+    Raises:
+        InputError: a world cannot be written, for want of room on the disk.
+    """
+    for world in operation_worlds(-(-count // QUESTIONS), seed):
+        with tempfile.TemporaryDirectory() as folder:
+            write_store(world.triples, Path(folder) / "world", name="world")
+            graph = GraphStore.open(Path(folder) / "world", in_memory=True)
+            facts, linker = Facts(graph), forgiving_linker(graph)
+            for posed in world.posed:
+                if (example := of_world(facts, linker, posed)) is not None:
+                    yield example
+
+
+def of_world(facts: Facts, linker: Linker, posed: Posed) -> Example | None:
+    """A question of a world over its operands."""
+    told = tell(facts, linker, posed.question)
+    right = [n for n, operand in enumerate(told.operands) if any(_is(facts, operand, m) for m in posed.meant)]
+    return _example(facts, told, posed.question, posed.operation, right, bool(posed.meant))
+
+
+def operations_in_suite(folder: Path = GRAPH_SUITE) -> Iterator[Example]:
+    """The questions of the suite of graphs whose answer one operation alone gives, over whichever operands.
+
+    Raises:
+        InputError: a graph cannot be read.
+    """
+    for path in sorted(folder.glob("*.jsonl")):
+        beside = [other for other in sorted(folder.glob(f"{path.stem}.*")) if other != path]
+        if not beside:  # edits, which are of several graphs
+            continue
+        graph = open_graph(beside[0])
+        facts, linker = Facts(graph), forgiving_linker(graph)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            passage = Passage(row["passage"]) if row.get("passage") else None
+            question = Question(row["question"], (), passage, row.get("id", ""))
+            told = tell(facts, linker, question)
+            example = _of_answer(facts, told, question, row["kind"], tuple(row["answers"]))
+            if example is not None:
+                yield example
+
+
+def _of_answer(
+    facts: Facts, told: Told, question: Question, kind: str, answers: Sequence[str]
+) -> Example | None:
+    operations = ASKED.get(kind, ("lookup",))
+    if not answers:
+        return _example(facts, told, question, operations[0], [], False)
+    found = [
+        (operation, number)
+        for operation in operations
+        for number, operand in enumerate(told.operands)
+        if (outcome := applied(facts, operation, operand, told.things, question.text)) is not None
+        and all(accepts(answers, text) for text in outcome.texts)
+    ]
+    if len({operation for operation, _ in found}) != 1:  # none, or nobody knows which
+        return None
+    operation, first = found[0]
+    if operation == "exists" and len(found) > 1 and accepts(answers, "no"):
+        return None  # what is not so is not so by any relation
+    return _example(facts, told, question, operation, [first, *(n for _, n in found)], True)
+
+
+def _is(facts: Facts, operand: Operand, meant: Meant) -> bool:
+    """Whether an operand is what a question means: its relations and its things; of what kind these are may be left
+    unsaid."""
+    relations = facts.graph.relations
+    walked = tuple(relations[r].name for r in operand.relations)
+    if operand.scale and operand.steps and is_kind(relations[operand.steps[0][0]]):
+        walked = walked[1:]
+    things = {facts.label(thing) for thing in operand.values or operand.ends}
+    return walked == meant.relations and things == meant.things
+
+
+def _example(
+    facts: Facts, told: Told, question: Question, operation: str, right: Sequence[int], is_told: bool
+) -> Example | None:
+    """A question with its operands, of the right ones the first alone, and of others none that says the same."""
+    if is_told and not right:
+        return None
+    gold = right[0] if right else -1
+
+    def outcome(number: int) -> Outcome | None:
+        return applied(facts, operation, told.operands[number], told.things, question.text)
+
+    if gold >= 0 and outcome(gold) is None:
+        return None
+    same = set(right)
+    if gold >= 0 and (best := outcome(gold)) is not None:
+        own = set(told.operands[gold].relations)
+        same |= {
+            number
+            for number, operand in enumerate(told.operands)
+            if own <= set(operand.relations) and (o := outcome(number)) is not None and o.texts == best.texts
+        }
+    kept = [n for n in range(len(told.operands)) if n == gold or n not in same]
+    choices = (*(told.words[n] for n in kept), told.choices[-1])
+    asked = Question(question.text, choices, question.passage, question.id)
+    choice = kept.index(gold) if gold >= 0 else len(kept)
+    return Example(asked, choice=choice, kind=operation, operation=operation)

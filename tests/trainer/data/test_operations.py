@@ -1,0 +1,59 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kgqa.answering.operations.telling import UNTOLD
+from kgqa.trainer.data.mixture import DataSettings, load_examples
+from kgqa.trainer.data.operations import operations_in_suite, operations_in_worlds
+from kgqa.types import OPERATIONS, Example
+
+
+@pytest.fixture(scope="module")
+def made() -> list[Example]:
+    return list(operations_in_worlds(200, seed=0))
+
+
+def test_most_questions_find_their_right_operand_among_those_that_are_read(made) -> None:
+    assert len(made) > 0.9 * 200
+    for example in made:
+        assert example.choice is not None and example.question.choices[-1] == UNTOLD
+        assert example.operation in OPERATIONS
+    untold = sum(example.question.choices[example.choice] == UNTOLD for example in made)
+    assert 0.03 < untold / len(made) < 0.3
+
+
+def test_no_two_choices_are_the_same(made) -> None:
+    assert all(len(set(example.question.choices)) == len(example.question.choices) for example in made)
+
+
+def test_the_data_set_is_known_by_name(made) -> None:
+    settings = DataSettings(name="operations", graph="none", limit=40)
+    assert load_examples(settings, None) == list(operations_in_worlds(40, seed=0))[:40]
+
+
+def test_questions_over_graphs_are_told_by_their_answers(tmp_path: Path) -> None:
+    (tmp_path / "fleet.tsv").write_text(
+        "head\trelation\ttail\nGull\tcaptain\tAda Berg\nTern\tcaptain\tOle Lind\n"
+        "Gull\tlength\t80 m\nTern\tlength\t60 m\n"
+        "Line\towns\tGull\nLine\towns\tTern\n",
+        encoding="utf-8",
+    )
+    rows = [
+        ("Who commands the Gull?", "one-hop", ["Ada Berg"]),
+        ("How many ships does the Line own?", "how-many", ["2"]),
+        ("Which is longer, the Gull or the Tern?", "compare", ["Gull"]),
+        ("Who painted the Gull?", "unanswerable", []),
+        ("Who painted the Gull blue?", "one-hop", ["Nobody"]),
+    ]
+    lines = [json.dumps({"question": q, "kind": kind, "answers": answers}) for q, kind, answers in rows]
+    (tmp_path / "fleet.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "edits.jsonl").write_text("", encoding="utf-8")
+    found = list(operations_in_suite(tmp_path))
+    said = [(e.operation, e.question.choices[e.choice]) for e in found]
+    assert said == [
+        ("lookup", "Ada Berg. Gull captain Ada Berg"),
+        ("count", "Gull; Tern. Line owns Gull"),
+        ("most", "length of Gull; Tern. Gull length 80 m"),
+        ("lookup", UNTOLD),
+    ]
