@@ -130,21 +130,20 @@ def _as_candidate(graph: KnowledgeGraph, found: Result, things: Sequence[Thing],
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
     """What an operation makes of what the graph says, for open questions over graphs whose facts are followed; nothing
-    where the passage answers."""
-    facts = Facts(retriever.graph)
+    where the passage answers. Other graphs do not say all there is: of them it is computed as `compute` does."""
+    graph = retriever.graph
+    facts = Facts(graph)
+    followed = [draft.is_open and follows(graph, draft.subgraph) for draft in drafts]
     told = {
         n: tell(facts, retriever.linker, draft.question)
         for n, draft in enumerate(drafts)
-        if draft.is_open
-        and follows(retriever.graph, draft.subgraph)
-        and ranked(draft)[0].source is not Source.PASSAGE
+        if followed[n] and ranked(draft)[0].source is not Source.PASSAGE
     }
-    asked = [replace(drafts[n].question, choices=of.choices) for n, of in told.items()]
-    read = dict(zip(told, _read(asked, reader), strict=True))
-    return tuple(
-        replace(draft, computed=_operated(draft, facts, told[n], *read[n])) if n in told else draft
-        for n, draft in enumerate(drafts)
-    )
+    asked_of = [replace(drafts[n].question, choices=of.choices) for n, of in told.items()]
+    read = dict(zip(told, _read(asked_of, reader), strict=True))
+    done = {n: _operated(drafts[n], facts, of, *read[n]) for n, of in told.items()}
+    done |= {n: _computed(draft, graph, reader.score) for n, draft in enumerate(drafts) if not followed[n]}
+    return tuple(replace(draft, computed=done.get(n)) for n, draft in enumerate(drafts))
 
 
 def _read(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[Tensor, Tensor]]:

@@ -42,6 +42,6 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
         Stage("attribute", "candidates evidence", "evidence", deleted),
     )
     left_out = set() if settings.reread else {"reread"}
-    left_out |= set() if settings.compares else {"follow"}
+    left_out |= set() if settings.compares and reader.network.operation is None else {"follow"}
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(stage for stage in all_stages if stage.name not in left_out)

@@ -63,6 +63,18 @@ def test_each_stage_requires_what_those_before_it_provide(answerer: Answerer) ->
     assert len((PACKAGE / "answering" / "stages.py").read_text(encoding="utf-8").splitlines()) <= 60
 
 
+def test_a_reader_that_tells_operations_follows_no_facts_besides(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path
+) -> None:
+    settings = ReasonerSettings(name="text-only", graph_size=16, num_heads=2, verdicts=True, operations=True)
+    card = {"name": "toy", "reading": {"max_nodes": 20, "branches": True}}
+    save_reader(Reader(encoder, settings), tokenizer_folder, tmp_path / "model", card)
+    answerer = Answerer.load(str(tmp_path / "model"), str(tools_file))
+    assert "follow" not in {stage.name for stage in answerer.stages}
+    answers = answerer.answer_many(QUESTIONS)
+    assert any(answer.evidence.query for answer in answers)
+
+
 def test_a_stage_changes_no_draft_that_it_is_given(answerer: Answerer) -> None:
     drafts: Drafts = tuple(map(Draft, QUESTIONS[:4]))
     for stage in answerer.stages:

@@ -11,7 +11,7 @@ from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.types import InputError, Question, Subgraph
+from kgqa.types import OPERATIONS, InputError, Question, Subgraph
 
 WORDS = "What did I dig with?"
 
@@ -58,6 +58,15 @@ def test_matrices_are_halved_for_answering_and_not_for_training(
 ) -> None:
     monkeypatch.setenv("KGQA_PRECISION", "bf16")
     assert open_reader(model_folder).bf16 and not open_reader(model_folder, device=None).bf16
+
+
+def test_a_choice_and_an_operation_are_read_of_one_row(encoder: nn.Module, tokenizer: Tokenizer) -> None:
+    settings = ReasonerSettings(name="text-only", graph_size=16, num_layers=1, num_heads=2, operations=True)
+    reader = LoadedReader(Reader(encoder, settings), tokenizer, settings=ReadingSettings(branches=True))
+    questions = [Question(WORDS, ("trowel", "spade", "bee")), Question("what is red", ("house",))]
+    for (choices, operations), question in zip(reader.choose(questions), questions, strict=True):
+        assert choices.shape == (len(question.choices),) and operations.shape == (len(OPERATIONS),)
+        assert torch.allclose(choices.sum() + operations.sum(), torch.tensor(2.0))
 
 
 def test_choices_of_one_question_are_read_in_branches_of_one_row(

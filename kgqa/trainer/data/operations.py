@@ -91,6 +91,8 @@ def _of_answer(
     ]
     if len({operation for operation, _ in found}) != 1:  # none, or nobody knows which
         return None
+    # of several the plainest is meant
+    found.sort(key=lambda pair: len(told.operands[pair[1]].relations) + bool(told.operands[pair[1]].only))
     operation, first = found[0]
     if operation == "exists" and len(found) > 1 and accepts(answers, "no"):
         return None  # what is not so is not so by any relation
