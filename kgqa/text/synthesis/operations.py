@@ -21,8 +21,8 @@ from kgqa.text.synthesis.asking import (
     yes_no,
 )
 from kgqa.text.synthesis.inflection import plural
-from kgqa.text.synthesis.valued import Scale, ValuedWorld
-from kgqa.text.synthesis.worlds import LITERALS, Fact, RelationKind
+from kgqa.text.synthesis.valued import Scale, ValuedWorld, read_wordings
+from kgqa.text.synthesis.worlds import LITERALS, Fact, RelationKind, vocabulary
 from kgqa.types import OPERATIONS, Passage, Question, Triple
 
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -99,10 +99,11 @@ class _Asker(ValuedWorld):
             self._less: 8,
             self._difference: 6,
             self._sum: 6,
+            self._lacking: 6,
         }
         made = 0
         for _ in range(6 * QUESTIONS):
-            fact = rng.choice(self.struck if self.struck and rng.random() < 0.14 else self.facts)
+            fact = rng.choice(self.struck if self.struck and rng.random() < 0.2 else self.facts)
             (form,) = rng.choices(list(forms), weights=list(forms.values()))
             if (found := form(fact)) is None:
                 continue
@@ -141,6 +142,16 @@ class _Asker(ValuedWorld):
             )
             return text.format(h=f"this {kind.head}"), _operation(text), self._meant_tails(fact), passage
         return text.format(h=fact.head), _operation(text), self._meant_tails(fact)
+
+    def _lacking(self, fact: Fact) -> Any:
+        """What this graph tells of nothing."""
+        all_kinds = [*vocabulary()[0], *read_wordings()[0]]
+        kind = self.rng.choice([k for k in all_kinds if k.head == fact.kind.head] or [fact.kind])
+        called = {words for own in self.kinds for words in own.words}
+        if called & set(kind.words):
+            return None
+        text = self.rng.choice(kind.ask_tail)
+        return text.format(h=fact.head), "exists" if kind.tail == "truth" else _operation(text), []
 
     def _head(self, fact: Fact) -> Any:
         kind = fact.kind

@@ -62,6 +62,8 @@ def test_an_operation_that_an_operand_does_not_allow_makes_nothing_of_it(asked) 
         ("What does the Island Line own?", "lookup", ("owns",), {"Gull", "Tern", "Pier"}),
         ("Where was the captain of the Gull born?", "lookup", ("captain", "born in"), {"Oslo"}),
         ("How many things does the Island Line own?", "count", ("owns",), {"3"}),
+        ("How many ships does the Island Line own?", "count", ("owns",), {"2"}),
+        ("How many ships are there?", "count", ("is a",), {"2"}),
         ("Which is longer, the Gull or the Tern?", "most", ("built in",), {"Tern"}),
         ("Which is older, the Gull or the Tern?", "least", ("built in",), {"Gull"}),
         ("Was the Island Line founded by Ada Berg?", "exists", ("founded by",), True),
