@@ -165,6 +165,12 @@ def operands(facts: Facts, things: Sequence[Thing]) -> list[Operand]:
     found += [narrow for way in found for narrow in _narrowed(facts, way, things)]
     named = [thing for thing in things if not kinds.issuperset(thing.entities)]
     sets = [way for way in found if len(way.steps) == 1 and len(way.ends) > 1]
+    # all at once: over a network each question costs a round trip
+    compared = [e for way in sets if len(way.ends) <= MOST_COMPARED for e in way.ends]
+    few = [e for way in sets if len(way.ends) <= FEW for e in way.ends]
+    few += [e for thing in named for e in thing.entities]
+    facts.fetch([*compared, *few], MOST_ONWARD)
+    facts.fetch([end for e in few for _, end, _ in facts.onward(e) if not facts.is_value(end)], MOST_ONWARD)
     scaled = [o for way in sets for o in _scaled(facts, way)]
     if len(named) > 1:
         scaled += _compared(facts, named)
@@ -265,7 +271,7 @@ def _to_values(
     for step, end, row in list(facts.onward(thing)):
         if step[1]:
             yield (step,), end, (row,)
-        if deep and not facts.is_kind[step[0]]:
+        if deep and not facts.is_kind[step[0]] and not facts.is_value(end):
             for second, last, other in facts.onward(end):
                 if second[1] and last != thing:
                     yield (step, second), last, (row, other)

@@ -72,3 +72,20 @@ def test_facts_are_asked_for_again_where_more_of_them_are_wanted(facts) -> None:
     assert facts.is_cut_off(line) and len(facts.of(line)) == 1
     facts.fetch([line], 100)
     assert not facts.is_cut_off(line) and len(facts.of(line)) == 5
+
+
+def test_a_graph_on_the_network_is_asked_few_times(facts, reader, monkeypatch) -> None:
+    asked = []
+    neighbours = type(facts.graph).neighbours
+    monkeypatch.setattr(
+        type(facts.graph), "neighbours", lambda *given: (asked.append(1), neighbours(*given))[1]
+    )
+    assert (
+        len(
+            found(
+                facts, reader.linker, "Which of the ships of the Island Line is longer, the Gull or the Tern?"
+            )
+        )
+        > 20
+    )
+    assert len(asked) <= 12
