@@ -28,11 +28,13 @@ def load(
     *,
     device: str = "auto",
     language: str = "auto",
+    none_above: float | None = None,
 ) -> Answerer:
     """Open a reader (folder or shipped name) over a graph (file, folder, shipped name, SPARQL URL, or an open one).
 
     It runs on `device`: "auto" takes cuda, else mps, else cpu; there with one thread, unless OMP_NUM_THREADS is set:
-    a single question is answered no faster by two. Questions are in `language`: "en", "ko", or "auto".
+    a single question is answered no faster by two. Questions are in `language`: "en", "ko", or "auto". Nothing is
+    answered where that is likelier than `none_above`; None leaves what the reader's card says.
 
     Raises:
         InputError: the model, the graph, the device or the language cannot be found or used.
@@ -50,4 +52,4 @@ def load(
     from kgqa.models.devices import spare_threads
 
     spare_threads()
-    return Answerer.load(model, graph, device=device, language=language)
+    return Answerer.load(model, graph, device=device, language=language, none_above=none_above)

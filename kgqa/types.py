@@ -371,7 +371,7 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the reader decided, with the runners-up and the evidence. `text` is None for `Source.NONE`; where the answer
-    is several things, they are its `items`, and the text names them all."""
+    is several things, they are its `items`, and the text names them all. `none`: how likely nothing was it."""
 
     question: Question
     text: str | None
@@ -383,6 +383,7 @@ class Answer:
     model: str = ""
     graph: str = ""
     items: tuple[Item, ...] = ()
+    none: float = 0.0
 
     @property
     def best(self) -> str | None:
@@ -394,7 +395,6 @@ class Answer:
         """The candidates that were not taken, best first; of those that read alike the best one."""
         taken = {self.text, self.best, *(item.text for item in self.items)}
         distinct: dict[str, Candidate] = {}
-        for candidate in self.candidates:
-            if candidate.text not in taken:
-                distinct.setdefault(candidate.text, candidate)
+        for candidate in (c for c in self.candidates if c.text not in taken):
+            distinct.setdefault(candidate.text, candidate)
         return tuple(distinct.values())

@@ -61,7 +61,10 @@ def tree(path: str, commit: str = "HEAD") -> str:
 
 
 def is_stale(row: dict[str, Any]) -> bool:
-    """Whether something that a line watches has changed; published sets are looked at where they are (`KGQA_DATA`)."""
+    """Whether something that a line watches has changed, or it says why it no longer holds (`stale`); published sets
+    are looked at where they are (`KGQA_DATA`)."""
+    if row.get("stale"):
+        return True
     if row.get("data") and row.get("task") in DATASETS and "KGQA_DATA" in os.environ:
         asked = islice(load_dataset(row["task"]), int(row["figures"]["questions"]))
         if questions_hash(asked) != row["data"]:
@@ -101,10 +104,13 @@ def table(layout: dict[str, Any], measured: list[dict[str, Any]]) -> list[str]:
     by = {(row["of"], row["by"]): row for row in measured}
     if "of" in layout:
         head = ["", *(name for name, *_ in layout["columns"])]
-        readers = [row["by"] for row in measured if row["of"] == layout["of"]]
+        readers = {row["by"]: row.get("stale") for row in measured if row["of"] == layout["of"]}
         body = [
-            [reader, *(cell(by[layout["of"], reader], figure, unit) for _, figure, unit in layout["columns"])]
-            for reader in readers
+            [
+                reader + f" (stale: {why})" * bool(why),
+                *(cell(by[layout["of"], reader], figure, unit) for _, figure, unit in layout["columns"]),
+            ]
+            for reader, why in readers.items()
         ]
     else:
         asked = any(len(row) > 4 for row in layout["rows"])

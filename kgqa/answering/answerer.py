@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kgqa.answering.deciding import Decision
@@ -65,10 +66,12 @@ class Answerer:
         *,
         device: str = "auto",
         language: str = "auto",
+        none_above: float | None = None,
     ) -> Answerer:
         """Open a checkpoint folder or shipped reader, over a graph given by path, name, URL or as an object.
 
-        It runs on `device`: "auto" takes cuda, else mps, else cpu.
+        It runs on `device`: "auto" takes cuda, else mps, else cpu. Nothing is answered where that is likelier than
+        `none_above`; None leaves what the reader's card says.
 
         Raises:
             InputError: the model, the graph, the device or the language cannot be found or used.
@@ -79,7 +82,10 @@ class Answerer:
         relevance = open_relevance(reader.settings.relevance)
         encoder = FactEncoder.load(reader.settings.meaning) if reader.settings.meaning else None
         retriever = Retriever(opened, reader.settings, relevance, encoder=encoder)
-        return cls(reader, retriever, Decision.of_card(reader.card), language)
+        decision = Decision.of_card(reader.card)
+        if none_above is not None:
+            decision = replace(decision, none_above=none_above)
+        return cls(reader, retriever, decision, language)
 
     @property
     def name(self) -> str:

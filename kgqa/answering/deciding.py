@@ -21,6 +21,8 @@ class Decision:
     """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
     second_opinion: tuple[float, float] = (0.5, 1.0)
     """Weights of the first and the second reading's log-probabilities of a candidate."""
+    none_above: float | None = None
+    """Probability of no answer above which an open question has none; None: where it is the likeliest."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> Decision:
@@ -32,11 +34,12 @@ class Decision:
         try:
             calibration = {k: (float(v[0]), float(v[1])) for k, v in card.get("calibration", {}).items()}
             first, second = (float(weight) for weight in card.get("second_opinion", (0.5, 1.0)))
+            none_above = None if card.get("none_above") is None else float(card["none_above"])
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             raise InputError(
                 f"the reader's card: what was fitted is written in another form ({error}); copy the checkpoint again"
             ) from None
-        return cls(calibration, (first, second))
+        return cls(calibration, (first, second), none_above)
 
     def confidence(self, candidate: Candidate) -> float:
         """Calibrated probability that a candidate is right."""
@@ -53,6 +56,10 @@ def decide(drafts: Drafts, decision: Decision) -> Drafts:
 
 def _decided(draft: Draft, decision: Decision) -> Draft:
     found, computed = ranked(draft), draft.computed
+    none = next((candidate for candidate in found if candidate.source is Source.NONE), None)
+    if none is not None and decision.none_above is not None:
+        rest = [candidate for candidate in found if candidate is not none]
+        found = [none, *rest] if none.score > decision.none_above else [*rest, none]
     best, source = found[0], found[0].source
     candidates = [candidate for candidate in found if candidate.source is not Source.NONE]
     if computed is not None and computed.candidate is None:
@@ -66,5 +73,6 @@ def _decided(draft: Draft, decision: Decision) -> Draft:
         candidates=tuple(candidates),
         best=best,
         source=source,
+        none=none.score if none else 0.0,
         confidence=decision.confidence(best),
     )

@@ -105,6 +105,8 @@ class Draft:
     """The likeliest, which may be that nothing answers."""
     source: Source = Source.NONE
     confidence: float = 0.0
+    none: float = 0.0
+    """Probability that nothing answers an open question."""
     evidence: Evidence = field(default_factory=Evidence)
     items: tuple[Item, ...] = ()
     """Several things that are the answer together."""
@@ -141,6 +143,7 @@ class Draft:
             model,
             graph,
             self.items,
+            self.none,
         )
 
 

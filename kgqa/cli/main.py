@@ -11,7 +11,7 @@ import typer
 
 from kgqa import __version__
 from kgqa.assets import APP, DEFAULT_READER, RECIPES, ROOT
-from kgqa.cli.options import AsJson, Device, Engine, Graph, Language, Model, Shots, Shown, Worth
+from kgqa.cli.options import AsJson, Device, Engine, Graph, Language, Model, NoneAbove, Shots, Shown, Worth
 from kgqa.types import CAUTION, InputError, printable
 
 ENVIRONMENT = {
@@ -61,6 +61,7 @@ def ask(
     caution: Annotated[
         float, typer.Option(min=0, max=1, help="Confidence below which the answer is called a guess.")
     ] = CAUTION,
+    none_above: NoneAbove = None,
     shots: Shots = 0,
     shown: Shown = None,
     worth: Worth = "token",
@@ -79,7 +80,8 @@ def ask(
         prompter = open_prompter(model, shots, shown, worth, device)
         prompt_one(as_question(question, passage, choice or ()), prompter, as_json)
         return
-    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, device, language, caution)
+    options = (device, language, caution, none_above)
+    ask_one(question, passage, tuple(choice or ()), graph, model, as_json, *options)
 
 
 @app.command(name="continue")
@@ -150,6 +152,7 @@ def evaluate(
         bool,
         typer.Option("--calibrate", help="First fit gate and confidences to this data set, and store them."),
     ] = False,
+    none_above: NoneAbove = None,
     sparql: Annotated[
         bool, typer.Option("--sparql", help="For graphs: ask each through a SPARQL endpoint on this machine.")
     ] = False,
@@ -159,9 +162,7 @@ def evaluate(
     recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
     rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
-    out: Annotated[Path, typer.Option(help="For compare: folder of the runs; resumable.")] = Path(
-        "runs/compare"
-    ),
+    out: Annotated[Path, typer.Option(help="For compare: resumable folder.")] = Path("runs/compare"),
     overrides: Annotated[list[str] | None, typer.Option("--set", help="For compare: KEY=VALUE.")] = None,
     shots: Shots = 0,
     shown: Shown = None,
@@ -189,7 +190,8 @@ def evaluate(
     if is_prompted(model):
         evaluate_prompted(task, data, open_prompter(model, shots, shown, worth, device), limit, as_json)
         return
-    evaluate_task(task, data, graph, model, limit, as_json, deletion, calibrate, device, language, ablation)
+    fitted = (deletion, calibrate, device, language, ablation, none_above)
+    evaluate_task(task, data, graph, model, limit, as_json, *fitted)
 
 
 @app.command()
@@ -255,9 +257,7 @@ def probe(
     tasks: Annotated[str, typer.Option(help="By comma; squad2 and squad (both) are known too.")] = (
         "heldout,blimp,csqa,squad1,cola,sst2,rte"
     ),
-    tokens: Annotated[
-        int | None, typer.Option(min=1, help="End each fine-tune after so many tokens.")
-    ] = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="End fine-tunes after so many tokens.")] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Ask fine-tunes the first so many development questions.")
     ] = None,
@@ -269,14 +269,13 @@ def probe(
     sift: Annotated[float, typer.Option(min=0.0, help="Weight of virtual adversarial training.")] = 0.0,
     as_json: AsJson = False,
     name: Annotated[str, typer.Option(help="What the table calls it; default the folder's name.")] = "",
-    results: Annotated[Path | None, typer.Option(help="Markdown file whose table gets the row.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the figures; resumable.")] = Path("runs/probes"),
 ) -> None:
     """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
     from kgqa.cli.evaluation.probing import probe_encoder
 
     options = (limit, tokens, seeds, pairs, from_scratch, sift)
-    probe_encoder(folder, tasks, *options, as_json, name, results, out)
+    probe_encoder(folder, tasks, *options, as_json, name, out)
 
 
 @app.command()

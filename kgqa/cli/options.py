@@ -19,4 +19,8 @@ Engine = Literal["local", "ray"]
 Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
 Shown = Annotated[Path | None, typer.Option("--shown", help="GPT as --model: file of these examples.")]
 Worth = Annotated[str, typer.Option("--worth", help="GPT: choices judged by token, sum or unconditional.")]
+NoneAbove = Annotated[
+    float | None,
+    typer.Option("--none-above", min=0, max=1, help="Say none where that is likelier than this."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.deciding import Decision
 from kgqa.answering.draft import Draft
 from kgqa.answering.reading import read
 from kgqa.answering.rereading import second_readings
@@ -43,13 +43,15 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     scores, right, readings = _scores(answerer, examples)
     scale, shift = fit_gate(scores, right)
     gate.calibrate(scale, shift)
-    answerer.decision = Decision({}, fit_second_opinion(readings) if readings else opinion)
+    opinion = fit_second_opinion(readings) if readings else opinion
+    answerer.decision = replace(answerer.decision, calibration={}, second_opinion=opinion)
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
-    answerer.decision = Decision(fitted, answerer.decision.second_opinion)
+    answerer.decision = replace(answerer.decision, calibration=fitted)
     return {
         "calibration": fitted,
         "gate": {"scale": scale, "shift": shift},
         "second_opinion": answerer.decision.second_opinion,
+        "none_above": answerer.decision.none_above,
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kgqa.graph.linking.normalising import normalise
-from kgqa.metrics import is_correct, pair_accuracy, score_answers
+from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers
 from kgqa.types import Answer, Example, Question
 
 LEAST_OF_A_KIND = 5
@@ -42,6 +42,8 @@ def evaluate(
     Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
     `pair_exact_match` is the share of pairs with every side right. Where there are several kinds of question, each
     with at least `LEAST_OF_A_KIND` has a figure of its own: `exact_match_passage_why`.
+    Where some open questions have no answer, `best_exact_match` and `best_f1` are what the best `none_above` would
+    bring, `best_exact_match_threshold` and `best_f1_threshold` what it is (as SQuAD 2.0's script).
     Where `answer_many` has something taken away from it, `whole` is the same with all of it: `whole_exact_match` is
     its share, `gain` how much more that is and `gain_error` the standard error of that over the same questions; the
     same again of knowledge questions alone.
@@ -53,7 +55,7 @@ def evaluate(
     pairs, right = [_pair(example) for example in examples], _right(examples, answers)
     if any(pairs):
         figures["pair_exact_match"] = pair_accuracy(pairs, right)
-    figures |= _of_each_kind(examples, right)
+    figures |= _of_each_kind(examples, right) | _with_the_best_threshold(examples, answers)
     if whole is not None:
         better = _right(examples, answer_all(whole, examples))
         known = [n for n, example in enumerate(examples) if example.source == "knowledge"]
@@ -84,6 +86,22 @@ def _of_each_kind(examples: Sequence[Example], right: Sequence[float]) -> dict[s
         for (source, kind), values in sorted(seen.items())
         if len(values) >= LEAST_OF_A_KIND
     }
+
+
+def _with_the_best_threshold(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, float]:
+    asked = [(e, a) for e, a in zip(examples, answers, strict=True) if e.choice is None]
+    answerable = [bool(example.golds) for example, _ in asked]
+    if all(answerable) or not any(answerable):
+        return {}
+    said = [(e, a.candidates[0].text if a.candidates else "") for e, a in asked]
+    found: dict[str, float] = {}
+    for name, worth in (
+        ("exact_match", [is_correct(example, text, normalise) for example, text in said]),
+        ("f1", [f1(text, example.golds) for example, text in said]),
+    ):
+        threshold, best = best_threshold([answer.none for _, answer in asked], worth, answerable)
+        found |= {f"best_{name}": best, f"best_{name}_threshold": threshold}
+    return found
 
 
 def _pair(example: Example) -> str:

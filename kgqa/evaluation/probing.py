@@ -199,39 +199,15 @@ def table_row(name: str, results: dict[str, dict[str, float | None]], made_with:
     return "| " + " | ".join([name, *cells, made_with]) + " |"
 
 
-def write_row(path: Path, row: str) -> None:
-    """Put a row into the file's table of encoders; one of the same encoder and settings is renewed.
-
-    Its cells that were not measured this time stay. Without a table, one is added at the end of the file.
-    """
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    if HEAD not in lines:
-        lines += [
-            "",
-            "## Encoders, probed",
-            "",
-            "`kgqa probe FOLDER`: loss in nats a token, else percent.",
-            "",
-        ]
-        lines += [HEAD, RULE]
-    end = start = lines.index(HEAD) + 2
-    while end < len(lines) and lines[end].startswith("|"):
-        end += 1
-    new = _cells(row)
-    for number in range(start, end):
-        old = _cells(lines[number])
-        if (old[0], old[-1]) == (new[0], new[-1]):
-            lines[number] = "| " + " | ".join(n or o for n, o in zip(new, old, strict=True)) + " |"
-            break
-    else:
-        lines.insert(end, row)
-    part = path.with_name(path.name + ".part")
-    part.write_text("\n".join(lines).strip("\n") + "\n", encoding="utf-8")
-    os.replace(part, path)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+def figures_of(results: dict[str, dict[str, float | None]]) -> dict[str, list[float]]:
+    """The table's figure of each task that was measured, with its deviation over seeds."""
+    found = {}
+    for task, told in results.items():
+        figure = COLUMNS[task][1]
+        values = (told.get(figure), told.get(f"{figure}_sd"))
+        if values[0] is not None:
+            found[task] = [value for value in values if value is not None]
+    return found
 
 
 def check_data(data: Path, tasks: Sequence[str]) -> None:

@@ -40,3 +40,14 @@ def test_confidence_is_as_the_card_says() -> None:
     assert Decision.of_card({}).confidence(SPADE) == pytest.approx(0.9)
     with pytest.raises(InputError, match="the reader's card"):
         Decision.of_card({"calibration": ["knowledge"]})
+
+
+def test_none_is_said_where_it_is_likelier_than_a_user_allows() -> None:
+    drafts = (draft((-9.0, 2.0, 0.0)), draft((-9.0, 0.0, 2.0)))  # none at 0.12 and 0.88
+    for none_above, said in ((None, "ks"), (0.1, "ss"), (0.5, "ks"), (0.9, "kk")):
+        found = decide(drafts, Decision(none_above=none_above))
+        assert "".join("s" if d.source is Source.NONE else "k" for d in found) == said
+        assert [d.none for d in found] == pytest.approx([0.12, 0.88], abs=0.01)
+        assert all(d.candidates[0].text == "spade" for d in found)
+    assert Decision.of_card({"none_above": 0.4}).none_above == 0.4
+    assert Decision.of_card({}).none_above is None

@@ -42,6 +42,28 @@ def test_each_kind_of_question_has_a_figure_where_it_was_asked_often_enough() ->
     assert not [name for name in alone if name.startswith("exact_match_")]
 
 
+def test_the_best_threshold_for_none_brings_what_it_says() -> None:
+    rows = ((0.1, "trowel"), (0.3, ""), (0.5, "trowel"), (0.7, ""), (0.9, "trowel"))
+    examples = [Example(Question(str(none)), concepts=(gold,) if gold else ()) for none, gold in rows]
+
+    def answers(threshold: float) -> list[Answer]:
+        found = []
+        for example in examples:
+            none, best = float(example.question.text), Candidate("trowel", Source.KNOWLEDGE, 0.9)
+            said = None if none > threshold else "trowel"
+            source = Source.KNOWLEDGE if said else Source.NONE
+            found.append(Answer(example.question, said, source, 0.9, (best,), none=none))
+        return found
+
+    first = evaluate(lambda _: answers(1.0), examples)
+    assert first["exact_match"] == 0.6
+    assert first["best_exact_match"] == first["best_f1"] == 0.6
+    least = evaluate(lambda _: answers(0.2), examples)
+    assert least["exact_match"] == least["best_exact_match"] == 0.6
+    assert first["best_exact_match_threshold"] == least["best_exact_match_threshold"] == 0.1
+    assert "best_f1" not in evaluate(lambda _: answers(1.0)[:1], examples[:1])
+
+
 @pytest.mark.data
 @pytest.mark.skipif("KGQA_DATA" not in os.environ, reason="KGQA_DATA names no folder of data sets")
 @pytest.mark.parametrize("name", ["squad1-dev", "squad2-dev"])

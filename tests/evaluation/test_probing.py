@@ -4,16 +4,14 @@ import pytest
 
 from kgqa.evaluation import probing
 from kgqa.evaluation.probing import (
-    HEAD,
-    RULE,
     check_data,
     choose_tasks,
+    figures_of,
     held_out_texts,
     label,
     probe,
     settings_words,
     table_row,
-    write_row,
 )
 from kgqa.types import InputError
 
@@ -59,19 +57,18 @@ def test_held_out_loss_of_texts_that_no_run_reads(
     assert 2 < (figures["heldout"]["loss"] or 0) < 8
 
 
-def test_a_row_is_renewed_and_its_other_cells_stay(tmp_path: Path) -> None:
-    path = tmp_path / "RESULTS.md"
-    path.write_text("# Results\n\nwords\n")
+def test_a_row_and_its_figures() -> None:
     made = settings_words(1000, 400_000, 1, 100)
     assert made == "1 seed, 400,000 tokens, first 1000 questions, 100 pairs a paradigm"
-    write_row(path, table_row("a", {"heldout": {"loss": 3.456}}, made))
-    write_row(path, table_row("b", {"heldout": {"loss": None}}, made))
-    write_row(path, table_row("a", {"cola": {"matthews": 0.123, "matthews_sd": 0.01}}, made))
-    lines = path.read_text().splitlines()
-    place = lines.index(HEAD)
-    assert lines[place + 1] == RULE and len(lines) == place + 4 and lines[0] == "# Results"
-    a, b = lines[place + 2], lines[place + 3]
-    assert a.startswith("| a | 3.46 |") and "| 12.3 ± 1.0 |" in a and b.startswith("| b | - |")
+    told = {
+        "heldout": {"loss": 3.456},
+        "cola": {"matthews": 0.123, "matthews_sd": 0.01},
+        "blimp": {"accuracy": None},
+    }
+    assert table_row("a", told, made).startswith("| a | 3.46 | - |") and "| 12.3 ± 1.0 |" in table_row(
+        "a", told, made
+    )
+    assert figures_of(told) == {"heldout": [3.456], "cola": [0.123, 0.01]}
 
 
 def test_labels(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Run `KGQA_DATA=... python training/bench/every_question.py OUT.jsonl [--each 400] [--minutes 60]`; again to go on. Of
 each published set and each file of `training/data` come the longest twenty questions and others evenly spread. OUT has
-a line a question with what was raised, if anything was. Prints how many were asked, refused by one line, and fell.
+a line a question with what was raised, if anything was. Prints, as JSON for `training/results.py`, how many were asked,
+refused in one line, and fell.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def main() -> None:
     raised = [row["raised"] for row in rows if "raised" in row]
     refused = sum(said.startswith("InputError") for said in raised)
     sets = sum("whole" in row for row in rows)
-    print(f"{len(raised)} questions of {sets} sets, {refused} refused in one line, ", end="")
-    print(f"{sum(bool(said) for said in raised) - refused} fell")
+    fell = sum(bool(said) for said in raised) - refused
+    print(json.dumps({"sets": sets, "tried": len(raised), "refused": refused, "fell": fell}))
 
 
 def chosen(name: str, each: int) -> list[Question]:

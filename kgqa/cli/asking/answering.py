@@ -32,6 +32,7 @@ def ask_one(
     device: str = "auto",
     language: str = "auto",
     caution: float = CAUTION,
+    none_above: float | None = None,
 ) -> None:
     """Answer one question and print it; an answer less sure than `caution` is told as a guess."""
     from kgqa import load
@@ -46,7 +47,7 @@ def ask_one(
     checked_language(language)
     opened = open_graph(graph)
     import_encoders()
-    answerer = load(model, opened, device=device, language=language)
+    answerer = load(model, opened, device=device, language=language, none_above=none_above)
     answer = answerer.shown(answerer.answer(asked))
     if as_json:
         from kgqa.answering.presentation.answer_json import answer_json

@@ -30,6 +30,7 @@ def compare_rows(
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
     from kgqa.evaluation.tables import figures, table
     from kgqa.graph.opening import open_graph
+    from kgqa.trainer.fingerprint import FILE
     from kgqa.trainer.recipe import load_recipe
 
     recipe = load_recipe(path, overrides, ComparisonRecipe)
@@ -54,5 +55,6 @@ def compare_rows(
     temporary.write_text(text + "\n", encoding="utf-8")
     os.replace(temporary, out / "table.md")
     if as_json:
-        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in figures(outcomes))
+        asked = json.loads((out / FILE).read_text(encoding="utf-8"))["asked"]
+        text = "\n".join(json.dumps({**row, "data": asked}, ensure_ascii=False) for row in figures(outcomes))
     print(text)

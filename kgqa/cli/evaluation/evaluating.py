@@ -25,11 +25,13 @@ def evaluate_task(
     device: str = "auto",
     language: str = "auto",
     ablation: str = "none",
+    none_above: float | None = None,
 ) -> None:
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
-    `calibrate` first fits its gate and its confidences to the data set and stores them in its folder. `ablation` takes
-    something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`) and compares it with itself.
+    `calibrate` first fits its gate and its confidences to the data set and stores them in its folder, with
+    `none_above`. `ablation` takes something away from what the reader is shown (`kgqa/graph/retrieval/ablation.py`) and
+    compares it with itself.
 
     Raises:
         InputError: the data set, the reader, the graph or the ablation cannot be found or used.
@@ -53,7 +55,7 @@ def evaluate_task(
     from kgqa.evaluation.evaluation import evaluate
     from kgqa.trainer.fingerprint import questions_hash
 
-    answerer = Answerer.load(model, graph, device=device, language=language)
+    answerer = Answerer.load(model, graph, device=device, language=language, none_above=none_above)
     whole = None
     if ablation != "none":
         whole, answerer = answerer.answer_many, answerer.with_ablation(ablate)

@@ -17,10 +17,9 @@ def probe_encoder(
     sift: float,
     as_json: bool,
     name: str,
-    results: Path | None,
     out: Path,
 ) -> None:
-    """Probe an encoder, print the row (or JSON), and put it into a results file if one is named."""
+    """Probe an encoder and print the row, or its figures as JSON for `training/results.py`."""
     from kgqa.assets import data_folder, find_encoder
     from kgqa.evaluation.probing import (
         HEAD,
@@ -28,11 +27,11 @@ def probe_encoder(
         RULE,
         check_data,
         choose_tasks,
+        figures_of,
         label,
         probe,
         settings_words,
         table_row,
-        write_row,
     )
 
     found, chosen = find_encoder(folder), choose_tasks(tasks)
@@ -52,11 +51,8 @@ def probe_encoder(
         sift=sift,
     )
     shown = name or label(found, from_scratch)
-    row = table_row(shown, figures, settings_words(limit, tokens, seeds, kept, sift))
-    if results:
-        write_row(results, row)
     if as_json:
-        made = {"tokens": tokens, "limit": limit, "seeds": seeds, "pairs": pairs, "sift": sift}
-        print(json.dumps({"encoder": shown, **made, **figures}))
+        print(json.dumps({"by": shown, "seeds": seeds, **figures_of(figures)}))
     else:
+        row = table_row(shown, figures, settings_words(limit, tokens, seeds, kept, sift))
         print(f"{HEAD}\n{RULE}\n{row}")

@@ -72,8 +72,9 @@ def evaluate_graphs(
 
         results = ask_suite(suite, systems, open_once)
     if as_json:
-        told = {"model": model, "sparql": sparql, "ablation": ablation, "results": as_rows(results)}
-        print(json.dumps(told, ensure_ascii=False))
+        told = {"model": model, "sparql": sparql, "ablation": ablation, "questions": len(suite)}
+        shares = {kind: right / asked for kind, (right, asked) in figures(results, "kind")["reader"].items()}
+        print(json.dumps({**told, **shares, "results": as_rows(results)}, ensure_ascii=False))
         return
     how = " by SPARQL" * sparql + f", facts: {ablation}" * (ablation != "none")
     _show(results, f"{model} over {len(opened)} graphs{how}")
@@ -93,7 +94,9 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "
 
     changes = ask_edits(edits, _reader(model, device), open_one)
     if as_json:
-        print(json.dumps({"model": model, "results": as_rows(changes)}, ensure_ascii=False))
+        right = sum(change.right for change in changes) / len(changes)
+        told = {"model": model, "questions": len(changes), "all": right, "results": as_rows(changes)}
+        print(json.dumps(told, ensure_ascii=False))
         return
     table = Table(
         "graph", "question", "before", "after", "expected", "", title=f"{model}, {len(changes)} edits"

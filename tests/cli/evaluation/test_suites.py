@@ -34,7 +34,9 @@ def test_the_table_has_reader_and_rivals(folder: Path, model_folder: Path, capsy
     assert "one-hop" in shown
     assert "tools.tsv" in shown
     evaluate_graphs(folder, str(model_folder), True, sparql, 1)
-    results = json.loads(capsys.readouterr().out)["results"]
+    told = json.loads(capsys.readouterr().out)
+    results = told["results"]
+    assert told["all"] == told["one-hop"] == float(results[0]["right"]) and told["questions"] == 1
     assert [row["system"] for row in results] == ["reader", "word stems", "letter runs"]
     assert results[1]["right"]
 
@@ -51,5 +53,7 @@ def test_edits_are_asked_before_and_after(folder: Path, model_folder: Path, caps
     evaluate_edits(folder, str(model_folder), False)
     assert "as expected after the edit: " in capsys.readouterr().out
     evaluate_edits(folder, str(model_folder), True)
-    (row,) = json.loads(capsys.readouterr().out)["results"]
+    told = json.loads(capsys.readouterr().out)
+    (row,) = told["results"]
+    assert told["all"] == float(row["right"])
     assert row["expected"] == ["planting"]
