@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,8 @@ from kgqa.types import InputError, Passage, Question
 
 MAX_LINE_BYTES = 16 << 20
 MAX_ID_CHARACTERS = 200
+ASKED = ("id", "question", "passage", "choices")
+"""Columns that are read; a table may have others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +41,53 @@ class Run:
     workers: int = 2
 
 
-def read_questions(path: Path) -> Iterator[Question]:
-    """Questions of a JSONL file: `id question passage? choices?` a line.
+def read_questions(source: Path | str) -> Iterator[Question]:
+    """Questions of a file of JSON lines or of Parquet, here or at an address: `id question passage? choices?` a row.
 
     Raises:
         InputError: naming file and line.
     """
-    if not path.exists():
-        raise InputError(f"{path}: no such file; give a JSONL file with one question a line")
-    if not path.is_file():
-        raise InputError(f"{path}: no regular file; give a JSONL file with one question a line")
-    with path.open("rb") as lines:
-        number = 0
-        while line := lines.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            if len(line) > MAX_LINE_BYTES:
-                raise InputError(
-                    f"{path}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line"
-                )
-            if question := _question(line, f"{path}:{number}", number):
-                yield question
+    for number, line in enumerate(_lines(str(source)), start=1):
+        if len(line) > MAX_LINE_BYTES:
+            raise InputError(f"{source}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line")
+        if question := _question(line, f"{source}:{number}", number):
+            yield question
+
+
+def _lines(name: str) -> Iterator[bytes]:
+    """Lines of JSON; nothing is written down on the way, so that nothing is left where the run is killed."""
+    if "://" not in name and not Path(name).is_file():
+        wrong = "no regular file" if Path(name).exists() else "no such file"
+        raise InputError(f"{name}: {wrong}; give a file with one question a line")
+    try:
+        with _opened(name, "rb") as file:
+            if not name.endswith(".parquet"):
+                yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
+                return
+            import pyarrow.parquet
+
+            table = pyarrow.parquet.ParquetFile(file)
+            for rows in table.iter_batches(
+                1_000, columns=[c for c in ASKED if c in table.schema_arrow.names]
+            ):
+                for row in rows.to_pylist():
+                    yield json.dumps({k: v for k, v in row.items() if v is not None}, default=_told).encode()
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise InputError(f"{name}: cannot be read ({_line(error)}); check address and form") from None
+
+
+def _opened(name: str, mode: str) -> Any:
+    """A file here, or wherever fsspec finds it."""
+    if "://" not in name:
+        return Path(name).open(mode)
+    import fsspec
+
+    return fsspec.open(name, mode)
+
+
+def _told(value: object) -> str:
+    """A date, a number of fixed places or bytes as text."""
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _question(line: bytes, where: str, number: int) -> Question | None:
@@ -88,21 +116,19 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
 
 
 def predict(source: str, target: str, run: Run) -> None:
-    """`predict_file` for files of either form, here or at an address; answers on their way lie in the cache.
+    """`predict_file` to a file of either form, here or at an address; answers on their way there lie in the cache.
 
     Raises:
         InputError: as `predict_file`; a file cannot be fetched or written.
     """
-    with tempfile.TemporaryDirectory(prefix="kgqa-predict-") as folder:
-        questions = _fetched(source, Path(folder))
-        answers = Path(target)
-        if _is_elsewhere(target):
-            name = blake2b(target.encode(), digest_size=12).hexdigest()
-            answers = cache_folder("predictions") / f"{name}.jsonl"
-            answers.parent.mkdir(parents=True, exist_ok=True)
-        predict_file(questions, answers, run)
-        if _is_elsewhere(target):
-            _bring(answers, target)
+    if not _is_elsewhere(target):
+        predict_file(source, Path(target), run)
+        return
+    name = blake2b(target.encode(), digest_size=12).hexdigest()
+    answers = cache_folder("predictions") / f"{name}.jsonl"
+    answers.parent.mkdir(parents=True, exist_ok=True)
+    predict_file(source, answers, run)
+    _bring(answers, target)
 
 
 def _is_elsewhere(name: str) -> bool:
@@ -110,35 +136,10 @@ def _is_elsewhere(name: str) -> bool:
     return "://" in name or name.endswith(".parquet")
 
 
-def _fetched(name: str, folder: Path) -> Path:
-    """The questions as a file of JSON lines on this machine."""
-    if not _is_elsewhere(name):
-        return Path(name)
-    path = folder / "questions.jsonl"
-    try:
-        import fsspec
-
-        with fsspec.open(name, "rb") as file, path.open("wb") as out:
-            if not name.endswith(".parquet"):
-                while part := file.read(1 << 20):
-                    out.write(part)
-                return path
-            import pyarrow.parquet
-
-            for rows in pyarrow.parquet.ParquetFile(file).iter_batches(1_000):
-                for row in rows.to_pylist():
-                    out.write(json.dumps({k: v for k, v in row.items() if v is not None}).encode() + b"\n")
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"{name}: cannot be read ({_line(error)}); check address and form") from None
-    return path
-
-
 def _bring(answers: Path, name: str) -> None:
     """Write the answers where they are to be, in the form that the name says."""
     try:
-        import fsspec
-
-        with fsspec.open(name, "wb") as out, answers.open("rb") as lines:
+        with _opened(name, "wb") as out, answers.open("rb") as lines:
             if not name.endswith(".parquet"):
                 while part := lines.read(1 << 20):
                     out.write(part)
@@ -164,7 +165,7 @@ def _line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
-def predict_file(source: Path, target: Path, run: Run) -> None:
+def predict_file(source: Path | str, target: Path, run: Run) -> None:
     """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
 
     Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
@@ -186,7 +187,7 @@ def predict_file(source: Path, target: Path, run: Run) -> None:
             check_question(question)
         except InputError as error:
             raise InputError(f"{source}: question {question.id}: {error}") from error
-    if target.exists() and (not target.is_file() or os.path.samefile(source, target)):
+    if target.exists() and (not target.is_file() or _same(source, target)):
         raise InputError(f"{target}: the input itself, or no regular file; name another output file")
     with _owned(target) as out:
         done = _finished(target, questions)
@@ -227,6 +228,10 @@ def _answered(
     answerer = Answerer.load(model, graph, device=device, language=language)
     while chunk := list(islice(rest, batch)):
         yield json_lines(map(answerer.shown, answerer.answer_many(chunk)))
+
+
+def _same(source: Path | str, target: Path) -> bool:
+    return "://" not in str(source) and os.path.samefile(source, target)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
+import datetime
 import fcntl
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,41 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
         assert json.loads(two["candidates"]) == wanted["candidates"]
     with pytest.raises(InputError, match="cannot be read"):
         predicting.predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), asked)
+
+
+def test_columns_of_any_type_pass_and_a_bad_row_names_the_users_file(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path, when = tmp_path / "in.parquet", datetime.datetime(2024, 5, 1)
+    rows = {"id": [when, when], "question": [b"What did I dig with?", b"Why?"], "when": [when] * 2}
+    parquet.write_table(pyarrow.table({**rows, "picture": [b"\xff\xd8", None]}), path)
+    assert [(q.id, q.text) for q in read_questions(path)] == [
+        ("2024-05-01 00:00:00", "What did I dig with?"),
+        ("2024-05-01 00:00:00", "Why?"),
+    ]
+    parquet.write_table(pyarrow.table({"question": ["What is a bee?", None]}), path)
+    with pytest.raises(InputError, match=f"^{path}:2: no .question"):
+        list(read_questions(path))
+    parquet.write_table(pyarrow.table({"question": [b"\xff"]}), path)
+    with pytest.raises(InputError, match=f"^{path}: cannot be read"):
+        list(read_questions(path))
+
+
+def test_nothing_is_left_in_temporary_folders_when_a_run_is_killed(
+    model_folder: Path, tools_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    parquet.write_table(pyarrow.table({"question": ["What did I dig with?"]}), tmp_path / "in.parquet")
+    asked = Run(str(tools_file), str(model_folder), 4)
+    there: list[list[Path]] = []
+    answered = predicting._answered
+
+    def looked_at(*given):
+        there.append([path for path in temporary.iterdir() if "predict" in path.name])
+        return answered(*given)
+
+    monkeypatch.setattr(predicting, "_answered", looked_at)
+    predicting.predict(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), asked)
+    assert there == [[]]
