@@ -1,4 +1,4 @@
-"""Passages of files: plain text, Markdown, web pages and PDF; the last two are read in a child. No Streamlit."""
+"""Passages of files: plain text, Markdown, web pages and PDF; the last three are read in a child. No Streamlit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError
@@ -59,13 +60,11 @@ def text_of(name: str, content: bytes) -> str:
     if len(content) > MAX_BYTES:
         raise InputError(f"{name}: larger than {MAX_BYTES // 1_000_000} MB; paste the part that matters")
     if suffix == "pdf":
-        found = str(confined(f"{__name__}:pdf_text", name, CONFINES, content, name=name))
+        found = _in_child("pdf_text", name, content, name=name)
     else:
         found = _decoded(name, content)
-    if suffix in ("html", "htm"):
-        found = _page_text(name, found)
-    elif suffix == "md":
-        found = _markdown_text(found)
+        if suffix != "txt":
+            found = _in_child("markdown_text" if suffix == "md" else "page_text", name, found.encode())
     if not found.strip():
         raise InputError(f"{name}: no text in it; paste the passage instead")
     return found.strip()
@@ -77,11 +76,12 @@ def pasted(text: str) -> str:
     Raises:
         InputError: it is a page that takes too long to read.
     """
-    return _page_text("the page", text) if _PAGE.match(text) else text
+    return _in_child("page_text", "the page", text.encode("utf-8", "replace")) if _PAGE.match(text) else text
 
 
-def _page_text(name: str, source: str) -> str:
-    return str(confined(f"{__name__}:page_text", name, CONFINES, source.encode("utf-8", "replace")))
+def _in_child(task: str, subject: str, content: bytes, **asked: Any) -> str:
+    """What a function here makes of a file, while everyone else's questions go on."""
+    return str(confined(f"{__name__}:{task}", subject, CONFINES, content, **asked))
 
 
 def page_text(content: bytes) -> str:
@@ -131,7 +131,9 @@ def _decoded(name: str, content: bytes) -> str:
         raise InputError(f"{name}: not UTF-8 text; save it as UTF-8") from None
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(content: bytes) -> str:
+    """What Markdown says, without its marks."""
+    text = content.decode()
     text = re.sub(r"!?\[([^\[\]]*)\]\((?:[^()\n]|\([^()\n]*\))*\)", r"\1", text)  # ends at the next bracket
     return re.sub(
         r"^\s{0,3}(#{1,6}|>)\s+|(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)", "", text, flags=re.M

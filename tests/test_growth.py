@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.documents import text_of
+from apps.documents import markdown_text
 from kgqa.answering.answerer import Answerer
 from kgqa.answering.inference.matching import coverage, matched
 from kgqa.answering.inference.polarity import read, sentence_around, turns
@@ -98,7 +98,7 @@ def steps(answerer: Answerer, vectors) -> dict[str, Callable[[str], object]]:
         "verify": lambda text: verified(asked(text), answerer.retrieve(asked(text))[0], reader.similarity),
         "answer": lambda text: answerer.answer(asked(text)),
         "answer in Korean": lambda text: answerer.answer_many([asked(text, "무엇으로 땅을 팠니?")]),
-        "Markdown": lambda text: text_of("text.md", text.encode()),
+        "Markdown": lambda text: markdown_text(text.encode()),
     }
 
 

@@ -37,14 +37,14 @@ def confined(
     task: str,
     subject: str,
     confines: Confines = Confines(),
-    content: bytes = b"",
+    content: bytes | None = None,
     report: Callable[..., None] | None = None,
     **asked: Any,
 ) -> Any:
     """What the function `task` ("module:name" of our own) returns for `asked`, run in a child.
 
-    What is asked and returned is JSON; the function takes `content` as its first parameter, and what it tells its
-    parameter `report` is told to the one here. `subject` is what refusals name.
+    What is asked and returned is JSON; the function takes `content`, where there is any, as its first parameter, and
+    what it tells its parameter `report` is told to the one here. `subject` is what refusals name.
 
     Raises:
         InputError: the function raises one, or takes more than it may.
@@ -78,7 +78,7 @@ def confined(
 def start(
     task: str,
     confines: Confines,
-    content: bytes = b"",
+    content: bytes | None = None,
     reports: bool = False,
     talks: bool = False,
     **asked: Any,
@@ -99,11 +99,13 @@ def start(
             "OPENBLAS_NUM_THREADS": "1",
         },
     )
-    header = {"task": task, "asked": asked, "size": len(content), "reports": reports, "talks": talks}
-    header |= asdict(confines)
+    size = None if content is None else len(content)
+    header = {"task": task, "asked": asked, "size": size, "reports": reports, "talks": talks} | asdict(
+        confines
+    )
     assert child.stdin is not None
     with suppress(BrokenPipeError):  # it has died already, which its reader notices
-        child.stdin.write(json.dumps(header).encode() + b"\n" + content)
+        child.stdin.write(json.dumps(header).encode() + b"\n" + (content or b""))
         child.stdin.flush()
     return child
 
@@ -153,7 +155,7 @@ def _child() -> None:
     """What the child does: the task from standard input, what comes of it as the last line of standard output."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # unwinds as Ctrl-C does
     header = json.loads(sys.stdin.buffer.readline())
-    content = sys.stdin.buffer.read(header["size"])
+    content = [] if header["size"] is None else [sys.stdin.buffer.read(header["size"])]
     if not header["talks"]:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     limit(header["memory_bytes"], header["time_s"])
@@ -161,7 +163,7 @@ def _child() -> None:
     asked = header["asked"] | ({"report": lambda *said: tell(report=said)} if header["reports"] else {})
     try:
         work = getattr(importlib.import_module(module), name)
-        told = {"result": work(*([content] if header["size"] else []), **asked)}
+        told = {"result": work(*content, **asked)}
     except InputError as error:
         told = {"error": str(error)}
     except MemoryError:

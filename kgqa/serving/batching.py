@@ -26,9 +26,11 @@ BATCH_S = 0.5
 """How long a batch of several may take, since whoever comes meanwhile waits for its end."""
 ANSWER, APART = "answer", "apart"
 """Kinds of work: answers read in batches, and what is done by itself (explanations, edits)."""
-_BEFORE_KNOWN = {ANSWER: 1e-4, APART: 1e-3}
+_ANSWER_S = 1e-4
 """Seconds a character, until the first are measured."""
-_LEARNT = {False: 0.1, True: 0.5}
+_AS_LONG = {ANSWER: 1.0, APART: 10.0}
+"""As an answer, until the first is measured."""
+_LEARNT = {False: 0.2, True: 0.5}
 """How much of it is believed that reading takes less, or more, than was thought."""
 
 
@@ -82,7 +84,8 @@ class Batcher:
         self._changed = threading.Condition()
         self._closed = self._given_up = False
         self._pace: dict[str, float] = {}
-        self._begun, self._expected = 0.0, 0.0  # of the batch that is being read
+        self._best: dict[str, float] = {}  # the pace when nothing else kept the machine
+        self._begun = self._expected = self._until = 0.0  # of the batch that is being read
         self._thread = threading.Thread(target=self._run, name="kgqa-batches", daemon=True)
         self._thread.start()
 
@@ -105,15 +108,16 @@ class Batcher:
         asked = [_Waiting(kind, question, work, due, end) for question in questions]
         with self._changed:
             before = self._before(due, now)
-            own = sum(map(self._cost, asked)) if kind in self._pace else 0.0
+            own = sum(map(self._cost, asked))
+            least = own * _pace(self._best, kind) / _pace(self._pace, kind) if self._best else 0.0
             if self._closed or len(self._waiting) + len(asked) > self.most_waiting:
                 raise Busy(max(before, 1.0))
-            if own > timeout_s:
+            if least > timeout_s:
                 raise InputError(
-                    f"it would take {own:.0f} s to answer, more than is given to it; ask about shorter "
+                    f"it would take {least:.0f} s to answer, more than is given to it; ask about shorter "
                     "passages, with fewer choices, or fewer questions at once"
                 )
-            if before > within_s or before + own > timeout_s:
+            if before > within_s or (before and before + own > timeout_s):  # who comes alone may try
                 raise Busy(before)
             self._waiting += asked
             self._changed.notify()
@@ -129,12 +133,12 @@ class Batcher:
     def _before(self, due: float, now: float) -> float:
         """Seconds of reading before what is due then begins."""
         gone = now - self._begun
-        # a batch that takes longer than was thought is a quarter from its end
-        left = max(self._expected - gone, gone / 4) if self._expected else 0.0
-        return left + sum(self._cost(other) for other in self._waiting if other.due <= due)
+        # a batch that takes longer than was thought is a quarter from its end, and given up when its time is over
+        left = min(max(self._expected - gone, gone / 4), self._until - now) if self._expected else 0.0
+        return max(left, 0.0) + sum(self._cost(other) for other in self._waiting if other.due <= due)
 
     def _cost(self, asked: _Waiting) -> float:
-        return (SHORT_CHARACTERS + asked.length) * self._pace.get(asked.kind, _BEFORE_KNOWN[asked.kind])
+        return (SHORT_CHARACTERS + asked.length) * _pace(self._pace, asked.kind)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -155,7 +159,8 @@ class Batcher:
         while batch := self._next():
             self.observe(len(batch))
             cost = sum(map(self._cost, batch))
-            self._begun, self._expected = time.monotonic(), cost
+            self._begun, self._until = time.monotonic(), max(asked.until for asked in batch)
+            self._expected = cost
             self._answer(batch)
             if all(asked.answer.done() and _was_read(asked.answer) for asked in batch):
                 self._learn(batch[0].kind, (time.monotonic() - self._begun) / cost)
@@ -163,9 +168,11 @@ class Batcher:
 
     def _learn(self, kind: str, factor: float) -> None:
         """That a batch took so many times as long as was thought."""
+        measured = factor * _pace(self._pace, kind)
+        self._best[kind] = min(measured, self._best.get(kind, measured))
         if kind in self._pace:
             factor = 1 + _LEARNT[factor > 1] * (min(factor, 10.0) - 1)
-        self._pace[kind] = factor * self._pace.get(kind, _BEFORE_KNOWN[kind])
+        self._pace[kind] = factor * _pace(self._pace, kind)
 
     def _next(self) -> list[_Waiting]:
         """The question most due and those that can be read with it; none when closed and empty."""
@@ -216,6 +223,11 @@ class Batcher:
             for asked, answer in zip(wanted, answers, strict=True):
                 if asked.answer.set_running_or_notify_cancel():
                     asked.answer.set_result(answer)
+
+
+def _pace(known: dict[str, float], kind: str) -> float:
+    """Seconds a character of a kind of work; of one that was never done, as answers tell."""
+    return known.get(kind) or known.get(ANSWER, _ANSWER_S) * _AS_LONG[kind]
 
 
 def _was_read(answer: Future[Any]) -> bool:

@@ -38,7 +38,7 @@ from kgqa.serving.schema import (
     WhatIf,
     WhatIfBody,
 )
-from kgqa.types import Answer, InputError, Question
+from kgqa.types import Answer, InputError, Passage, Question
 
 if TYPE_CHECKING:
     from kgqa.answering.answerer import Answerer
@@ -47,7 +47,7 @@ Answerers = dict[tuple[str, str], "Answerer"]
 """By name of reader and graph; the first is meant where a question names none."""
 Result = TypeVar("Result")
 _POLL_S = 0.25
-_FIRST = Question("What is it used for?")
+_FIRST = Question("What is it used for?", passage=Passage("I dug the ground."))
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
         "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},

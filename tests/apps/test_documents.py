@@ -4,7 +4,7 @@ import time
 import pytest
 
 from apps import documents
-from apps.documents import MAX_BYTES, page_text, pasted, text_of
+from apps.documents import MAX_BYTES, markdown_text, page_text, pasted, text_of
 from kgqa.limits.confined import Confines
 from kgqa.types import InputError
 
@@ -35,7 +35,8 @@ def test_pdf() -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.exe", b"x"), ("a.txt", b"\xff\x00"), ("a.txt", b"  "), ("a.txt", b"x" * (MAX_BYTES + 1))],
+    [("a.exe", b"x"), ("a.txt", b"\xff\x00"), ("a.txt", b"  "), ("a.txt", b"x" * (MAX_BYTES + 1))]
+    + [(f"a.{suffix}", b"") for suffix in documents.SUFFIXES],
 )
 def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes) -> None:
     with pytest.raises(InputError) as caught:
@@ -44,9 +45,11 @@ def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("unit", ["[", "![", "[a](", "[a](b(", "_*`", "#\n"])
-def test_markdown_of_any_shape_is_read_at_once(unit: str) -> None:
+def test_markdown_of_any_shape_is_read_at_once_and_holds_nobody_up(unit: str) -> None:
+    own, content = time.process_time(), unit.encode() * (1_000_000 // len(unit)) + b" end"
+    assert text_of("a.md", content).endswith("end") and time.process_time() - own < 0.5
     begin = time.process_time()
-    text_of("a.md", unit.encode() * (1_000_000 // len(unit)) + b" end")
+    markdown_text(content)
     assert time.process_time() - begin < 4
     assert text_of("a.md", b"[one](http://a/b_(c)) ![two](d)") == "one two"
 

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from kgqa.serving.batching import APART, BATCH_S, Batcher, Busy
+from kgqa.serving.batching import ANSWER, APART, BATCH_S, Batcher, Busy
 from kgqa.types import Answer, InputError, Passage, Question
 
 
@@ -135,4 +135,36 @@ def test_who_asks_one_goes_before_who_asks_many_and_what_is_apart_is_read_by_its
     one.result(10)
     assert not many[-1].done() and apart.result(10) == "b"
     assert many[-1].result(10).text == "to many 19"
+    batcher.close()
+
+
+def test_what_took_long_once_is_tried_again_by_who_comes_alone(stub) -> None:
+    batcher = Batcher()
+    long = Question("a", passage=Passage("long " * 2_000))
+    stub.seconds = 0.01
+    ask(batcher, stub, Question("a")).result(10)
+    batcher._pace[ANSWER] = 1.0  # the machine had other things to do
+    assert ask(batcher, stub, long, 5).result(10).text == "to a"
+    batcher.close()
+
+
+def test_nobody_is_sent_away_for_longer_than_what_is_read_may_take(stub) -> None:
+    batcher = Batcher()
+    ask(batcher, stub, Question("a")).result(10)
+    batcher._pace[ANSWER] = 1.0
+    stub.seconds = 60
+    ask(batcher, stub, Question("a", passage=Passage("long " * 2_000)), 3)
+    time.sleep(0.2)
+    with pytest.raises(Busy) as caught:
+        ask(batcher, stub, Question("b"), 30, 0.5)
+    assert caught.value.wait_s <= 3
+    batcher.close(0.5)
+
+
+def test_how_long_is_guessed_of_what_was_never_done(stub) -> None:
+    batcher = Batcher()
+    stub.seconds = 0.3
+    ask(batcher, stub, Question("a")).result(10)
+    with pytest.raises(InputError, match="shorter"):
+        batcher.ask(stub.answer_many, [Question("a", passage=Passage("long " * 5_000))], 30, 1, APART)
     batcher.close()
