@@ -152,6 +152,7 @@ def answer_queries(content: bytes) -> None:
     """In a child: load a graph, then answer a query a line from standard input, each in a fork."""
     import pyoxigraph
 
+    os.nice(10)  # questions go first
     store = pyoxigraph.Store()
     store.load(content, format=pyoxigraph.RdfFormat.TURTLE)
     _asks_elsewhere(
@@ -167,15 +168,16 @@ def _forked(store: Any, query: str) -> dict[str, Any]:
     child = os.fork()
     if not child:
         try:
-            found = _answered(store, query)
-        except InputError as error:
-            found = {"error": str(error)}
-        except MemoryError:
-            os.kill(os.getpid(), signal.SIGKILL)
-        signal.alarm(0)
-        with os.fdopen(write, "w") as out:
-            json.dump(found, out)
-        os._exit(0)
+            try:
+                found = _answered(store, query)
+            except InputError as error:
+                found = {"error": str(error)}
+            signal.alarm(0)
+            with os.fdopen(write, "w") as out:
+                json.dump(found, out)
+            os._exit(0)
+        finally:  # whatever else is raised shall not go on where the fork began
+            os._exit(1)
     os.close(write)
     with os.fdopen(read, "rb") as answers:
         content = answers.read()
@@ -195,7 +197,7 @@ def _answered(store: Any, query: str) -> dict[str, Any]:
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(TIMEOUT_S)
-    limit(_address_space() + QUERY_BYTES, TIMEOUT_S)
+    limit(min(_address_space() + QUERY_BYTES, _LOADING.memory_bytes), TIMEOUT_S)
     elsewhere = _asks_elsewhere(query)
     resource.setrlimit(
         resource.RLIMIT_NOFILE, (0, 0)

@@ -1,4 +1,5 @@
 import http.server
+import os
 import re
 import threading
 import time
@@ -126,6 +127,23 @@ def test_a_query_over_its_limits_ends_and_the_next_is_answered(
     long = f'SELECT (REPLACE("{"a" * 9}", "a", "{"b" * 500}") AS ?a) {{ ?s ?p ?o }}'
     rows = querying._forked(store, long)["rows"]
     assert {len(row[0]) for row in rows} == {MAX_CELL} and len(rows) == MAX_ROWS
+
+
+def test_a_fork_that_fails_ends_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kgqa.graph import querying
+
+    def failing(store: object, query: str) -> dict[str, object]:
+        raise {"memory": MemoryError, "value": ValueError, "exit": SystemExit}[query]()
+
+    here = os.getpid()
+    monkeypatch.setattr(querying, "_answered", failing)
+    for query in ("memory", "value", "exit"):
+        try:
+            told = querying._forked(None, query)
+        finally:
+            if os.getpid() != here:
+                os._exit(0)
+        assert "more memory" in told["error"]
 
 
 def test_a_child_that_was_killed_is_started_anew(graph: GraphStore) -> None:
