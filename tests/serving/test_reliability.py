@@ -41,6 +41,16 @@ def test_broken_inputs_are_read_or_refused_in_one_line(reliability, world) -> No
     assert not faults
 
 
+def test_what_strangers_send_is_read_or_refused_in_one_line(bench, reliability, world) -> None:
+    pytest.importorskip("streamlit")
+    faults = []
+    for name, attempt in bench("faults.strangers").Strangers(world).tries().items():
+        count = Counter()
+        faults += reliability.try_all(name, attempt, range(3), count)
+        assert count["read"] + count["refused"] == 3 or faults
+    assert not faults
+
+
 def test_a_broken_reader_counts_as_a_fault(reliability) -> None:
     def bad(draw, folder: Path) -> None:
         raise KeyError("somewhere")

@@ -1,11 +1,12 @@
 """What comes in broken: does everything end in one clear line?
 
-    python training/bench/reliability.py [--minutes 5] [--seed 0]
+    python training/bench/reliability.py [--minutes 5] [--seed 0] [--kinds query ...] [--json]
 
 Inputs of every kind are broken at random and read in a child process each few dozen: graphs of every format, stores,
-questions, JSON lines, recipes, readers. Good is to be read or to be refused in one line. All over a reader of random
-weights, which is as large as these questions need. A fault is printed with its seed: the same seed breaks the same
-input in the same way. What is killed in the middle, and what many ask at a time, is in `endurance.py`.
+questions, JSON lines, recipes, readers, and what strangers send (`faults/strangers.py`). Good is to be read or to be
+refused in one line. All over a reader of random weights, which is as large as these questions need. A fault is printed
+with its seed: the same seed breaks the same input in the same way. What is killed in the middle, and what many ask at a
+time, is in `endurance.py`.
 """
 
 from __future__ import annotations
@@ -308,7 +309,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--minutes", type=float, default=5.0)
     options.add_argument("--seed", type=int, default=0, help="first seed")
+    options.add_argument("--kinds", nargs="+", help="of what is broken; all where none is named")
+    options.add_argument("--json", action="store_true", help="print the sums as a line of JSON")
     chosen = options.parse_args()
+    from faults.strangers import Strangers
+
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import torch
 
@@ -316,12 +321,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
-        counts: dict[str, Counter[str]] = {name: Counter() for name in world.tries()}
+        tries = world.tries() | Strangers(world).tries()
+        counts: dict[str, Counter[str]] = {name: Counter() for name in chosen.kinds or tries}
         faults: list[str] = []
         for seeds in rounds(chosen.minutes):
-            for name, attempt in world.tries().items():
+            for name, count in counts.items():
                 shifted = range(seeds.start + chosen.seed, seeds.stop + chosen.seed)
-                faults += try_all(name, attempt, shifted, counts[name])
+                faults += try_all(name, tries[name], shifted, count)
         print("| broken | tried | read | refused | tracebacks | hangs | crashes | unclear | MB grown |")
         print("|---|---|---|---|---|---|---|---|---|")
         for name, count in counts.items():
@@ -329,6 +335,15 @@ def main() -> None:
             kinds = ("read", "refused", "traceback", "hang", "crash", "unclear", "MB")
             print(f"| {name} | {tried} |", " | ".join(str(count[kind]) for kind in kinds), "|", flush=True)
     print("\n".join(faults))
+    if chosen.json:
+        all_kinds = sum(counts.values(), Counter[str]())
+        tried = sum(n for kind, n in all_kinds.items() if kind != "MB")
+        bad = {f"{kind}s": all_kinds[kind] for kind in ("traceback", "hang")}
+        print(
+            json.dumps(
+                {"tried": tried, **bad, "crashes": all_kinds["crash"], "unclear": all_kinds["unclear"]}
+            )
+        )
     sys.exit(bool(faults))
 
 
