@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from streamlit.starlette import App
 SCRIPT = Path(__file__).with_name("main.py")
 TOLD = b"<script>window.__streamlit={BACKEND_BASE_URL:window.location.origin}</script>"
 """Without it a browser that opens /learn asks for the server below /learn first, and meets errors of 404."""
+SILENT_S = 20.0
 BARRED = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
@@ -47,4 +49,26 @@ class PagesKnowTheirServer:
         await self.app({**scope, "headers": asked}, receive, whole)
 
 
-app = App(SCRIPT, middleware=[Middleware(PagesKnowTheirServer)])
+class BodiesComeInTime:
+    """Takes whoever stops sending for gone: an upload of which half comes would be waited for as long as it is open."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Pass a request on, whose body is waited for `SILENT_S` between its parts."""
+        whole = False
+
+        async def in_time() -> Any:
+            nonlocal whole
+            try:  # once it is whole, what is waited for is that the caller leaves
+                message = await asyncio.wait_for(receive(), None if whole else SILENT_S)
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            whole = not message.get("more_body")
+            return message
+
+        await self.app(scope, in_time if scope["type"] == "http" else receive, send)
+
+
+app = App(SCRIPT, middleware=[Middleware(BodiesComeInTime), Middleware(PagesKnowTheirServer)])

@@ -18,8 +18,9 @@ WEB_PORTS = frozenset({80, 443})
 """Ports below 1024 that may be asked: behind the others are mail, files and logins."""
 
 
-_MORE = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "3fff::/20", "5f00::/16")))
-"""What `ipaddress` takes for public and is not: 6to4 relays (RFC 7526), documentation (RFC 9637), segment routing."""
+_MORE = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "5f00::/16")))
+"""What `ipaddress` takes for public and is not: protocol assignments (RFC 6890), 6to4 relays (RFC 7526),
+documentation (RFC 9637), segment routing."""
 
 
 def sparql_allowed() -> bool:

@@ -38,3 +38,40 @@ def test_everything_else_passes_as_it_is() -> None:
     for path in ("/static/x.js", "/_stcore/health", "/favicon.png"):
         start, body, seen = asyncio.run(answered(path))
         assert body == b"<head></head>" and seen and (b"content-length", b"13") in start["headers"]
+
+
+def test_half_a_body_is_waited_for_no_longer_than_it_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    from apps import asgi
+
+    monkeypatch.setattr(asgi, "SILENT_S", 0.05)
+    parts = [{"type": "http.request", "body": b"half", "more_body": True}]
+    heard: list[str] = []
+
+    async def receive() -> dict[str, Any]:
+        return parts.pop() if parts else await asyncio.Event().wait()  # type: ignore[return-value]
+
+    async def inner(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        heard.extend([(await receive())["type"], (await receive())["type"]])
+
+    asyncio.run(asyncio.wait_for(asgi.BodiesComeInTime(inner)({"type": "http"}, receive, None), 5))
+    assert heard == ["http.request", "http.disconnect"]
+
+
+def test_a_caller_who_has_sent_all_is_answered_however_long_that_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from apps import asgi
+
+    monkeypatch.setattr(asgi, "SILENT_S", 0.05)
+
+    async def inner(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await receive()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(receive(), 0.3)
+
+    queue: list[dict[str, Any]] = [{"type": "http.request", "body": b"whole"}]
+
+    async def receive() -> dict[str, Any]:
+        return queue.pop() if queue else await asyncio.Event().wait()  # type: ignore[return-value]
+
+    asyncio.run(asgi.BodiesComeInTime(inner)({"type": "http"}, receive, None))

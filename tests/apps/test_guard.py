@@ -35,6 +35,7 @@ from kgqa.types import InputError
         "http://[fd00::1]/",
         "http://[fec0::1]/",
         "http://[64:ff9b::7f00:1]/",
+        "http://192.0.0.8/",
         "http://192.88.99.1/",
         "http://[3fff::1]/",
         "http://[5f00::1]/",
