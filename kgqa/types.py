@@ -157,13 +157,15 @@ class Mention:
 class Relation:
     """A relation of a graph: `name` (IRI or string), readable `label`, and `words` such as "is used for".
 
-    `inverse` says it from tail to head ("is done with"), where the graph or the table of relations has words for that.
+    `inverse` says it from tail to head ("is done with"), where there are words for that; `means` is what the graph
+    knows of it (`graph.meanings`), None where that is told by its name and words alone.
     """
 
     name: str
     label: str
     words: str = ""
     inverse: str = ""
+    means: frozenset[str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +195,10 @@ class KnowledgeGraph(Protocol):
     takes many at once, so that two hops over a remote graph cost four round trips however long the text.
     """
 
-    name: str
-    """Short name for people, e.g. `everyday`."""
-    hash: str
-    """Content hash (hex), names caches. A remote graph hashes its URL."""
-    is_remote: bool
-    """Whether each question costs a round trip; then only what is needed is asked."""
+    name: str  # short, for people
+    hash: str  # of the content (hex), names caches; a remote graph hashes its URL
+    is_remote: bool  # whether each question costs a round trip; then only what is needed is asked
+    is_complete: bool  # whether what it does not state is not so (closed world)
 
     @property
     def added_ends(self) -> Ints:

@@ -35,6 +35,7 @@ SUB_ROOMS = {
     "text": {"corpus": 0, "datasets": 0, "augment": 0, "synthesis": 1},
     "graph": {
         "linking": 0,
+        "meanings": 1,
         "sources": 1,
         "storage": 2,
         "retrieval": 2,
@@ -80,7 +81,8 @@ SUB_ROOMS = {
     },
     "answering": {
         "draft": 0,
-        "ranking": 1,
+        "decision": 0,
+        "deciding": 1,
         "evidence": 1,
         "ways": 1,
         "operations": 1,
@@ -92,7 +94,6 @@ SUB_ROOMS = {
         "rereading": 2,
         "verifying": 2,
         "computing": 3,
-        "deciding": 2,
         "explaining": 3,
         "stages": 4,
         "answerer": 5,

@@ -18,6 +18,7 @@ from apps.resources import complain, is_dark, relation_words, say
 from apps.views.ask import fill
 from apps.views.why import facts_of, labels_of, licence_name
 from kgqa.assets import GRAPHS
+from kgqa.graph.concepts import meaning_of
 from kgqa.graph.opening import open_graph
 from kgqa.graph.querying import MAX_QUERY, MAX_ROWS, QueryBoxes
 from kgqa.graph.samples import common_types, sample_questions
@@ -140,14 +141,17 @@ def report(manifest: dict[str, Any]) -> None:
 def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
     """Types and relations with their counts."""
     st.subheader(say("schema"), anchor=False)
+    if not graph.is_complete:
+        st.caption(say("incomplete"))
     if types := common_types(graph, TYPES):
         st.dataframe([{say("types"): label, say("count"): count} for label, count in types], hide_index=True)
-    rows = sorted(manifest["relations"], key=lambda row: -row["count"])
+    rows = sorted(graph.manifest["relations"], key=lambda row: -row["count"])
     st.dataframe(
         [
             {
                 say("relations"): row["label"],
                 say("relation_words"): row["words"] or row["label"],
+                say("relation_means"): meaning_of(row),
                 say("count"): row["count"],
                 "IRI": row["name"],
             }

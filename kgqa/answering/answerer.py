@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kgqa.answering.deciding import Decision
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts, Stage
 from kgqa.answering.explaining import Scoring, falls, log_odds, near_edges, probability
 from kgqa.answering.presentation.edits import Edit, edited_facts, strike
@@ -84,7 +83,7 @@ class Answerer:
         retriever = Retriever(opened, reader.settings, relevance, encoder=encoder)
         decision = Decision.of_card(reader.card)
         if none_above is not None:
-            decision = replace(decision, none_above=none_above)
+            decision = decision.model_copy(update={"none_above": none_above})
         return cls(reader, retriever, decision, language)
 
     @property

@@ -12,6 +12,8 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from kgqa.answering.deciding import ranked
+from kgqa.answering.decision import Computing
 from kgqa.answering.draft import Computed, Draft, Drafts, Score
 from kgqa.answering.operations.applying import Outcome, applied
 from kgqa.answering.operations.asking import Operation, asked
@@ -22,9 +24,7 @@ from kgqa.answering.operations.counting import counted
 from kgqa.answering.operations.lookup import Row, edge_of, ids, subgraph_of
 from kgqa.answering.operations.operands import Facts
 from kgqa.answering.operations.telling import Told, tell
-from kgqa.answering.ranking import ranked
 from kgqa.answering.retrieving import Retriever
-from kgqa.answering.ways.planning import follows
 from kgqa.graph.linking.linker import Linker
 from kgqa.models.opening import LoadedReader
 from kgqa.types import (
@@ -52,12 +52,12 @@ READ_AT_ONCE = 8
 BY_GRAMMAR = {Operation.COUNT: counted, Operation.EXISTS: checked, Operation.COMPARE: compared}
 
 
-def compute(drafts: Drafts, graph: KnowledgeGraph, score: Score) -> Drafts:
+def compute(drafts: Drafts, graph: KnowledgeGraph, score: Score, weights: Computing = Computing()) -> Drafts:
     """What is computed, for questions that ask for that; nothing where the passage answers or choices were given."""
-    return tuple(replace(draft, computed=_computed(draft, graph, score)) for draft in drafts)
+    return tuple(replace(draft, computed=_computed(draft, graph, score, weights)) for draft in drafts)
 
 
-def _computed(draft: Draft, graph: KnowledgeGraph, score: Score) -> Computed | None:
+def _computed(draft: Draft, graph: KnowledgeGraph, score: Score, weights: Computing) -> Computed | None:
     question = draft.question
     operation = asked(question.text)
     if operation is None or not draft.is_open:
@@ -69,7 +69,8 @@ def _computed(draft: Draft, graph: KnowledgeGraph, score: Score) -> Computed | N
     if operation.operation is Operation.EXISTS and len(things) == 1:
         things = _two_things(graph, question.text, things[0]) or things
     known = [candidate for candidate in candidates if candidate.source is not Source.NONE]
-    found = BY_GRAMMAR[operation.operation](Task(graph, score, question, operation, things, known))
+    task = Task(graph, score, question, operation, things, known, weights)
+    found = BY_GRAMMAR[operation.operation](task)
     if found is None:
         # a verb in front asks for yes or no, and a passage is asked for a number: a concept is no answer to that
         text = None if candidates[0].source is Source.NONE else candidates[0].text
@@ -128,12 +129,14 @@ def _as_candidate(graph: KnowledgeGraph, found: Result, things: Sequence[Thing],
     return Computed(best, Evidence(paths=paths, subgraph=subgraph, score=found.certainty, query=found.query))
 
 
-def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
+def operate(
+    drafts: Drafts, retriever: Retriever, reader: LoadedReader, weights: Computing = Computing()
+) -> Drafts:
     """What an operation makes of what the graph says, for open questions over graphs whose facts are followed; nothing
     where the passage answers. Other graphs do not say all there is: of them it is computed as `compute` does."""
     graph = retriever.graph
     facts = Facts(graph)
-    followed = [draft.is_open and follows(graph, draft.subgraph) for draft in drafts]
+    followed = [draft.is_open and graph.is_complete for draft in drafts]
     told = {
         n: tell(facts, retriever.linker, draft.question)
         for n, draft in enumerate(drafts)
@@ -142,7 +145,9 @@ def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Draft
     asked_of = [replace(drafts[n].question, choices=of.choices) for n, of in told.items()]
     read = dict(zip(told, _read(asked_of, reader), strict=True))
     done = {n: _operated(drafts[n], facts, of, *read[n]) for n, of in told.items()}
-    done |= {n: _computed(draft, graph, reader.score) for n, draft in enumerate(drafts) if not followed[n]}
+    done |= {
+        n: _computed(draft, graph, reader.score, weights) for n, draft in enumerate(drafts) if not followed[n]
+    }
     return tuple(replace(draft, computed=done.get(n)) for n, draft in enumerate(drafts))
 
 

@@ -1,52 +1,17 @@
-"""Deciding: one answer, and how sure it is."""
+"""Deciding: one ranking of what was found, whose source the gate decides, one answer, and how sure it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-import torch
-
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts
-from kgqa.answering.ranking import ranked
-from kgqa.types import Candidate, InputError, Source
+from kgqa.models.heads.gate import FIRST_VERDICT, GATED
+from kgqa.types import NO, YES, Candidate, Source, Span
 
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What was fitted to questions that the reader was not trained on."""
-
-    calibration: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
-    second_opinion: tuple[float, float] = (0.5, 1.0)
-    """Weights of the first and the second reading's log-probabilities of a candidate."""
-    none_above: float | None = None
-    """Probability of no answer above which an open question has none; None: where it is the likeliest."""
-
-    @classmethod
-    def of_card(cls, card: Mapping[str, Any]) -> Decision:
-        """What a reader's card says.
-
-        Raises:
-            InputError: it says it in another form.
-        """
-        try:
-            calibration = {k: (float(v[0]), float(v[1])) for k, v in card.get("calibration", {}).items()}
-            first, second = (float(weight) for weight in card.get("second_opinion", (0.5, 1.0)))
-            none_above = None if card.get("none_above") is None else float(card["none_above"])
-        except (AttributeError, IndexError, TypeError, ValueError) as error:
-            raise InputError(
-                f"the reader's card: what was fitted is written in another form ({error}); copy the checkpoint again"
-            ) from None
-        return cls(calibration, (first, second), none_above)
-
-    def confidence(self, candidate: Candidate) -> float:
-        """Calibrated probability that a candidate is right."""
-        a, b = self.calibration.get(candidate.sort, (1.0, 0.0))
-        p = min(max(candidate.score, 1e-6), 1 - 1e-6)
-        logit = torch.logit(torch.tensor(p))
-        return float(torch.sigmoid(a * logit + b))
+CANDIDATES = 10
+"""Concepts that are ranked."""
 
 
 def decide(drafts: Drafts, decision: Decision) -> Drafts:
@@ -76,3 +41,51 @@ def _decided(draft: Draft, decision: Decision) -> Draft:
         none=none.score if none else 0.0,
         confidence=decision.confidence(best),
     )
+
+
+def ranked(draft: Draft) -> list[Candidate]:
+    """The candidates of a draft, best first; one of source none stands where nothing would be answered."""
+    scores = draft.scores
+    if not draft.is_open:
+        return list(scores.choices)
+    weights = scores.gate.softmax(-1).tolist()
+    gate = dict(zip(GATED, weights, strict=False))
+    found = merged(gate, scores.spans, scores.concepts[:CANDIDATES])
+    source = Source.PASSAGE if draft.question.passage_text else Source.KNOWLEDGE
+    return with_verdicts(found, gate, weights[FIRST_VERDICT:], source, draft.sentence)
+
+
+def merged(
+    gate: Mapping[Source, float], spans: Sequence[Candidate], concepts: Sequence[Candidate]
+) -> list[Candidate]:
+    """The gate decides the source of the first answer; within a source the head's order holds."""
+    pool = {Source.PASSAGE: spans, Source.KNOWLEDGE: concepts}
+    none = Candidate("", Source.NONE, gate[Source.NONE])
+    open_to = [source for source in pool if pool[source]]
+    source = max([*open_to, Source.NONE], key=lambda s: gate[s])
+    weighed = [replace(c, score=c.score * gate[s]) for s in open_to for c in pool[s]]
+    weighed.sort(key=lambda c: (c.source is not source, -c.score, c.text))
+    return [none, *weighed] if source is Source.NONE else [*weighed, none]
+
+
+def with_verdicts(
+    ranked: list[Candidate],
+    gate: Mapping[Source, float],
+    verdicts: Sequence[float],
+    source: Source,
+    sentence: Span | None,
+) -> list[Candidate]:
+    """Yes and no, which rest on a sentence or on what is known, among the candidates; first where each, were they even,
+    is likeliest."""
+    if not verdicts:
+        return ranked
+    verdict_candidates = [
+        Candidate(text, source, value, span=sentence) for text, value in zip((YES, NO), verdicts, strict=True)
+    ]
+    if sum(verdicts) / 2 > max(gate.values()):
+        verdict_candidates.sort(key=lambda c: -c.score)
+        return [*verdict_candidates, *ranked]
+    return [
+        *ranked[:1],
+        *sorted([*ranked[1:], *verdict_candidates], key=lambda c: (c.source is Source.NONE, -c.score)),
+    ]

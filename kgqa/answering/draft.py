@@ -19,8 +19,6 @@ PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOW
 """Places of the sources among the gate's scores."""
 READ_AGAIN = 0.02
 """Least probability of a knowledge answer for facts to be followed, and candidates to be read again."""
-OPEN_WORLD = ("everyday",)
-"""Graphs that do not say all there is: what they do not state may be true all the same."""
 
 Score = Callable[[Sequence[CandidateRow]], Tensor]
 """The reader, as far as stages know it: scores (R,) of rows with one candidate each."""

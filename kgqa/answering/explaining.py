@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.answering.deciding import Decision
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts, Reached, ReadRow, Score
 from kgqa.answering.evidence.paths import (
     LEAST_CHANGE,
@@ -21,7 +21,7 @@ from kgqa.answering.evidence.paths import (
 )
 from kgqa.answering.rereading import dealt_out
 from kgqa.answering.retrieving import Retriever
-from kgqa.answering.ways.planning import follows, rows_to
+from kgqa.answering.ways.planning import rows_to
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.facts_in_words import told_paths
@@ -171,8 +171,9 @@ def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> li
         others = (c.concept for c in draft.candidates if c.text != best.text)
         names = [best.concept, *(name for name in others if name in shown.nodes)][:2]
         graph, again = scoring.retriever.graph, scoring.settings.compares and len(names) > 1
-        if again and all(follows(graph, variant) for variant in variants):
-            rows = [row for v in variants for row in rows_to(question, v, names, facts=0, followed=True)]
+        if again and graph.is_complete:
+            weights = scoring.decision.following
+            rows = [row for v in variants for row in rows_to(question, v, names, 0, True, weights)]
             before, *after = scoring.score(rows).view(-1, 2).diff(dim=1).neg().flatten().tolist()
         else:
             facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
@@ -191,7 +192,7 @@ def _among_retrieved(
     first = scoring.score(rows).sigmoid().view(len(graphs), -1)
     if len(names) == 1:
         return first.logit().flatten().tolist()
-    facts, weights = scoring.settings.facts, scoring.decision.second_opinion
+    facts, weights = scoring.settings.facts, scoring.decision.rereading
     there = [set(names) <= set(graph.nodes) for graph in graphs]
     again = [
         row

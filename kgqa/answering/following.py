@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import torch
 
+from kgqa.answering.decision import Following
 from kgqa.answering.draft import KNOWLEDGE, NONE, Draft, Drafts, Reached, Score
 from kgqa.answering.operations.listing import ends_of
 from kgqa.answering.operations.lookup import edge_of, ids, subgraph_of
 from kgqa.answering.ways.planning import (
-    UNNAMED,
     Plan,
     as_choices_along,
-    follows,
     log_odds_of_none,
     names_something,
     names_unknown,
@@ -28,18 +27,16 @@ from kgqa.types import Candidate, EvidencePath, Item, KnowledgeGraph, Source, Sp
 
 Confidence = Callable[[Candidate], float]
 """How sure it is that a candidate is right."""
-REACHED = 0.95
-"""Probability that is dealt out among what the ways that were read lead to."""
 
 
-def follow(drafts: Drafts, graph: KnowledgeGraph, score: Score) -> Drafts:
+def follow(drafts: Drafts, graph: KnowledgeGraph, score: Score, weights: Following = Following()) -> Drafts:
     """Where facts are followed, what they lead to comes before all other concepts, and no answer is weighed against
     the best way. Elsewhere a question without a passage that names what the graph does not know is likelier to have
     none."""
     plans = {
-        n: plan(draft.question.text, draft.subgraph, _first(draft), graph.relations)
+        n: plan(draft.question.text, draft.subgraph, _first(draft), graph.relations, weights=weights)
         for n, draft in enumerate(drafts)
-        if draft.is_open and draft.scores.may_be_knowledge and follows(graph, draft.subgraph)
+        if draft.is_open and draft.scores.may_be_knowledge and graph.is_complete
     }
     rows = {n: _rows(drafts[n], made) for n, made in plans.items() if made.chosen}
     scores = score([row for each in rows.values() for row in each]) if rows else torch.zeros(0)
@@ -47,7 +44,7 @@ def follow(drafts: Drafts, graph: KnowledgeGraph, score: Score) -> Drafts:
     return tuple(
         _followed(draft, plans[n], read[n].tolist() if n in read else [])
         if n in plans
-        else _unfollowed(draft)
+        else _unfollowed(draft, weights.unnamed)
         for n, draft in enumerate(drafts)
     )
 
@@ -70,25 +67,25 @@ def _followed(draft: Draft, made: Plan, read: Sequence[float]) -> Draft:
     if not made.chosen:
         return replace(draft, scores=scores)
     reached = tuple(reached_by(made, subgraph, first, read))
-    concepts = tuple(reached_first(scores.concepts, reached, subgraph))
+    concepts = tuple(reached_first(scores.concepts, reached, subgraph, made.weights.reached))
     return replace(draft, scores=replace(scores, concepts=concepts), reached=reached)
 
 
-def _unfollowed(draft: Draft) -> Draft:
+def _unfollowed(draft: Draft, unnamed: float) -> Draft:
     question, scores = draft.question, draft.scores
     if question.choices or question.passage_text or not names_unknown(question.text, draft.subgraph):
         return draft
-    return replace(draft, scores=scores.with_none(scores.gate[NONE] + UNNAMED))
+    return replace(draft, scores=scores.with_none(scores.gate[NONE] + unnamed))
 
 
 def reached_first(
-    candidates: Sequence[Candidate], reached: Sequence[Reached], graph: Subgraph
+    candidates: Sequence[Candidate], reached: Sequence[Reached], graph: Subgraph, share: float
 ) -> list[Candidate]:
-    """Candidates with those first that facts lead to, by what was read of the ways."""
+    """Candidates with those first that facts lead to, by what was read of the ways; these have `share` of it all."""
     weights = torch.tensor([one.score for one in reached]).softmax(0).tolist()
-    share = {graph.nodes[one.node]: REACHED * weight for one, weight in zip(reached, weights, strict=True)}
-    found = [replace(c, score=share.get(c.concept or "", (1 - REACHED) * c.score)) for c in candidates]
-    return sorted(found, key=lambda c: (c.concept not in share, -c.score, c.text))
+    own = {graph.nodes[one.node]: share * weight for one, weight in zip(reached, weights, strict=True)}
+    found = [replace(c, score=own.get(c.concept or "", (1 - share) * c.score)) for c in candidates]
+    return sorted(found, key=lambda c: (c.concept not in own, -c.score, c.text))
 
 
 def gather(drafts: Drafts, graph: KnowledgeGraph, confidence: Confidence) -> Drafts:

@@ -8,18 +8,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from kgqa.answering.decision import Decision, Rereading
 from kgqa.answering.draft import Draft, Drafts, Score
-from kgqa.answering.ways.planning import follows, rows_to
+from kgqa.answering.ways.planning import rows_to
 from kgqa.graph.retrieval.question_types import asked as asked_relations
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.collation.rereading import CandidateRow
 from kgqa.types import Candidate, KnowledgeGraph, NodeRole, Subgraph
-
-LEAST_AGAIN = 0.1
-"""Least probability of a candidate to be read again, as a part of the best one's."""
-SUPPOSED = 5.0
-"""Log-odds of what an added fact of the asked relation leads to: a reader's knowledge of the world is worth less than
-what it is told to suppose."""
 
 
 def reread(
@@ -27,9 +22,9 @@ def reread(
     graph: KnowledgeGraph,
     settings: ReadingSettings,
     score: Score,
-    weights: tuple[float, float],
+    decision: Decision,
 ) -> Drafts:
-    """The concepts of open questions in the order of both readings, `weights` being those of their log-probabilities.
+    """The concepts of open questions in the order of both readings.
 
     A question that the gate is sure is not about knowledge, or whose facts were followed, keeps its order.
     """
@@ -41,13 +36,13 @@ def reread(
         for n, draft in enumerate(drafts)
         if draft.is_open and not draft.reached and draft.scores.may_be_knowledge
     }
-    read = second_readings(asked, graph, settings, score, added)
+    read = second_readings(asked, graph, settings, score, decision, added)
 
     def reordered_draft(n: int, draft: Draft) -> Draft:
         if n not in read:
             return draft
         given = supposed(draft.question.text, draft.subgraph, added) if added else set()
-        concepts = tuple(reordered(draft.scores.concepts, read[n], weights, given))
+        concepts = tuple(reordered(draft.scores.concepts, read[n], decision.rereading, given))
         return replace(draft, scores=replace(draft.scores, concepts=concepts))
 
     return tuple(reordered_draft(n, draft) for n, draft in enumerate(drafts))
@@ -63,6 +58,7 @@ def second_readings(
     graph: KnowledgeGraph,
     settings: ReadingSettings,
     score: Score,
+    decision: Decision,
     added: Collection[str] = (),
 ) -> dict[int, Tensor]:
     """For each draft with several likely concepts the log-probabilities (K,) of its first K, read one by one: of
@@ -70,13 +66,13 @@ def second_readings(
     rows: dict[int, list[CandidateRow]] = {}
     for n, draft in drafts.items():
         concepts = draft.scores.concepts
-        least = LEAST_AGAIN * concepts[0].score if concepts else 0.0
+        least = decision.rereading.least * concepts[0].score if concepts else 0.0
         likely = [c for c in concepts[: settings.reread] if c.score >= least or c.concept in added]
         if len(likely) < 2:  # nothing to compare it with
             continue
         names = [c.concept for c in likely if c.concept is not None]
-        followed = follows(graph, draft.subgraph)
-        rows[n] = rows_to(draft.question, draft.subgraph, names, settings.facts, followed)
+        told = settings.facts, graph.is_complete, decision.following
+        rows[n] = rows_to(draft.question, draft.subgraph, names, *told)
     if not rows:
         return {}
     scores = score([row for each in rows.values() for row in each])
@@ -116,22 +112,20 @@ def supposed(question: str, graph: Subgraph, added: Collection[str]) -> set[str]
 def reordered(
     candidates: Sequence[Candidate],
     second: Tensor,
-    weights: tuple[float, float],
+    weights: Rereading,
     given: Collection[str] = (),
 ) -> list[Candidate]:
     """Candidates with the probability that the first so many share dealt out anew by both readings; those that are
     `given` by a fact that answers the question are likelier."""
     first = candidates[: len(second)]
-    more = torch.tensor([SUPPOSED * (c.concept in given) for c in first])
+    more = torch.tensor([weights.supposed * (c.concept in given) for c in first])
     mixed = dealt_out(torch.tensor([c.score for c in first]), second[: len(first)], weights, more)
     again = [replace(c, score=float(value)) for c, value in zip(first, mixed.tolist(), strict=True)]
     return sorted([*again, *candidates[len(first) :]], key=lambda c: (-c.score, c.text))
 
 
-def dealt_out(
-    first: Tensor, second: Tensor, weights: tuple[float, float], more: Tensor | float = 0.0
-) -> Tensor:
+def dealt_out(first: Tensor, second: Tensor, weights: Rereading, more: Tensor | float = 0.0) -> Tensor:
     """Probabilities (K,) of a first reading dealt out anew by the log-probabilities (K,) of a second, both weighed, and
     log-odds that speak for each besides."""
-    mixed = weights[0] * first.clamp(min=1e-6).log() + weights[1] * second
+    mixed = weights.first * first.clamp(min=1e-6).log() + weights.second * second
     return (mixed + more).softmax(0) * first.sum()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from kgqa.answering.computing import compute, operate
-from kgqa.answering.deciding import Decision, decide
+from kgqa.answering.deciding import decide
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import Scoring, attribute, explain
 from kgqa.answering.following import follow, gather
@@ -22,19 +23,20 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     gather what else the same facts lead to, and attribute it to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
     found = partial(retrieve, retriever=retriever)
-    weights = decision.second_opinion
-    again = partial(reread, graph=graph, settings=settings, score=score, weights=weights)
+    again = partial(reread, graph=graph, settings=settings, score=score, decision=decision)
+    led = partial(follow, graph=graph, score=score, weights=decision.following)
+    verified = partial(verify, similarity=reader.similarity, decision=decision)
     deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))
     listed = partial(gather, graph=graph, confidence=decision.confidence)
-    computed = partial(compute, graph=graph, score=score)
+    computed = partial(compute, graph=graph, score=score, weights=decision.computing)
     if reader.network.operation is not None:
-        computed = partial(operate, retriever=retriever, reader=reader)
+        computed = partial(operate, retriever=retriever, reader=reader, weights=decision.computing)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
-        Stage("follow", "scores", "scores reached", partial(follow, graph=graph, score=score)),
+        Stage("follow", "scores", "scores reached", led),
         Stage("reread", "scores reached", "scores", again),
-        Stage("verify", "scores", "scores sentence", partial(verify, similarity=reader.similarity)),
+        Stage("verify", "scores", "scores sentence", verified),
         Stage("compute", "scores sentence", "computed", computed),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),

@@ -150,7 +150,7 @@ def evaluate(
     ] = 0,
     calibrate: Annotated[
         bool,
-        typer.Option("--calibrate", help="First fit gate and confidences to this data set, and store them."),
+        typer.Option("--calibrate", help="First fit its gate and its table of decisions, and store them."),
     ] = False,
     none_above: NoneAbove = None,
     sparql: Annotated[

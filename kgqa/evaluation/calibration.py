@@ -14,10 +14,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.decision import Rereading
 from kgqa.answering.draft import Draft
 from kgqa.answering.reading import read
 from kgqa.answering.rereading import second_readings
 from kgqa.evaluation.evaluation import answer_all
+from kgqa.evaluation.fitting import (
+    fit_following,
+    fit_silence,
+    fit_verdicts,
+    silence_case,
+    verdict_case,
+    way_cases,
+)
+from kgqa.evaluation.graph_suite import Asked
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, is_correct
 from kgqa.models.collation.collate import gold_source
@@ -30,66 +40,83 @@ CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
 
 
-def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
-    """Fit the gate, then the confidences, to examples; the answerer has them from then on.
+def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[Asked] = ()) -> dict[str, Any]:
+    """Fit the gate and the table of decisions to examples; the answerer has them from then on.
 
+    What follows facts is fitted to the graphs of a `suite`, the rest to the examples, each part to those that tell of
+    it: the two readings of a candidate, yes and no, none, and last the confidences. A part of which too few tell stays.
     Returns what `store_calibration` writes.
 
     Raises:
         InputError: there are fewer than 30 questions without choices.
     """
-    gate, opinion = answerer.reader.network.gate, answerer.decision.second_opinion
+    asked = [example for example in examples if example.source is not Source.CHOICE]
+    if len(asked) < 30:
+        raise InputError(
+            f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
+        )
+    gate, decision = answerer.reader.network.gate, answerer.decision
+    again = answerer.reader.settings.compares
     gate.calibrate()
-    scores, right, readings = _scores(answerer, examples)
-    scale, shift = fit_gate(scores, right)
+    drafts = _read(answerer, asked)
+    scores = torch.stack([draft.scores.gate for draft in drafts])  # (Q, C)
+    scale, shift = fit_gate(scores, gate_class(torch.tensor([gold_source(e) for e in asked])))
     gate.calibrate(scale, shift)
-    opinion = fit_second_opinion(readings) if readings else opinion
-    answerer.decision = replace(answerer.decision, calibration={}, second_opinion=opinion)
+    drafts = [
+        replace(draft, scores=replace(draft.scores, gate=row))
+        for draft, row in zip(drafts, scores * scale + torch.tensor(shift), strict=True)
+    ]
+    about = [(e, draft) for e, draft in zip(asked, drafts, strict=True) if e.question.passage_text]
+    verdicts = [verdict_case(answerer, e, d.subgraph) for e, d in about if e.verdict is not None]
+    silences = [case for e, d in about if (case := silence_case(e, d)) is not None]
+    answerer.decision = decision.model_copy(
+        update={
+            "calibration": {},
+            "rereading": fit_second_opinion(_readings(answerer, asked, drafts), decision.rereading),
+            "verdicts": fit_verdicts(verdicts, decision.verdicts),
+            "silence": fit_silence(silences, decision.silence),
+            "following": fit_following(list(way_cases(answerer, suite if again else ())), decision.following),
+        }
+    )
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
-    answerer.decision = replace(answerer.decision, calibration=fitted)
-    return {
-        "calibration": fitted,
-        "gate": {"scale": scale, "shift": shift},
-        "second_opinion": answerer.decision.second_opinion,
-        "none_above": answerer.decision.none_above,
-    }
+    answerer.decision = answerer.decision.model_copy(update={"calibration": fitted})
+    return {"gate": {"scale": scale, "shift": shift}, "decision": answerer.decision.model_dump(mode="json")}
 
 
 Readings = list[tuple[Tensor, Tensor, int]]
 """Of a knowledge question: log-probabilities (K,) of its first candidates in both readings, place of the right one."""
 
 
-def _scores(
-    answerer: Answerer, examples: Sequence[Example], batch: int = 16
-) -> tuple[Tensor, Tensor, Readings]:
-    """The gate's scores (Q, C), the right classes (Q,), and both readings of the knowledge questions."""
-    asked = [example for example in examples if example.source is not Source.CHOICE]
-    if len(asked) < 30:
-        raise InputError(
-            f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
-        )
-    reader, found, readings = answerer.reader, [], []
-    for at in range(0, len(asked), batch):
-        chunk = asked[at : at + batch]
-        drafts = tuple(
-            Draft(example.question, tuple(answerer.retrieve(example.question))) for example in chunk
-        )
-        drafts = read(drafts, reader)
-        found += [draft.scores.gate for draft in drafts]
-        if reader.settings.reread:
-            known = {n: drafts[n] for n, example in enumerate(chunk) if example.source is Source.KNOWLEDGE}
-            second = second_readings(known, answerer.graph, reader.settings, reader.score)
-            for n, again in second.items():
-                first = drafts[n].scores.concepts[: len(again)]
-                right = [i for i, c in enumerate(first) if exact_match(c.text, chunk[n].golds, normalise)]
-                if right:
-                    score = torch.tensor([c.score for c in first]).clamp(min=1e-6).log()
-                    readings.append((score, again[: len(first)], right[0]))
-    return torch.stack(found), gate_class(torch.tensor([gold_source(e) for e in asked])), readings
+def _read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> list[Draft]:
+    """The questions as the reader's heads see them."""
+    found: list[Draft] = []
+    for at in range(0, len(examples), batch):
+        chunk = [example.question for example in examples[at : at + batch]]
+        drafts = read(tuple(Draft(q, tuple(answerer.retrieve(q))) for q in chunk), answerer.reader)
+        found += [replace(draft, scores=replace(draft.scores, rows=())) for draft in drafts]
+    return found
 
 
-def fit_second_opinion(readings: Readings) -> tuple[float, float]:
+def _readings(answerer: Answerer, examples: Sequence[Example], drafts: Sequence[Draft]) -> Readings:
+    """Both readings of the knowledge questions whose right candidate is read again."""
+    reader, found = answerer.reader, []
+    known = {n: drafts[n] for n, e in enumerate(examples) if e.source is Source.KNOWLEDGE}
+    if not reader.settings.reread:
+        return []
+    second = second_readings(known, answerer.graph, reader.settings, reader.score, answerer.decision)
+    for n, again in second.items():
+        first = drafts[n].scores.concepts[: len(again)]
+        right = [i for i, c in enumerate(first) if exact_match(c.text, examples[n].golds, normalise)]
+        if right:
+            score = torch.tensor([c.score for c in first]).clamp(min=1e-6).log()
+            found.append((score, again[: len(first)], right[0]))
+    return found
+
+
+def fit_second_opinion(readings: Readings, before: Rereading = Rereading()) -> Rereading:
     """Weights of both readings' log-probabilities by the likelihood of the right candidate; none below zero."""
+    if not readings:
+        return before
     weights = torch.tensor([0.5, 0.5]).log().requires_grad_()
     optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
 
@@ -102,7 +129,7 @@ def fit_second_opinion(readings: Readings) -> tuple[float, float]:
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
     first, second = weights.detach().exp().tolist()
-    return round(first, 4), round(second, 4)
+    return before.model_copy(update={"first": round(first, 4), "second": round(second, 4)})
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
@@ -123,30 +150,6 @@ def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
     return float(logarithm.detach().exp()), tuple(round(float(b), 4) for b in shift.detach())
-
-
-def fit_logistic(inputs: NDArray[np.float64], right: NDArray[np.bool_], decay: float) -> NDArray[np.float64]:
-    """Weights (F + 1,), the constant last, of a logistic regression of `right` (N,) on inputs (N, F).
-
-    `decay` weighs the squared weights against the mean loss, each times its input's spread: what is rarely there may
-    weigh as much as what often is.
-    """
-    x, y = torch.tensor(inputs), torch.tensor(right).double()
-    spread = x.std(0)
-    weights = torch.zeros(x.shape[1] + 1, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
-
-    def loss() -> Tensor:
-        optimizer.zero_grad()
-        odds = x @ weights[:-1] + weights[-1]
-        value = torch.nn.functional.binary_cross_entropy_with_logits(odds, y)
-        value = value + decay * (spread * weights[:-1]).square().sum()
-        value.backward()
-        return value
-
-    optimizer.step(loss)  # type: ignore[no-untyped-call]
-    fitted: NDArray[np.float64] = weights.detach().numpy()
-    return fitted
 
 
 def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:

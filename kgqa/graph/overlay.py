@@ -50,7 +50,7 @@ class OverlayGraph:
         self.struck: Sequence[Fact] = struck
         self.base: KnowledgeGraph = base
         self.name, self.hash = base.name, base.hash
-        self.is_remote = base.is_remote
+        self.is_remote, self.is_complete = base.is_remote, base.is_complete
         self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept
         table = {relation.name: number for number, relation in enumerate(base.relations)}

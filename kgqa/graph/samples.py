@@ -7,17 +7,13 @@ import numpy as np
 from kgqa.graph.linking.korean import is_hangul
 from kgqa.graph.linking.literals import is_value, split_literal
 from kgqa.graph.linking.normalising import lemma
-from kgqa.graph.sources.vocabulary import RDF
+from kgqa.graph.meanings import is_kind, narrows, says_little
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import KnowledgeGraph, Relation
 
-TYPES = (f"{RDF}type", "http://www.wikidata.org/prop/direct/P31")
 _DATES = frozenset({"date", "dateTime", "gYear", "gYearMonth"})
 _LOOKED_AT = 200
 _LONGEST = 40
-_VAGUE = frozenset(
-    {"related to", "same as", "is a", "synonym", "broader term", "narrower term", "similar to"}
-)
 _PREPOSITIONS = frozenset(
     [
         "of",
@@ -66,7 +62,7 @@ def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]
     """Labels of the commonest types, each with how many things are of it, most first; none of an endpoint."""
     if not isinstance(graph, GraphStore):
         return []
-    wanted = [row for row, relation in enumerate(graph.relations) if relation.name in TYPES]
+    wanted = [row for row, about in enumerate(graph.relations) if is_kind(about) and not narrows(about)]
     edges = graph.edges()
     tails, counts = np.unique(edges.tail[np.isin(edges.relation, wanted)], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:count]
@@ -85,7 +81,7 @@ def sample_questions(graph: KnowledgeGraph, count: int = 3) -> list[str]:
     asked: set[int] = set()
     for row in used:
         relation = graph.relations[row]
-        if relation.name in TYPES or relation.label in _VAGUE or not relation.label:
+        if is_kind(relation) or says_little(relation) or not relation.label:
             continue
         if found := _asked_about(graph, row, asked):
             asked.add(found[0])

@@ -75,7 +75,7 @@ class SparqlGraph:
         self._small: bool | None = None
         self._scattered: bool | None = None
 
-    is_remote = True
+    is_remote = is_complete = True
     added_ends = np.zeros(0, dtype=np.int32)
     kind_names: Sequence[str] = ()
     entity_count = None

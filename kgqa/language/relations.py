@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from kgqa.language.overlap import PRESENT, overlap
 from kgqa.types import Relation
 
-_IS_A = re.compile(
-    r"(?:is )?an?(?: kind of| type of)?|(?:instance|subclass|kind|type) of|(?:has )?type|broader(?: term)?|isa"
-    r"|ist ein\(e\)"
-)
-_NARROWS = re.compile(r"(?:is )?an? (?:kind|type) of|(?:sub ?class|kind|type) of|broader(?: term)?")
 _OBLIQUE = frozenset({"from", "of", "with", "in", "into", "at", "on", "for", "during", "under"})
 NOUNS = {
     "long": "length duration",
@@ -40,25 +33,6 @@ MEASURES = frozenset(" ".join(nouns for word, nouns in NOUNS.items() if not word
 """What measures are called."""
 
 
-def is_kind(relation: Relation) -> bool:
-    """Whether a relation leads from a thing to its kind, told by its words.
-
-    >>> is_kind(Relation("wdt:P31", "instance of", "is a")), is_kind(Relation("x", "rides", "rides"))
-    (True, False)
-    """
-    return any(_IS_A.fullmatch(words.lower()) for words in (relation.words, relation.label) if words)
-
-
-def narrows(relation: Relation) -> bool:
-    """Whether a relation leads from a kind to a wider one, and from no thing to its kind, told by its words."""
-    return any(_NARROWS.fullmatch(words.lower()) for words in (relation.words, relation.label) if words)
-
-
-def is_measure(relation: Relation) -> bool:
-    """Whether a relation tells a measure, as weight and height are."""
-    return not MEASURES.isdisjoint(f"{relation.label} {relation.words}".lower().split())
-
-
 def nouns_of(word: str) -> list[str]:
     """What the values are called that an adjective, a verb or an adverb asks for.
 
@@ -75,11 +49,6 @@ def is_oblique(relation: Relation) -> bool:
     (True, False)
     """
     return any(after in _OBLIQUE for after in _after_participles(relation))
-
-
-def is_by(relation: Relation) -> bool:
-    """Whether a relation leads to who did something, as "built by" does."""
-    return _after_participles(relation)[-1:] == ["by"]
 
 
 def _after_participles(relation: Relation) -> list[str]:

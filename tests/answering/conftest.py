@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from kgqa.answering.computing import compute
-from kgqa.answering.deciding import Decision, decide
+from kgqa.answering.deciding import decide
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, HeadScores
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph

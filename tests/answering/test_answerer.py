@@ -8,6 +8,7 @@ import torch
 from kgqa.answering.answerer import Answerer
 from kgqa.answering.evidence.paths import answer_paths
 from kgqa.batch import Movable
+from kgqa.graph.opening import open_graph
 from kgqa.limits.stopping import Stopped, until
 from kgqa.models.reader import Reader
 from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Source, Subgraph
@@ -32,6 +33,25 @@ def test_every_kind_of_question_gets_an_answer_with_its_parts(answerer: Answerer
     assert abs(sum(c.score for c in chosen.candidates) - 1) < 1e-5
     assert unknown.source in set(Source)
     assert opened.model == "toy" and opened.timing_ms["total"] > 0
+
+
+@pytest.mark.parametrize("name", ["everyday", "conceptnet", "mine"])
+def test_what_a_graph_is_called_changes_no_answer(answerer: Answerer, tools_file: Path, name: str) -> None:
+    path = tools_file.with_name(f"{name}.ttl")
+    path.write_bytes(tools_file.read_bytes())
+    renamed = answerer.with_graph(open_graph(path))
+    assert renamed.graph.name == name != answerer.graph.name
+    questions = [
+        Question("What did I dig with?", passage=PASSAGE),
+        Question("Is a trowel used to build a house?"),
+        Question("Who sails the Kestrel?"),
+    ]
+    for before, after in zip(answerer.answer_many(questions), renamed.answer_many(questions), strict=True):
+        assert (before.text, before.confidence, before.candidates) == (
+            after.text,
+            after.confidence,
+            after.candidates,
+        )
 
 
 def test_a_batch_answers_as_one_by_one(answerer: Answerer) -> None:

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from kgqa.answering.computing import compute, operate
-from kgqa.answering.deciding import Decision, decide
+from kgqa.answering.deciding import decide
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.opening import open_graph

@@ -1,9 +1,10 @@
 import pytest
 import torch
 
-from kgqa.answering.deciding import Decision, decide
+from kgqa.answering.deciding import decide, merged, with_verdicts
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Computed, Draft, HeadScores
-from kgqa.types import Candidate, Evidence, InputError, Question, Source
+from kgqa.types import Candidate, Evidence, Question, Source, Span
 
 SPADE = Candidate("spade", Source.KNOWLEDGE, 0.9, concept="x:spade")
 THREE = Candidate("3", Source.KNOWLEDGE, 0.7)
@@ -34,14 +35,6 @@ def test_what_was_computed_comes_first_and_what_cannot_be_is_no_answer() -> None
     assert lacking.source is Source.NONE and lacking.candidates[0].text == "spade"
 
 
-def test_confidence_is_as_the_card_says() -> None:
-    decision = Decision.of_card({"calibration": {"knowledge": [1.0, -1.0]}, "second_opinion": [0.3, 0.7]})
-    assert decision.confidence(SPADE) < 0.9 and decision.second_opinion == (0.3, 0.7)
-    assert Decision.of_card({}).confidence(SPADE) == pytest.approx(0.9)
-    with pytest.raises(InputError, match="the reader's card"):
-        Decision.of_card({"calibration": ["knowledge"]})
-
-
 def test_none_is_said_where_it_is_likelier_than_a_user_allows() -> None:
     drafts = (draft((-9.0, 2.0, 0.0)), draft((-9.0, 0.0, 2.0)))  # none at 0.12 and 0.88
     for none_above, said in ((None, "ks"), (0.1, "ss"), (0.5, "ks"), (0.9, "kk")):
@@ -49,5 +42,31 @@ def test_none_is_said_where_it_is_likelier_than_a_user_allows() -> None:
         assert "".join("s" if d.source is Source.NONE else "k" for d in found) == said
         assert [d.none for d in found] == pytest.approx([0.12, 0.88], abs=0.01)
         assert all(d.candidates[0].text == "spade" for d in found)
-    assert Decision.of_card({"none_above": 0.4}).none_above == 0.4
-    assert Decision.of_card({}).none_above is None
+
+
+def known(name: str, score: float) -> Candidate:
+    return Candidate(name, Source.KNOWLEDGE, score, concept=name)
+
+
+def names(candidates: list[Candidate]) -> list[str]:
+    return [candidate.text for candidate in candidates]
+
+
+def test_the_gate_chooses_the_source_and_the_heads_order_within_it() -> None:
+    spans = [Candidate("here", Source.PASSAGE, 0.9), Candidate("there", Source.PASSAGE, 0.1)]
+    concepts = [known("trowel", 0.6), known("spade", 0.4)]
+    gate = {Source.PASSAGE: 0.3, Source.KNOWLEDGE: 0.5, Source.NONE: 0.2}
+    assert names(merged(gate, spans, concepts))[:3] == ["trowel", "spade", "here"]
+    silent = {Source.PASSAGE: 0.3, Source.KNOWLEDGE: 0.1, Source.NONE: 0.6}
+    assert merged(silent, spans, concepts)[0].source is Source.NONE
+
+
+def test_yes_and_no_come_first_where_their_mean_is_likelier_than_every_source() -> None:
+    ranked, sentence = [known("trowel", 0.5)], Span(0, 4)
+    gate = {Source.KNOWLEDGE: 0.4}
+    assert names(with_verdicts(ranked, gate, [0.4, 0.5], Source.PASSAGE, sentence)) == ["no", "yes", "trowel"]
+    assert with_verdicts(ranked, gate, [0.4, 0.5], Source.PASSAGE, sentence)[0].span == sentence
+    assert names(with_verdicts(ranked, gate, [0.1, 0.5], Source.PASSAGE, sentence)) == ["trowel", "no", "yes"]
+    assert with_verdicts(ranked, gate, [], Source.PASSAGE, sentence) == ranked
+    said = with_verdicts(ranked, gate, [0.4, 0.5], Source.KNOWLEDGE, None)
+    assert said[0].source is Source.KNOWLEDGE and said[0].span is None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.answering.deciding import Decision
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Reached, ReadRow, Score
 from kgqa.answering.explaining import (
     Scoring,
@@ -73,8 +73,9 @@ ONCE, AGAIN = ReadingSettings(), ReadingSettings(reread=4)
 class Given(Retriever):
     """Retrieves the subgraph it was given, without what is struck."""
 
-    def __init__(self, subgraph: Subgraph, name: str = "everyday") -> None:
-        super().__init__(GraphStore.from_triples([Triple("a", "b", "c")], name=name))
+    def __init__(self, subgraph: Subgraph, complete: bool = False) -> None:
+        super().__init__(GraphStore.from_triples([Triple("a", "b", "c")]))
+        self.graph.is_complete = complete
         self.subgraph = subgraph
 
     def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Retriever:
@@ -100,9 +101,9 @@ def weighing(matters: dict[tuple[int, int, int], float], seen: list[CandidateRow
 
 
 def scoring(
-    graph: Subgraph, score: Score, settings: ReadingSettings = ONCE, name: str = "everyday"
+    graph: Subgraph, score: Score, settings: ReadingSettings = ONCE, complete: bool = False
 ) -> Scoring:
-    return Scoring(Given(graph, name), settings, Decision(), score)
+    return Scoring(Given(graph, complete), settings, Decision(), score)
 
 
 @pytest.fixture
@@ -159,7 +160,7 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
 def test_the_end_of_a_way_is_scored_beside_its_first_rival(digging: Subgraph) -> None:
     seen: list[CandidateRow] = []
     rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
-    falls(draft(digging, TROWEL, rival), [[0]], scoring(digging, weighing({}, seen), AGAIN, "tools"))
+    falls(draft(digging, TROWEL, rival), [[0]], scoring(digging, weighing({}, seen), AGAIN, complete=True))
     assert [row.question.choices for row in seen] == [("trowel",), ("excavator",)] * 2
 
 

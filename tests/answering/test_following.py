@@ -20,7 +20,7 @@ from kgqa.types import (
 )
 
 SHIPS = GraphStore.from_triples([Triple("a", "b", "c")], name="ships")
-EVERYDAY = GraphStore.from_triples([Triple("a", "b", "c")], name="everyday")
+EVERYDAY = GraphStore.from_triples([Triple("a", "UsedFor", "c"), Triple("b", "UsedFor", "c", 0.5)])
 
 
 def known(name: str, score: float) -> Candidate:
@@ -50,7 +50,9 @@ def score(rows: list[CandidateRow]) -> torch.Tensor:
 def test_what_facts_lead_to_comes_before_all_else() -> None:
     graph = Subgraph(nodes=("a", "b", "c"), labels=("a", "b", "c"))
     reached = [Reached(2, 1.0, EvidencePath((0,), (True,), 1.0))]
-    assert names(reached_first([known("a", 0.9), known("b", 0.05), known("c", 0.05)], reached, graph)) == [
+    assert names(
+        reached_first([known("a", 0.9), known("b", 0.05), known("c", 0.05)], reached, graph, 0.9)
+    ) == [
         "c",
         "a",
         "b",

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.decision import Decision, Rereading
 from kgqa.answering.draft import Draft, HeadScores
 from kgqa.answering.rereading import reordered, second_readings, supposed, with_added
 from kgqa.types import Candidate, NodeRole, Passage, Question, Relation, Source, Subgraph
@@ -34,13 +35,13 @@ def test_what_is_far_less_likely_than_the_best_is_not_read_again(answerer: Answe
         n: Draft(QUESTION, (graph,), HeadScores(concepts=found))
         for n, found in enumerate([concepts, (concepts[0], concepts[2])])
     }
-    read = second_readings(drafts, answerer.graph, settings, answerer.reader.score)
+    read = second_readings(drafts, answerer.graph, settings, answerer.reader.score, Decision())
     assert list(read) == [0] and len(read[0]) == 2
 
 
 def test_a_second_reading_reorders_what_it_read_and_keeps_the_sum() -> None:
     first = [known("a", 0.5), known("b", 0.3), known("c", 0.2)]
-    again = reordered(first, torch.tensor([-5.0, -0.1]), (0.5, 1.0))
+    again = reordered(first, torch.tensor([-5.0, -0.1]), Rereading())
     assert names(again)[0] == "b" and abs(sum(c.score for c in again) - 1) < 1e-5
     assert next(c for c in again if c.text == "c").score == 0.2
 
@@ -62,6 +63,6 @@ def test_an_added_fact_decides_where_its_relation_is_asked_for_of_what_is_named(
     assert supposed("What do you dig with?", graph, {"dig", "spoon", "work"}) == {"spoon"}
     assert not supposed("What do you dig with?", graph, {"sofa", "spoon"})
     again = reordered(
-        [known("spade", 0.9), known("spoon", 0.1)], torch.tensor([-0.1, -2.5]), (0.5, 1.0), {"spoon"}
+        [known("spade", 0.9), known("spoon", 0.1)], torch.tensor([-0.1, -2.5]), Rereading(), {"spoon"}
     )
     assert names(again) == ["spoon", "spade"]

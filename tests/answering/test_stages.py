@@ -15,7 +15,7 @@ from test_floors import FLOORS, SUB_ROOMS
 
 import kgqa
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.deciding import Decision
+from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts, Stage
 from kgqa.answering.retrieving import Retriever
 from kgqa.answering.stages import stages

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from kgqa.answering.decision import Decision, Silence
 from kgqa.answering.draft import Draft, HeadScores
 from kgqa.answering.verifying import verify
 from kgqa.models.opening import LoadedReader, open_reader
@@ -20,7 +21,8 @@ def reader(model_folder: Path) -> LoadedReader:
 
 def verified(reader: LoadedReader, question: Question, gate: list[float], *spans: Candidate) -> Draft:
     scores = HeadScores(torch.tensor(gate), spans=spans, span_margin=-10.0)
-    return verify((Draft(question, (Subgraph(),), scores),), reader.similarity)[0]
+    decision = Decision(silence=Silence(gate=0.0, margin=-0.25, around=-1.5, anywhere=1.75, before=-0.5))
+    return verify((Draft(question, (Subgraph(),), scores),), reader.similarity, decision)[0]
 
 
 def test_yes_and_no_share_what_the_gate_gives_them(reader: LoadedReader) -> None:

@@ -39,7 +39,7 @@ class ToyGraph:
                 self._keys.setdefault(key, []).append(i)
         self.asked: list[str] = []
 
-    is_remote = True
+    is_remote, is_complete = True, False
     entity_count = None
     added_ends = np.zeros(0, dtype=np.int32)
     kind_names: Sequence[str] = ()

@@ -1,12 +1,10 @@
-"""Fit the weights of `kgqa/graph/retrieval/ranking.py` anew, and say what they keep beside those that are written
-there.
+"""Fit the weights of `kgqa/graph/retrieval/ranking.toml` anew, and say what they keep beside those that stand there.
 
 Run `KGQA_DATA=... python training/bench/ranking.py [--questions 2700]`: hand-written training questions over the
-everyday graph fit `TYPED`, CommonsenseQA's training questions over ConceptNet fit `GATHERED`, both together `EDITED`.
+everyday graph fit `typed`, CommonsenseQA's training questions over ConceptNet fit `gathered`, both together `edited`.
 Each question's accepted concepts stand against all others within two facts, by a listwise softmax over what the
 ranker is told of each. Of questions that nothing is fitted on, the share is told whose answer is among the first 60,
-120 and 200. `--write` puts the weights into the source, `TYPED` halfway from `EDITED` to its fit, as it was found to
-keep more.
+120 and 200. `--write` puts the weights there, `typed` halfway from `edited` to its fit, as it was found to keep more.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,17 +24,17 @@ from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval import ranking, retrieval
 from kgqa.graph.retrieval.expansion import locate
-from kgqa.graph.retrieval.ranking import EDITED, GATHERED, TYPED, features, filling
+from kgqa.graph.retrieval.ranking import features, filling, ranker
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example, KnowledgeGraph, Source
 
 CONCEPTNET = "$KGQA_DATA/kg/conceptnet_en.tsv.zst"
-NAMES = tuple(TYPED)
+NAMES = tuple(ranker("typed"))
 KEPT = 1_500
 """Concepts of a question that are looked at: the first ones by the weights as they are."""
 DECAY = 1.0
 SHARE = 0.4
-"""Of CommonsenseQA in `EDITED`."""
+"""Of CommonsenseQA in the weights of edited graphs."""
 Floats = NDArray[np.float32]
 
 
@@ -79,8 +78,7 @@ def _listening(plain: Callable[..., Any], seen: list[Any]) -> Callable[..., Any]
 
 def _told(given: tuple[Any, ...], named: Mapping[str, Any], scores: Any) -> tuple[Floats, Any, Any]:
     """Each feature of each concept that was reached, unweighted; the ids, and the scores as they are."""
-    reached, mass, asked, vague, *rest = given
-    facts_of, count, _weights, likelihood = [*rest, *(None,) * 4][:4] if rest else (None, 0, None, None)
+    reached, mass, asked, vague, _, facts_of, count, likelihood = given
     size = len(reached.ids)
     columns = features(reached, mass, asked, vague)
     for name in ("some", "share", "number"):
@@ -151,25 +149,24 @@ def main() -> None:
     (mine, my_rest), (theirs, their_rest) = (
         (cases[: given.questions], cases[given.questions :]) for cases in (everyday, told)
     )
-    edited = fit([(1 - SHARE, mine), (SHARE, theirs)], list(EDITED))
+    edited = fit([(1 - SHARE, mine), (SHARE, theirs)], list(ranker("edited")))
     fits = {
-        "EDITED": (edited, EDITED, [*my_rest, *their_rest]),
-        "TYPED": (halfway(edited, fit([(1.0, mine)], NAMES)), TYPED, my_rest),
-        "GATHERED": (fit([(1.0, theirs)], list(GATHERED)), GATHERED, their_rest),
+        "edited": (edited, [*my_rest, *their_rest]),
+        "typed": (halfway(edited, fit([(1.0, mine)], NAMES)), my_rest),
+        "gathered": (fit([(1.0, theirs)], list(ranker("gathered"))), their_rest),
     }
-    for name, (fitted, written, rest) in fits.items():
+    table = Path(ranking.__file__).with_suffix(".toml")
+    for name, (fitted, rest) in fits.items():
+        written = ranker(name)
         print(f"{name}: fitted {fitted}\n  as written {dict(written)}")
         print(
             f"  among 60, 120, 200 of {len(rest)}: fitted {kept(rest, fitted)}; as written {kept(rest, written)}"
         )
         if given.write:
-            path = ranking.__file__
-            with open(path, encoding="utf-8") as file:
-                source = file.read()
-            body = "".join(f'    "{key}": {value},\n' for key, value in fitted.items())
-            pattern = rf"({name}: Mapping\[str, float\] = {{\n).*?(\n?}})"
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(re.sub(pattern, rf"\g<1>{body}}}", source, count=1, flags=re.DOTALL))
+            body = "".join(f"{key} = {value}\n" for key, value in fitted.items())
+            pattern = rf"(\[{name}\]\n(?:#.*\n)+)(?:\w+ = .*\n)+"
+            text = table.read_text(encoding="utf-8")
+            table.write_text(re.sub(pattern, rf"\g<1>{body}", text, count=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

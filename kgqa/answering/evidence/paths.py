@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
+from kgqa.graph.meanings import Meaning, means
 from kgqa.graph.retrieval.paths import best_paths
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
 
@@ -17,9 +17,6 @@ LEAST_CHANGE = 0.05
 MAX_HOPS = 3
 TRIED = 12
 """Paths among which facts that carry an answer are sought."""
-_APART = ("DistinctFrom", "differentFrom", "LocatedNear")
-_SHARED = ("HasProperty", "HasEmotion", "HasTime")
-_KIND = ("IsA", "type", "subClassOf", "broader")
 
 
 def targets(candidate: Candidate, graph: Subgraph) -> list[int]:
@@ -42,10 +39,9 @@ def answer_paths(
     ends = targets(candidate, graph)
     asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
     sources = [n for n, role in enumerate(graph.roles.tolist()) if role in asked and n not in ends]
-    kinds = _kinds(graph)
     telling = np.flatnonzero(gives_reason(graph))
     found = []
-    for rows in (telling, np.arange(len(kinds))):
+    for rows in (telling, np.arange(len(graph.edges))):
         for end in ends:
             paths = best_paths(
                 graph.edges[rows],
@@ -57,7 +53,7 @@ def answer_paths(
                 max_hops=MAX_HOPS,
             )
             paths = [replace(path, steps=tuple(rows[list(path.steps)].tolist())) for path in paths]
-            found += [path for path in paths if rows is not telling or not _meets(path, graph, kinds)][:k]
+            found += [path for path in paths if rows is not telling or not _meets(path, graph)][:k]
         if found:
             break
     return sorted(found, key=lambda path: -path.score)
@@ -65,28 +61,22 @@ def answer_paths(
 
 def reasons(paths: Sequence[EvidencePath], graph: Subgraph) -> list[EvidencePath]:
     """Those of some paths that give a reason."""
-    kinds, telling = _kinds(graph), gives_reason(graph)
-    return [p for p in paths if telling[list(p.steps)].all() and not _meets(p, graph, kinds)]
+    telling = gives_reason(graph)
+    return [p for p in paths if telling[list(p.steps)].all() and not _meets(p, graph)]
 
 
 def gives_reason(graph: Subgraph) -> np.ndarray:
     """(E,) whether each fact says more than that two concepts are not the same, or merely near each other."""
-    return ~np.isin(_kinds(graph), _APART)
+    told = np.array([Meaning.VAGUE not in means(relation) for relation in graph.relations], dtype=bool)
+    return told[graph.edges[:, 1]]
 
 
-def _kinds(graph: Subgraph) -> np.ndarray:
-    return np.array([re.split(r"[/#:]", r.name)[-1] for r in graph.relations], dtype=str)[graph.edges[:, 1]]
-
-
-def _meets(path: EvidencePath, graph: Subgraph, kinds: np.ndarray) -> bool:
+def _meets(path: EvidencePath, graph: Subgraph) -> bool:
     """Whether two neighbouring facts of a path have only a property or kind in common: a river is long, a bridge is."""
-    steps = list(zip(path.steps, path.forward, strict=True))
+    known = [means(graph.relations[int(graph.edges[step, 1])]) for step in path.steps]
+    steps = zip(known, path.forward, strict=True)
     return any(
-        ahead
-        and not back
-        and (
-            kinds[first] in _SHARED or kinds[second] in _SHARED or {kinds[first], kinds[second]} <= set(_KIND)
-        )
+        ahead and not back and (Meaning.QUALITY in first | second or Meaning.KIND in first & second)
         for (first, ahead), (second, back) in pairwise(steps)
     )
 

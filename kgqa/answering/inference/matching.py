@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import accumulate, islice, product
 
 from kgqa.answering.inference.polarity import ALL, Word, read, turns
-from kgqa.graph.linking.normalising import lemma, local_name, verb_bases
+from kgqa.graph.linking.normalising import lemma, verb_bases
+from kgqa.graph.meanings import Meaning, means
 from kgqa.limits.stopping import each, go_on
 from kgqa.types import NodeRole, Span, Subgraph
 
@@ -22,8 +23,6 @@ Similarity = Callable[[str, str], float]
 LEAST_STEM = 4
 MOST_RIVALS = 30
 """Words of either text that are compared as rivals; a clause of more is none."""
-_OPPOSED = "Antonym"
-_EQUAL = ("SimilarTo", "Synonym", "~IsA")
 _PREFIXES = ("un", "in", "im", "dis")
 _NUMBERS = {
     word: str(number)
@@ -202,11 +201,11 @@ def _joined(
     graph: Subgraph, question_words: Sequence[Word], passage_words: Sequence[Word]
 ) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Words of the passage that a fact makes equal, and contrary, to a word of the question."""
-    facts: dict[tuple[int, int], set[str]] = defaultdict(set)
+    facts: dict[tuple[int, int], set[Meaning]] = defaultdict(set)
     for head, relation, tail in graph.edges.tolist():
-        name = local_name(graph.relations[relation].name)
-        facts[head, tail].add(name)
-        facts[tail, head].add(f"~{name}")
+        known = means(graph.relations[relation])
+        facts[head, tail] |= known - {Meaning.KIND}
+        facts[tail, head] |= known
     at_question, at_passage = (
         {word.start: n for n, word in enumerate(text)} for text in (question_words, passage_words)
     )
@@ -220,9 +219,9 @@ def _joined(
                 continue
             between = facts[one.node, other.node]
             kind = None
-            if any(name.endswith(_OPPOSED) for name in between):
+            if Meaning.OPPOSITE in between:
                 kind = contrary
-            elif one.node == other.node or any(name.endswith(_EQUAL) for name in between):
+            elif one.node == other.node or not between.isdisjoint((Meaning.EQUAL, Meaning.KIND)):
                 kind = equal
             if kind is not None:
                 kind[at_question[one.start]].append(at_passage[other.start])

@@ -12,21 +12,17 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from kgqa.answering.decision import Silence
 from kgqa.answering.inference.matching import coverage
 from kgqa.answering.inference.polarity import sentence_around
 from kgqa.models.heads.gate import FIRST_VERDICT, GATED
 from kgqa.types import Candidate, Question, Source
 
-WEIGHTS = {"gate": 0.03, "margin": -0.257, "around": -1.48, "anywhere": 1.77}
-NONE_BEFORE = -0.55
-"""Log-odds that nothing is told, by `Found`, and where nothing speaks. Logistic regression on training questions of
-plain passages and of SQuAD, the threshold set so that as many of the answerable stay right
-(`training/bench/silence.py`, training/RESULTS.md)."""
 _MARGINS = (-20.0, 30.0)
 
 
 class Found(NamedTuple):
-    """What is known of a span that would be the answer, named as `WEIGHTS` are.
+    """What is known of a span that would be the answer, named as its weights are.
 
     `gate` is the gate's log-odds of none, `margin` that of `SpanHead`; `around` and `anywhere` are the shares of the
     question's content words that the span's sentence says, and the whole passage.
@@ -37,10 +33,9 @@ class Found(NamedTuple):
     around: float
     anywhere: float
 
-    @property
-    def odds(self) -> float:
+    def odds(self, weights: Silence) -> float:
         """Log-odds that the passage does not tell."""
-        return NONE_BEFORE + sum(WEIGHTS[name] * value for name, value in self._asdict().items())
+        return weights.before + sum(getattr(weights, name) * value for name, value in self._asdict().items())
 
 
 def found_of(question: Question, span: Candidate, gate: Tensor, margin: float) -> Found:
@@ -58,10 +53,12 @@ def found_of(question: Question, span: Candidate, gate: Tensor, margin: float) -
     )
 
 
-def log_odds_of_none(question: Question, span: Candidate, gate: Tensor, margin: float) -> float | None:
+def log_odds_of_none(
+    question: Question, span: Candidate, gate: Tensor, margin: float, weights: Silence
+) -> float | None:
     """Log-odds that the passage does not tell, where a span is the likeliest answer by the gate (C,); else None."""
     passage, none = GATED.index(Source.PASSAGE), GATED.index(Source.NONE)
     others = [place for place in range(len(gate)) if place != none]
     verdicts = gate[FIRST_VERDICT:].logsumexp(0) if len(gate) > FIRST_VERDICT else gate.min()
     best = max(gate[:FIRST_VERDICT][others[:2]].max(), verdicts)
-    return None if gate[passage] < best else found_of(question, span, gate, margin).odds
+    return None if gate[passage] < best else found_of(question, span, gate, margin).odds(weights)

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kgqa.answering.decision import Verdicts
 from kgqa.answering.inference.matching import Similarity, matched
 from kgqa.models.collation.rereading import shortened
 from kgqa.types import Question, Span, Subgraph
 
-WEIGHTS = {"contrary": -1.23, "denied": -0.59, "all": -2.24, "swapped": -2.72, "rival": -1.3}
-YES_BEFORE = 0.64
-"""Log-odds of yes by `Signs`, and where none speaks. Logistic regression on `training/data/reading_yesno_*.jsonl`
-and questions of BoolQ (`training/bench/verdicts.py`, training/RESULTS.md)."""
-
 
 class Signs(NamedTuple):
-    """What speaks for yes or no, named as `WEIGHTS` are."""
+    """What speaks for yes or no, named as its weights are."""
 
     contrary: float
     denied: float
@@ -26,10 +22,9 @@ class Signs(NamedTuple):
     swapped: float
     rival: float
 
-    @property
-    def odds(self) -> float:
+    def odds(self, weights: Verdicts) -> float:
         """Log-odds of yes."""
-        return YES_BEFORE + sum(WEIGHTS[name] * value for name, value in self._asdict().items())
+        return weights.before + sum(getattr(weights, name) * value for name, value in self._asdict().items())
 
 
 class Verified(NamedTuple):

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kgqa.answering.draft import OPEN_WORLD
 from kgqa.answering.operations.choosing import MOST_READ, Option, Result, Task, Thing, choose, option, without
 from kgqa.answering.operations.lookup import MOST_FACTS, Row, groups_of, ids, kinds_of, rows_of
 from kgqa.answering.operations.query import ask_query, joined_query
 from kgqa.graph.linking.literals import BOOLEAN
+from kgqa.graph.meanings import is_kind
 from kgqa.language.overlap import content
-from kgqa.language.relations import is_kind, is_mentioned, is_oblique
+from kgqa.language.relations import is_mentioned, is_oblique
 from kgqa.types import NO, YES, KnowledgeGraph
 
 MOST_SAID = 12
 """Facts that are said of two things, about 150 tokens."""
-UNLIKELY = 0.25
-"""Share of the likeliest relation's probability below which a fact that joins two things is not what is asked."""
 _KINDS = frozenset({"kind", "kinds", "sort", "type", "example"})
 _IS = re.compile(r"\s*(?:is|are|was|were)\b[^,]*\ban? ", re.IGNORECASE)
 _DOES = re.compile(r"\W*(?:do|does|did) (?:the )?", re.IGNORECASE)
@@ -47,21 +45,21 @@ def checked(task: Task) -> Result | None:
         stated = [row for row in joined if not _denies(graph, row)]
         if not stated:  # "a whale is not a fish"
             facts = [_named(graph, row) for row in joined[:1]]
-            return Result(NO, tuple(joined[:1]), ask_query(facts), 0.9)
+            return Result(NO, tuple(joined[:1]), ask_query(facts), task.weights.stated)
         joined = stated
     if joined:
         wording = joined[:MOST_SAID]
         likely = _likely(task, owner, wording)
         facts = [_named(graph, row) for row in wording]
-        return Result(YES if likely else NO, tuple(wording), ask_query(facts), 0.9)
+        return Result(YES if likely else NO, tuple(wording), ask_query(facts), task.weights.stated)
     stored = _stored(task)
     if stored is not None:
         return stored
-    if not things or graph.name in OPEN_WORLD:
+    if not things or not graph.is_complete:
         return None
     names = [graph.names(ids(thing.entities)) for thing in things]
     query = joined_query(names[0], [name for other in names[1:] for name in other]) if names[1:] else ""
-    return Result(NO, (), query, 0.7)
+    return Result(NO, (), query, task.weights.unstated)
 
 
 def _denies(graph: KnowledgeGraph, row: Row) -> bool:
@@ -125,8 +123,8 @@ def _likely(task: Task, owner: dict[int, int], joined: Sequence[Row]) -> bool:
         if group.relation not in mine and not is_kind(graph.relations[group.relation])
     ]
     options = [Option(first, (row,), second), *(option(graph, group) for group in groups[: MOST_READ - 1])]
-    weights = choose(graph, task.score, [opened], options, rest)
-    return weights[0] >= UNLIKELY * max(weights)
+    weights = choose(graph, task.score, [opened], options, rest, weights=task.weights)
+    return weights[0] >= task.weights.unlikely * max(weights)
 
 
 def _is_turned(
@@ -165,9 +163,10 @@ def _stored(task: Task) -> Result | None:
     if not truths:
         return None
     options = [option(graph, group, by_relation=True) for group in groups]
-    weights = dict(zip(groups, choose(graph, task.score, [text], options, rest), strict=True))
+    chosen = choose(graph, task.score, [text], options, rest, weights=task.weights)
+    weights = dict(zip(groups, chosen, strict=True))
     best = max(truths, key=lambda group: weights[group])
-    if weights[best] < UNLIKELY * max(weights.values()):
+    if weights[best] < task.weights.unlikely * max(weights.values()):
         return None
     (label,), (name,) = graph.labels(ids(best.ends[:1])), graph.names(ids([best.anchor]))
     query = ask_query([(name, graph.relations[best.relation].name, f'"true"^^<{BOOLEAN}>')])

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from kgqa.answering.decision import Computing
 from kgqa.answering.draft import Score
 from kgqa.answering.operations.asking import Asked
 from kgqa.answering.operations.lookup import Group, Row, ids, subgraph_of
+from kgqa.graph.meanings import is_kind
 from kgqa.language.overlap import overlap
-from kgqa.language.relations import is_kind
 from kgqa.models.collation.rereading import choice_rows
 from kgqa.types import Candidate, KnowledgeGraph, Link, NodeRole, Question
 
 MOST_READ = 16
 """Relations that are read against the question."""
-SHARED = 3.0
-"""Weight of the words that question and facts share, beside the reader's log-probability."""
 
 
 class Thing(NamedTuple):
@@ -41,6 +40,7 @@ class Task:
     """What the question names, in reading order."""
     candidates: Sequence[Candidate] = ()
     """What would be answered otherwise, best first."""
+    weights: Computing = Computing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ def choose(
     options: Sequence[Option],
     asked: str,
     prior: Sequence[float] = (),
+    weights: Computing = Computing(),
 ) -> list[float]:
     """Probability that each option is what is asked for: the reader compares them as choices, each told with its
     facts; of several wordings of the question the product counts. Words of the question as it was `asked` that an
@@ -94,7 +95,7 @@ def choose(
         for label, value in zip(labels, read, strict=True):
             least[label] = min(value, least.get(label, value))
         log = [total + math.log(max(least[label], 1e-6)) for total, label in zip(log, labels, strict=True)]
-    shared = [SHARED * overlap(asked, _about(graph, option)) for option in kept]
+    shared = [weights.shared * overlap(asked, _about(graph, option)) for option in kept]
     weight = [math.exp(value / len(texts) + more) for value, more in zip(log, shared, strict=True)]
     weight = [value * (prior[at] if prior else 1.0) for at, value in enumerate(weight)]
     return [*(value / sum(weight) for value in weight), *(0.0 for _ in options[MOST_READ:])]

@@ -16,8 +16,6 @@ from kgqa.types import NO, YES, KnowledgeGraph
 
 FEW = 6
 """Things that are compared over two facts each, beyond this only over one."""
-INDIRECT = 0.3
-"""How much less likely a value is to be compared that belongs to something related."""
 
 _LENGTHS = ("tall", "deep", "shallow", "wide", "broad", "narrow")
 _MEASURES = {
@@ -82,10 +80,10 @@ def compared(task: Task) -> Result | None:
         return None
     asked_again = _without_rivals(question.text, how, graph.labels(ids(entities[:1]))[0])
     options = [Option(e, s.rows[e], s.rows[e][-1].tail) for s in scales for e in [next(iter(s.rows))]]
-    prior = [1.0 if len(scale.steps) == 1 else INDIRECT for scale in scales]
+    prior = [1.0 if len(scale.steps) == 1 else task.weights.indirect for scale in scales]
     called = [] if how.of_time else nouns_of(_SAME_SCALE.get(how.base, how.base))
     wording = " ".join([question.text, *called])
-    weights = choose(graph, task.score, [asked_again], options, wording, prior)
+    weights = choose(graph, task.score, [asked_again], options, wording, prior, task.weights)
     for best in sorted(range(len(scales)), key=lambda at: -weights[at]):
         scale = scales[best]
         low = how.base == "old" if scale.dated and how.base in ("old", "young") else how.low

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kgqa.answering.operations.asking import Asked
 from kgqa.answering.operations.choosing import Option, Result, Task, Thing, choose, option, without
 from kgqa.answering.operations.lookup import (
     MOST_FACTS,
@@ -25,8 +24,9 @@ from kgqa.answering.operations.lookup import (
 from kgqa.answering.operations.query import count_query, members_query, value_query
 from kgqa.graph.linking.literals import BOOLEAN
 from kgqa.graph.linking.person_names import people
+from kgqa.graph.meanings import is_kind, is_measure
 from kgqa.language.overlap import content
-from kgqa.language.relations import is_kind, is_measure, is_mentioned
+from kgqa.language.relations import is_mentioned
 from kgqa.language.values import is_count, value_of
 from kgqa.types import YES, Candidate, KnowledgeGraph
 
@@ -34,11 +34,6 @@ MOST_NAMES = 5
 """Ends of a relation whose names are looked at."""
 _PEOPLE = re.compile(r"people|persons?", re.IGNORECASE)
 _KINDS = frozenset({"kind", "type", "sort", "class", "category"})
-SINGLE = 0.4
-"""How much less likely a relation is to be counted that leads to one thing only."""
-
-UNNAMED = 0.05
-"""The same of a stored number that the question does not name, where it names what can be counted."""
 
 
 def counted(task: Task) -> Result | None:
@@ -51,7 +46,7 @@ def counted(task: Task) -> Result | None:
     groups = groups_of(graph, anchors, limit)
     if not groups:
         anchors = [e for t in inside for e in t.entities]
-        if not question.passage_text and (members := _members(graph, question.text, how, inside)) is not None:
+        if not question.passage_text and (members := _members(task, inside)) is not None:
             return members
         nouns = set()
         groups = groups_of(graph, anchors, limit)
@@ -75,16 +70,23 @@ def counted(task: Task) -> Result | None:
     # how many is asked of what there can be several of, and of no other number where there are such things
     named = any(is_mentioned(graph.relations[group.relation], question.text) for group in of_kind or counts)
     prior = [
-        p * UNNAMED
+        p * task.weights.unnamed
         if named and g in numbers and not is_mentioned(graph.relations[g.relation], question.text)
         else p
         for p, g in zip(prior, candidates, strict=True)
     ]
     prior = [
-        p if len(g.ends) > 1 or g in numbers else p * SINGLE for p, g in zip(prior, candidates, strict=True)
+        p if len(g.ends) > 1 or g in numbers else p * task.weights.single
+        for p, g in zip(prior, candidates, strict=True)
     ]
     weights = choose(
-        graph, task.score, [question.text, which], _with_kinds(graph, options), question.text, prior
+        graph,
+        task.score,
+        [question.text, which],
+        _with_kinds(graph, options),
+        question.text,
+        prior,
+        task.weights,
     )
     best = max(range(len(candidates)), key=lambda at: weights[at])
     group = candidates[best]
@@ -96,10 +98,11 @@ def counted(task: Task) -> Result | None:
     return Result(str(len(group.ends)), group.rows, query, weights[best])
 
 
-def _members(graph: KnowledgeGraph, text: str, how: Asked, named: Sequence[Thing]) -> Result | None:
+def _members(task: Task, named: Sequence[Thing]) -> Result | None:
     """How many things are of one of the kinds, narrower ones included; with a yes for a relation that the question
     names besides them ("how many bikes are electric"), those that have it."""
-    noun = text[slice(*how.noun)]
+    graph, text = task.graph, task.question.text
+    noun = text[slice(*task.operation.noun)]
     kinds = [e for thing in named for e in thing.entities] or kinds_called(graph, noun)
     rows = {row.head: row for row in members_of(graph, kinds)}
     if not rows or content(noun) & _KINDS:
@@ -128,7 +131,7 @@ def _members(graph: KnowledgeGraph, text: str, how: Asked, named: Sequence[Thing
     names = graph.names(ids(kinds))
     truth = graph.relations[min(asked)].name if asked else ""
     query = members_query(names, list(relations), list(wider), truth)
-    return Result(str(len(shown)), tuple(shown), query, 0.9)
+    return Result(str(len(shown)), tuple(shown), query, task.weights.stated)
 
 
 def _first_opinion(graph: KnowledgeGraph, group: Group, ranked: Sequence[Candidate]) -> float:

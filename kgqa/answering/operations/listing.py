@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from kgqa.answering.operations.lookup import MOST_FACTS, Row, ids, rows_of
-from kgqa.language.relations import is_kind
+from kgqa.graph.meanings import is_kind
 from kgqa.types import EvidencePath, KnowledgeGraph, NodeRole, Subgraph
 
 MOST_LISTED = 100

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgqa.graph.linking.normalising import lemma
+from kgqa.graph.meanings import is_kind, narrows
 from kgqa.graph.retrieval.names import SMALL
-from kgqa.language.relations import is_kind, narrows
 from kgqa.types import Ints, KnowledgeGraph, Link, NodeRole, Subgraph
 
 DEEPEST = 3

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kgqa.answering.operations.lookup import MOST_FACTS, Row, ids, members_of, most_counted, rows_of
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.literals import is_value
-from kgqa.language.relations import is_kind
+from kgqa.graph.meanings import is_kind
 from kgqa.language.values import Value, value_of
 from kgqa.types import NO, YES, KnowledgeGraph, Question
 

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from kgqa.answering.operations.lookup import ids
 from kgqa.answering.operations.operands import Operand
+from kgqa.graph.meanings import is_kind
 from kgqa.graph.sources.sparql_client import term
 from kgqa.graph.sources.vocabulary import steps_of
-from kgqa.language.relations import is_kind
 from kgqa.types import KnowledgeGraph
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")

@@ -13,9 +13,10 @@ from kgqa.answering.ways.ways import Way, between_in, kinds_in, mentioned_in, mi
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
 from kgqa.graph.linking.person_names import people
+from kgqa.graph.meanings import is_by, is_kind
 from kgqa.graph.retrieval.question_types import asked
 from kgqa.language.overlap import overlap
-from kgqa.language.relations import MEASURES, NOUNS, is_by, is_kind, is_oblique, nouns_of
+from kgqa.language.relations import MEASURES, NOUNS, is_oblique, nouns_of
 from kgqa.language.values import value_asked
 from kgqa.types import Link, NodeRole, Relation, Subgraph
 
@@ -66,7 +67,9 @@ class WayFeatures(NamedTuple):
     """Whether it ends at things of the kind that the question mentions: 1, or -1 where it mentions another."""
     value: NDArray[np.float64]
     """Whether it ends at the kind of value that is asked for, a date or an amount: 1, or -1 where it does not, or where
-    a person or place is asked for and it ends at a value; -6 where it is another measure, as weight is for how tall."""
+    a person or place is asked for and it ends at a value."""
+    other_measure: NDArray[np.float64]
+    """Whether it ends at another measure than is asked for, as weight is for how tall: 1, else 0."""
     person: NDArray[np.float64]
     """Whether it ends at somebody with a given name, where it is asked who: 1, else 0."""
     leads: NDArray[np.float64]
@@ -138,7 +141,8 @@ def way_features(question: str, subgraph: Subgraph, found: Sequence[Way]) -> Way
                 two and not through,
                 kind if to_kind else 0.0,
                 fits,
-                -6.0 if measured(relations[-1]) else wanted.fits(subgraph.nodes[way.ends[0]]),
+                0.0 if (other := measured(relations[-1])) else wanted.fits(subgraph.nodes[way.ends[0]]),
+                other,
                 who and any(people(subgraph.labels[end]) for end in way.ends[:MOST_NAMES]),
                 leads[last, int(forward)],
                 _voice(way, relations[0], does, nested=bool(outer)) if shared else 0.0,

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.answering.draft import OPEN_WORLD, Reached
+from kgqa.answering.decision import Following
+from kgqa.answering.draft import Reached
 from kgqa.answering.ways.features import (
     asks_when_or_where,
     is_doing,
@@ -27,40 +28,15 @@ from kgqa.answering.ways.features import (
 from kgqa.answering.ways.ways import Way, between_in, mentioned_in, middle_of, sources_of, ways
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.person_names import people
-from kgqa.graph.retrieval.names import SMALL
+from kgqa.graph.meanings import is_by, is_kind
 from kgqa.language.overlap import overlap
-from kgqa.language.relations import is_by, is_kind, is_oblique
+from kgqa.language.relations import is_oblique
 from kgqa.metrics import accepts
 from kgqa.models.collation.rereading import CandidateRow, as_choices, choice_rows, part_of, shortened
-from kgqa.types import EvidencePath, Example, KnowledgeGraph, NodeRole, Question, Relation, Subgraph
+from kgqa.types import EvidencePath, Example, NodeRole, Question, Relation, Subgraph
 
 MOST_READ = 10
 """Ways that are read against the question."""
-WEIGHTS = {
-    "shared": 1.22,
-    "covers": 1.44,
-    "far": -0.49,
-    "to_kind": -0.93,
-    "fits": 0.35,
-    "value": 0.55,
-    "person": 0.54,
-    "leads": 0.35,
-    "voice": 0.68,
-    "nested": 1.4,
-}
-READ, FIRST = 0.51, 0.28
-"""Weights of a way's features, of the reader's score of it and of the log-probability that its end had at first. By
-listwise softmax over ways, fitted on tests/graphs and checked with half of the graphs left out, and with each
-(`training/bench/following.py`, training/RESULTS.md)."""
-NONE_BEFORE, NONE_LACKS, NONE_WORTH, NONE_MARGIN, UNNAMED = 0.45, 1.3, -0.45, -0.19, 3.0
-"""Log-odds of no answer against the best way: a constant, for what the graph says of other things and not of what is
-named (`lacking`), for each point of the best way's score and of its lead. Logistic regression on the same questions,
-each asked again with the facts struck that answer it. Last, where nothing is named."""
-SURE = 0.5
-"""Weight of the logarithm of how sure a way's facts are, against the surest that lead the same way: nothing where a
-graph weighs no fact."""
-ASKED_FOR = 1.5
-"""What it is worth that a way ends with the relation that the question asks for: "on which floor does Ana work"."""
 _ASKED_NOUN = re.compile(
     r"\b(?:what|which)\s+((?:[\w-]+\s+){0,2}?[\w-]+)\s+"
     r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must)\b",
@@ -71,18 +47,6 @@ _NAME = re.compile(r"(?<=\s)(?<!do )(?<!does )(?<!did )(?!I\b)[A-Z]\w+")
 FAR_AHEAD = 3.0
 MOST_RELATIONS = 2_000
 """Relations of a graph that are compared with the question's words."""
-
-
-def follows(graph: KnowledgeGraph, subgraph: Subgraph) -> bool:
-    """Whether a question is answered by following facts: over an endpoint, a small graph, or where all that is asked
-    about is named. A graph that does not say all there is (everyday knowledge) is read with what is known besides."""
-    if graph.name in OPEN_WORLD:
-        return False
-    if graph.is_remote or (graph.entity_count is not None and graph.entity_count < SMALL):
-        return True
-    sources = sources_of(subgraph)
-    asked = [node for node in sources if subgraph.roles[node] == NodeRole.QUESTION] or sources
-    return bool(asked) and not any(subgraph.labels[node][:1].islower() for node in asked)
 
 
 def as_choices_along(
@@ -117,6 +81,7 @@ class Plan(NamedTuple):
     """Way, and the place of the end that stands for it."""
     lacks: float
     """How much more of the question's words the graph says of other things than of what is named, 0 to 1."""
+    weights: Following
 
 
 def plan(
@@ -125,6 +90,7 @@ def plan(
     first: Mapping[str, float],
     relations: Sequence[Relation] = (),
     most: int = MOST_READ,
+    weights: Following = Following(),
 ) -> Plan:
     """The ways of a question, and up to `most` that are read.
 
@@ -132,12 +98,17 @@ def plan(
     """
     found = ways(subgraph)
     features = way_features(question, subgraph, found)
-    scores = sum((weight * getattr(features, name) for name, weight in WEIGHTS.items()), np.zeros(len(found)))
-    scores += ASKED_FOR * np.array([ends_with(question, subgraph, way) for way in found], dtype=np.float64)
+    scores = sum(
+        (getattr(weights, name) * column for name, column in features._asdict().items()), np.zeros(len(found))
+    )
     best = [max(range(len(way.ends)), key=lambda at: _first(subgraph, way.ends[at], first)) for way in found]
-    prior = [scores[n] + FIRST * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)]
+    scores += weights.asked_for * np.array([ends_with(question, subgraph, way) for way in found], dtype=float)
+    prior = [
+        scores[n] + weights.first * _first(subgraph, way.ends[best[n]], first) for n, way in enumerate(found)
+    ]
     order = sorted(range(len(found)), key=lambda n: -prior[n])[:most]
-    return Plan(found, scores, [(n, best[n]) for n in order], lacking(question, subgraph, found, relations))
+    lacks = lacking(question, subgraph, found, relations)
+    return Plan(found, scores, [(n, best[n]) for n in order], lacks, weights)
 
 
 def ends_with(question: str, subgraph: Subgraph, way: Way) -> bool:
@@ -189,12 +160,14 @@ def reached_by(
 ) -> list[Reached]:
     """Every node that a way which was `read` (scores in the order of `made.chosen`) leads to, best first."""
     found: dict[int, Reached] = {}
+    weights = made.weights
     for (number, _), score in zip(made.chosen, read, strict=True):
         way = made.ways[number]
         sure = [float(np.log(subgraph.weights[list(rows)].clip(1e-3)).sum()) for rows in way.edges]
         for end, rows, less in zip(way.ends, way.edges, sure, strict=True):
-            value = float(made.scores[number]) + READ * score + FIRST * _first(subgraph, end, first)
-            value += SURE * (less - max(sure))
+            value = float(made.scores[number]) + weights.read * score
+            value += weights.first * _first(subgraph, end, first)
+            value += weights.sure * (less - max(sure))
             if end not in found or value > found[end].score:
                 path = EvidencePath(rows, tuple(forward for _, forward in way.steps), value)
                 found[end] = Reached(end, value, path)
@@ -222,19 +195,22 @@ def log_odds_of_none(
     made: Plan, subgraph: Subgraph, first: Mapping[str, float], read: Sequence[float]
 ) -> float:
     """Log-odds that the graph does not tell what is asked, against the best of the ways that were `read`."""
+    weights = made.weights
     if not made.chosen:
-        return NONE_BEFORE + UNNAMED
+        return weights.none_before + weights.unnamed
     scores = np.sort(
         [
-            float(made.scores[n]) + READ * score + FIRST * _first(subgraph, made.ways[n].ends[end], first)
+            float(made.scores[n])
+            + weights.read * score
+            + weights.first * _first(subgraph, made.ways[n].ends[end], first)
             for (n, end), score in zip(made.chosen, read, strict=True)
         ]
     )
     return (
-        NONE_BEFORE
-        + NONE_LACKS * made.lacks
-        + NONE_WORTH * float(scores[-1])
-        + NONE_MARGIN * margin_of(scores)
+        weights.none_before
+        + weights.none_lacks * made.lacks
+        + weights.none_worth * float(scores[-1])
+        + weights.none_margin * margin_of(scores)
     )
 
 
@@ -244,11 +220,11 @@ def margin_of(scores: NDArray[np.float64]) -> float:
 
 
 def as_choices_to(
-    question: Question, subgraph: Subgraph, nodes: Sequence[int]
+    question: Question, subgraph: Subgraph, nodes: Sequence[int], weights: Following = Following()
 ) -> tuple[Question, list[Subgraph]]:
     """Nodes as choices, each with the facts of the way to it whose words fit the question best, if there is one."""
     question, subgraph = shortened(question, subgraph)
-    made = plan(question.text, subgraph, {})
+    made = plan(question.text, subgraph, {}, weights=weights)
     order = np.argsort(-made.scores, kind="stable").tolist()
     parts = []
     for node in nodes:
@@ -259,7 +235,12 @@ def as_choices_to(
 
 
 def rows_to(
-    question: Question, subgraph: Subgraph, names: Sequence[str], facts: int, followed: bool
+    question: Question,
+    subgraph: Subgraph,
+    names: Sequence[str],
+    facts: int,
+    followed: bool,
+    weights: Following = Following(),
 ) -> list[CandidateRow]:
     """Concepts as rows that can be compared: each with the facts of the way to it where facts are followed, elsewhere
     with those of its best paths; none where a concept is not in the subgraph."""
@@ -268,7 +249,7 @@ def rows_to(
         return []
     nodes = [at[name] for name in names]
     if followed:
-        return choice_rows(*as_choices_to(question, subgraph, nodes))
+        return choice_rows(*as_choices_to(question, subgraph, nodes, weights))
     return choice_rows(*as_choices(question, subgraph, nodes, facts))
 
 

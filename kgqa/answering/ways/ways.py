@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.language.relations import is_kind
+from kgqa.graph.meanings import is_kind
 from kgqa.types import NodeRole, Subgraph
 
 _RECORD = re.compile(r"[a-z ]+ \d+")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgqa.cli.graph.building import build
+from kgqa.cli.graph.describing import describe
 from kgqa.cli.graph.embedding import embed
 from kgqa.cli.graph.importing import get, import_sources
 from kgqa.cli.graph.indexing import index
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 graph_app = typer.Typer(no_args_is_help=True, add_completion=False)
 graph_app.command(name="build")(build)
 graph_app.command(name="embed")(embed)
+graph_app.command(name="describe")(describe)
 graph_app.command(name="import")(import_sources)
 graph_app.command(name="index")(index)
 

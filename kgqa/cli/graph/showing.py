@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from kgqa.graph.concepts import meaning_of
 from kgqa.types import printable
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     if manifest["self_loops_dropped"]:
         left_out["fact from a concept to itself"] = manifest["self_loops_dropped"]
     about["types"] = ", ".join(f"{label} ({count:,})" for label, count in manifest.get("types", {}).items())
+    about["complete"] = "" if manifest.get("complete", True) else "no: what it does not state may be so"
     about["hash"] = manifest["hash"]
     for key, value in about.items():
         if value:
@@ -70,9 +72,9 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
         typer.echo(f"left out: {count:,} {printable(reason)}")
     ranked = sorted(manifest["relations"], key=lambda row: -row["count"])
     print_table(
-        ["relation", "words", "facts", "name"],
+        ["relation", "words", "means", "facts", "name"],
         [
-            [row["label"], row["words"] or row["label"], f"{row['count']:,}", row["name"]]
+            [row["label"], row["words"] or row["label"], meaning_of(row), f"{row['count']:,}", row["name"]]
             for row in ranked[:30]
         ],
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import lemma, words
 from kgqa.graph.retrieval.expansion import Walk, best
-from kgqa.types import Ints, KnowledgeGraph, Relation
+from kgqa.types import Relation
 
 SMALL = 5_000
 """Concepts below which whatever is linked counts as named: a small graph says little about anything."""
@@ -26,15 +26,6 @@ NEAR_SHARE, FAR_SHARE = 0.4, 0.4
 _STEM = 5
 _NEAR, _FAR, _OTHERS = 0.7, 0.4, 0.6
 _KINDS = frozenset({"a", "is", "kind"})
-
-
-def named_seeds(graph: KnowledgeGraph, seeds: Ints) -> NDArray[np.bool_]:
-    """(S,) which linked concepts are called by a name (a capital, a number, a script without capitals)."""
-    if graph.entity_count is not None and graph.entity_count < SMALL:
-        return np.ones(len(seeds), dtype=bool)
-    if not len(seeds):
-        return np.zeros(0, dtype=bool)
-    return np.array([bool(label) and not label[0].islower() for label in graph.labels(seeds)], dtype=bool)
 
 
 def about_names(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.graph.meanings import says_little
 from kgqa.types import Relation
 
 # A kind of question, by the first pattern that it matches. Then words of the relations that lead to its answer,
@@ -66,7 +67,6 @@ _KINDS = (
     (r"\b(do|does|doing)\b", "prerequisite> motivated> >capable >subevent >used", ""),
 )
 _PATTERNS = tuple(re.compile(pattern) for pattern, _, _ in _KINDS)
-_VAGUE = "related synonym form derived etymologically context similar distinct same symbol field genre"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,7 @@ def _ends(words: str, said: Sequence[set[str]]) -> NDArray[np.bool_]:
 
 def vague_relations(relations: Sequence[Relation]) -> NDArray[np.bool_]:
     """(R,) whether a relation says no more than that words belong together."""
-    vague = set(_VAGUE.split(" "))
-    return np.array([not vague.isdisjoint(r.label.lower().split()) for r in relations], dtype=bool)
+    return np.array([says_little(relation) for relation in relations], dtype=bool)
 
 
 def _said(relation: Relation) -> list[str]:

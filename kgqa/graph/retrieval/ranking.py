@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,63 +17,23 @@ from kgqa.types import Edges, Ints, KnowledgeGraph
 
 Scores = NDArray[np.float64]
 
-# Linear rankers, fitted by listwise softmax on training questions (answers among all concepts within two
-# hops). They know no relation and no concept, so they serve any graph. In an edited graph a concept's facts
-# were written as one; a gathered one (ConceptNet) says of common things a great deal at random, and there
-# other signs tell.
-EDITED: Mapping[str, float] = {
-    "near": 0.23,
-    "far": 0.13,
-    "firm": 0.88,
-    "as_tail": 0.47,
-    "reached": -1.39,
-    "leads": 0.15,
-    "leads_far": 0.29,
-    "mentions": -0.6,
-    "some": 0.9,
-    "share": 1.52,
-    "number": 0.26,
-}
-"""Weights fitted 40 % on CommonsenseQA over ConceptNet, 60 % on hand-written questions over the everyday graph."""
-TYPED: Mapping[str, float] = {
-    "near": 0.25,
-    "far": 0.44,
-    "firm": 0.68,
-    "as_tail": 0.19,
-    "reached": -1.9,
-    "leads": 0.18,
-    "leads_far": 0.25,
-    "mentions": 0.33,
-    "some": 0.48,
-    "share": 0.94,
-    "number": 0.19,
-    "kind": 1.07,
-}
-"""Weights where the graph says what kind of thing its concepts are: halfway from `EDITED` to what 2,741 hand-written
-questions over the everyday graph fitted, which on 600 others of them kept more answers than the fit itself."""
-GATHERED: Mapping[str, float] = {
-    "near": -0.02,
-    "far": 0.13,
-    "firm": 0.94,
-    "as_tail": 1.34,
-    "reached": -0.23,
-    "leads": 0.65,
-    "leads_far": 0.05,
-    "mentions": -1.46,
-    "some": 0.34,
-    "share": 0.07,
-    "number": 0.36,
-}
-"""Weights fitted on CommonsenseQA over ConceptNet alone."""
+_TABLE = Path(__file__).with_name("ranking.toml")
 _GATHERED_FROM = 100_000
 """Concepts from which a graph is taken to be gathered by many hands or machines."""
+
+
+@cache
+def ranker(name: str) -> Mapping[str, float]:
+    """Weights of "edited" graphs, in which a concept's facts were written as one, of "typed" or of "gathered" ones."""
+    table: Mapping[str, float] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))[name]
+    return table
 
 
 def weights_for(graph: KnowledgeGraph) -> Mapping[str, float]:
     """The weights for a graph, by its size and whether it has kinds; an endpoint, which tells neither, is edited."""
     if (graph.entity_count or 0) >= _GATHERED_FROM:
-        return GATHERED
-    return TYPED if len(graph.kind_names) else EDITED
+        return ranker("gathered")
+    return ranker("typed" if len(graph.kind_names) else "edited")
 
 
 def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]) -> dict[str, Scores]:
@@ -110,7 +73,7 @@ def features(reached: Walk, mass: Scores, asked: Asked, vague: NDArray[np.bool_]
     }
 
 
-def filling(edges: Edges, size: int, asked: Asked, weights: Mapping[str, float] = EDITED) -> Scores:
+def filling(edges: Edges, size: int, asked: Asked, weights: Mapping[str, float]) -> Scores:
     """(size,) whether the facts of each concept show it to be of the kind that is asked for: a place, a tool.
 
     Ends of `edges` are places below `size`, or -1 for what does not matter.
@@ -131,9 +94,9 @@ def score_context(
     mass: Scores,
     asked: Asked,
     vague: NDArray[np.bool_],
+    weights: Mapping[str, float],
     facts_of: Callable[[Ints], Edges] | None = None,
     count: int = 0,
-    weights: Mapping[str, float] = EDITED,
     likelihood: Scores | None = None,
 ) -> Scores:
     """Worth of each concept to question and passage alone, over 0 and up to 1. See `features`.

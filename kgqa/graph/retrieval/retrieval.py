@@ -13,9 +13,9 @@ from kgqa.graph.retrieval.dense import FactHits, Meaning, fused_ranks, nearest_c
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
 from kgqa.graph.retrieval.kinds_asked import kind_likelihood
 from kgqa.graph.retrieval.languages import with_other_names
-from kgqa.graph.retrieval.names import about_names, named_seeds
+from kgqa.graph.retrieval.names import about_names
 from kgqa.graph.retrieval.question_types import asked, vague_relations
-from kgqa.graph.retrieval.ranking import EDITED, TYPED, score_bridges, score_context, weights_for
+from kgqa.graph.retrieval.ranking import ranker, score_bridges, score_context, weights_for
 from kgqa.types import (
     Edges,
     Floats,
@@ -87,7 +87,8 @@ def retrieve(
     columns = np.zeros((len(everyone), 1 + len(question.choices)))
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
-    named = None if question.choices else named_seeds(graph, everyone)
+    # a graph that does not say all there is says a great deal of common words, of which the ranking chooses
+    named = np.full(len(everyone), graph.is_complete and not question.choices)
     asked_for = f"{question.passage_text} {question.text}".strip()
     hits = meaning([f"{asked_for} {choice}" for choice in question.choices] or [asked_for]) if meaning else []
     also = join([own.edges for own in hits]) if hits else None
@@ -95,24 +96,23 @@ def retrieve(
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
-    if question.choices or graph.is_remote:
-        weights = EDITED if weights_for(graph) is TYPED else weights_for(graph)
-        context = score_context(reached, columns[:, 0], wanted, vague, weights=weights)
-    else:
-        weights, likelihood = weights_for(graph), None
-        if "kind" in weights:
-            likelihood = kind_likelihood(question.text, graph.kind_names, graph.kinds(reached.ids))
-        context = score_context(
-            reached,
-            columns[:, 0],
-            wanted,
-            vague,
-            lambda ids: graph.neighbours(ids, settings.hub_facts),
-            _JUDGED * max_nodes,
-            weights,
-            likelihood,
-        )
-    if named is not None and named.any():
+    plain = bool(question.choices) or graph.is_remote
+    weights = weights_for(graph)
+    weights = ranker("edited") if plain and "kind" in weights else weights
+    likelihood = None
+    if "kind" in weights:
+        likelihood = kind_likelihood(question.text, graph.kind_names, graph.kinds(reached.ids))
+    context = score_context(
+        reached,
+        columns[:, 0],
+        wanted,
+        vague,
+        weights,
+        None if plain else lambda ids: graph.neighbours(ids, settings.hub_facts),
+        _JUDGED * max_nodes,
+        likelihood,
+    )
+    if named.any():
         context = about_names(context, reached, named, question.text, relations, max_nodes)
     if hits and not question.choices:
         context = fused_ranks([context, nearest_concepts(hits[0], reached.ids)])

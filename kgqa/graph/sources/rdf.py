@@ -291,6 +291,12 @@ class RdfReader:
             self.tally.words.setdefault(head, {})[value.language or ""] = value.value
         elif role is Role.KIND and is_text:
             self.tally.kinds[head] = value.value
+        elif role is Role.MEANS and is_text:
+            self.tally.means.setdefault(head, []).append(value.value)
+        elif role is Role.COMPLETE and is_text:
+            self.tally.complete = value.value in ("true", "1")
+        elif role is Role.WIDER and not is_text:
+            self.tally.wider[head] = self.name(value)
         elif role is Role.LICENCE:
             if value.value not in self.tally.licences and len(self.tally.licences) < 20:
                 self.tally.licences.append(value.value[:300])

@@ -10,7 +10,8 @@ from kgqa.types import Relation
 
 @dataclass(slots=True)
 class Tally:
-    """Filled while a source is read: what was left out and why, words of relations, kinds of concepts, licences."""
+    """Filled while a source is read: what was left out and why, words and meanings of relations, kinds of concepts,
+    licences."""
 
     skipped: Counter[str] = field(default_factory=Counter)
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
@@ -18,6 +19,9 @@ class Tally:
         default_factory=dict
     )  # relation -> the one that says it the other way round
     kinds: dict[str, str] = field(default_factory=dict)  # concept -> what kind of thing it is
+    means: dict[str, list[str]] = field(default_factory=dict)  # relation -> what it is declared to mean
+    wider: dict[str, str] = field(default_factory=dict)  # relation -> the one that it is a narrower one of
+    complete: bool | None = None  # whether the source says that it says all there is
     licences: list[str] = field(default_factory=list)
 
     def relations(self, language: str = "en") -> list[Relation]:

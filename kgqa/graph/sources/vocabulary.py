@@ -45,6 +45,9 @@ class Role(IntEnum):
     RANK = 23
     PROPERTY = 24
     KIND = 25
+    MEANS = 26
+    WIDER = 27
+    COMPLETE = 28
 
 
 LABELS = (
@@ -79,6 +82,10 @@ _SYNTAX = {
     RDF + "object": Role.OBJECT,
     KGQA + "words": Role.WORDS,
     KGQA + "kind": Role.KIND,
+    KGQA + "means": Role.MEANS,
+    KGQA + "complete": Role.COMPLETE,
+    RDFS + "subPropertyOf": Role.WIDER,
+    OWL + "equivalentProperty": Role.WIDER,
     RDFS + "subClassOf": Role.FACT,
     RDFS + "domain": Role.DOMAIN,
     RDFS + "range": Role.RANGE,

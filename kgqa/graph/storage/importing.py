@@ -10,7 +10,9 @@ from kgqa.graph.sources import Tally, read_source
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small, read_endpoint
 from kgqa.graph.sources.statements import Batch
-from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
+from kgqa.graph.storage.describing import write_manifest
+from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.storage.writer import MANIFEST, Progress, clear_abandoned, write_store
 from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError, Relation
 
@@ -92,6 +94,7 @@ def import_graph(
             yield batch
         about["licence"] = licence or ", ".join(tally.licences)
         about["skipped"] = dict(tally.skipped.most_common())
+        about["declared"] = {"means": tally.means, "wider": tally.wider, "complete": tally.complete}
         if not facts:
             names = [str(getattr(source, "url", source)) for source in sources]
             left_out = "; left out: " + ", ".join(tally.skipped) if tally.skipped else ""
@@ -117,6 +120,9 @@ def import_graph(
         # asked for after the statements have been read, when the tally is full
         yield from tally.relations(language)
 
-    return write_store(
+    write_store(
         statements(), folder, relations(), name, language, about, progress, tally.inverses, tally.kinds
     )
+    known = GraphStore.open(folder).manifest
+    write_manifest(Path(folder) / MANIFEST, known)
+    return known

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kgqa.graph.linking.label_keys import PART, default_labels, hash_keys, plain_key
 from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.files import bare_suffix
+from kgqa.graph.storage.describing import described
 from kgqa.graph.storage.mmap_budget import Residence
 from kgqa.graph.storage.writer import ARRAYS, FORMAT, MANIFEST, write_store
 from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
@@ -68,16 +69,17 @@ class GraphStore:
     def __init__(
         self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]], mapped: Residence | None = None
     ) -> None:
-        self.manifest = manifest
         self.name: str = manifest["name"]
         self.hash: str = manifest["hash"]
-        self._relations = tuple(
-            Relation(row["name"], row["label"], row["words"], row.get("inverse", ""))
-            for row in manifest["relations"]
-        )
         self._a = arrays
         self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data
         self._mapped = mapped or Residence()
+        self.manifest = described(manifest, self.edges(), self.names)
+        self.is_complete: bool = self.manifest["complete"]
+        self._relations = tuple(
+            Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["means"]))
+            for row in self.manifest["relations"]
+        )
 
     @classmethod
     def open(cls, folder: str | Path, in_memory: bool = False) -> GraphStore:

@@ -6,18 +6,17 @@ leaves the fusion to attention; K-BERT (Liu et al., 2020) injects facts at their
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from kgqa.graph.meanings import is_kind, is_opposite, says_little
 from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import EvidencePath, NodeRole, Subgraph
 
 LONGER = 0.5
 """What a path of two facts is worth beside one fact of the same weights."""
-_VAGUE = ("DistinctFrom", "differentFrom", "SimilarTo", "LocatedNear", "RelatedTo", "Antonym")
 
 
 class Told(NamedTuple):
@@ -42,8 +41,7 @@ class PathTable:
         roles = subgraph.roles
         self.sources = np.flatnonzero(np.isin(roles, asked)) if sources is None else np.asarray(sources)
         edges = subgraph.edges
-        names = [re.split(r"[/#:]", relation.name)[-1] for relation in subgraph.relations]
-        vague = np.array([name in _VAGUE for name in names], dtype=bool)
+        vague = np.array([says_little(r) or is_opposite(r) for r in subgraph.relations], dtype=bool)
         weight = np.sqrt(np.clip(subgraph.weights.astype(np.float64), 0.05, 4.0))
         if len(edges):
             weight = np.where(vague[edges[:, 1]], 0.2 * weight, weight)
@@ -92,7 +90,7 @@ class PathTable:
         kinds = [
             row
             for row in np.flatnonzero(edges[:, 0] == node).tolist()
-            if re.split(r"[/#:]", self.subgraph.relations[int(edges[row, 1])].name)[-1] in ("IsA", "type")
+            if is_kind(self.subgraph.relations[int(edges[row, 1])])
         ]
         if kinds:
             return max(kinds, key=lambda row: float(self.subgraph.weights[row]))

@@ -14,10 +14,10 @@ from kgqa.answering.operations.telling import Told, tell
 from kgqa.assets import GRAPH_SUITE
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.meanings import is_kind
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
-from kgqa.language.relations import is_kind
 from kgqa.metrics import accepts
 from kgqa.text.synthesis.operations import QUESTIONS, Meant, Posed, operation_worlds
 from kgqa.types import Example, Passage, Question

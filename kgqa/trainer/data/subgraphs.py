@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.retrieval.ranking import EDITED, weights_for
+from kgqa.graph.retrieval.ranking import ranker, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
-FORMAT = 8
+FORMAT = 9
 """Raised whenever linking or retrieval finds otherwise than before, so that stored subgraphs are made anew."""
 
 
@@ -24,7 +24,7 @@ def retrieval_settings(graph: KnowledgeGraph, max_nodes: int, judge: str = "", m
     """What beside questions and graph decides the subgraphs, for `cache_key`; `judge` tells who judges relevance,
     `meaning` by which encoder facts are found."""
     weights = weights_for(graph)
-    told = "" if weights is EDITED else f" weights={json.dumps(dict(weights), sort_keys=True)}"
+    told = "" if weights is ranker("edited") else f" weights={json.dumps(dict(weights), sort_keys=True)}"
     told += f" relevance={judge}" * bool(judge) + f" meaning={meaning}" * bool(meaning)
     return f"max_nodes={max_nodes}{told}"
 

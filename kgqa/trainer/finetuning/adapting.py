@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from kgqa.graph.linking.literals import is_value
+from kgqa.graph.meanings import is_kind
 from kgqa.graph.samples import is_date, worded
-from kgqa.language.relations import is_kind
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.trainer.finetuning.answering import train_reader
@@ -226,8 +226,6 @@ def adapt(
     before = read_card(model)
     name = f"{before.get('name') or model.name}, adapted to {Path(graph).name.split('.')[0]}"
     train_reader(adapted_recipe(model, graph, questions, name, minutes, steps), out)
-    fitted: dict[str, Any] = {
-        key: before[key] for key in ("calibration", "gate", "second_opinion") if key in before
-    }
+    fitted: dict[str, Any] = {key: before[key] for key in ("decision", "gate") if key in before}
     write_card(out / "export", {**read_card(out / "export"), **fitted})
     return out / "export"

@@ -1,10 +1,11 @@
+from kgqa.answering.decision import Verdicts
 from kgqa.answering.inference.verdicts import verified
 from kgqa.types import Passage, Question, Subgraph
 
 
 def odds(question: str, passage: str) -> float:
     asked = Question(question, passage=Passage(passage))
-    return verified(asked, Subgraph(), lambda one, other: 0.0).signs.odds
+    return verified(asked, Subgraph(), lambda one, other: 0.0).signs.odds(Verdicts())
 
 
 def test_what_is_said_and_not_denied_is_likelier_true() -> None:

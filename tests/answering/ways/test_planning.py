@@ -3,12 +3,11 @@ from dataclasses import replace
 import numpy as np
 from ship import LABELS, RELATIONS, graph, said
 
+from kgqa.answering.decision import Following
 from kgqa.answering.ways.planning import (
-    NONE_BEFORE,
     as_choices_along,
     as_choices_to,
     ends_with,
-    follows,
     log_odds_of_none,
     names_unknown,
     plan,
@@ -42,7 +41,7 @@ def test_what_is_read_decides_between_ways() -> None:
         assert [asked.edges[row, 2] for row in best.path.steps][-1] == best.node
     low, high = (log_odds_of_none(made, asked, {}, [score] * len(made.chosen)) for score in (-5.0, 5.0))
     assert low > high
-    assert log_odds_of_none(plan("Who?", graph(), {}), graph(), {}, []) > NONE_BEFORE
+    assert log_odds_of_none(plan("Who?", graph(), {}), graph(), {}, []) > Following().none_before
     leading = [9.0, *[5.0] * (len(made.chosen) - 1)]
     assert log_odds_of_none(made, asked, {}, leading) < log_odds_of_none(
         made, asked, {}, [9.0] * len(made.chosen)
@@ -74,20 +73,6 @@ def test_training_takes_an_accepted_end_and_others() -> None:
     assert made is not None and made[0].golds == ("Ada Moss",) and len(made[1]) == 3
     nobody = Example(example.question, concepts=("Nobody",))
     assert training_ways(nobody, asked, 3, np.random.default_rng(0)) is None
-
-
-class _Graph:
-    """What `follows` looks at."""
-
-    def __init__(self, name: str, count: int | None, is_remote: bool = False) -> None:
-        self.name, self.entity_count, self.is_remote = name, count, is_remote
-
-
-def test_facts_are_followed_over_ones_own_graph() -> None:
-    named, common = said("Who sails the Gull?", "Gull"), said("Which ship?", "ship")
-    assert follows(_Graph("fleet", 100), common) and follows(_Graph("wiki", None, True), common)
-    assert follows(_Graph("wiki", 10**6), named) and not follows(_Graph("wiki", 10**6), common)
-    assert not follows(_Graph("everyday", 100), named)
 
 
 def test_of_facts_that_lead_the_same_way_the_surer_is_told() -> None:

@@ -35,5 +35,5 @@ def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_pat
     rows = [{"id": str(i), "question": "What did I dig with?", "answers": ["trowel"]} for i in range(40)]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     evaluate_task("own", data, str(tools_file), str(copy), None, True, calibrate=True)
-    assert json.loads((copy / "reader.json").read_text(encoding="utf-8"))["calibration"]
-    assert "calibration" not in json.loads((model_folder / "reader.json").read_text(encoding="utf-8"))
+    assert json.loads((copy / "reader.json").read_text(encoding="utf-8"))["decision"]
+    assert "decision" not in json.loads((model_folder / "reader.json").read_text(encoding="utf-8"))

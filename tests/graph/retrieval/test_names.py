@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.names import SMALL, named_seeds, said_by
+from kgqa.graph.retrieval.names import SMALL, said_by
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Label, Question, Relation, Triple
@@ -30,17 +28,6 @@ def test_two_facts_from_a_name() -> None:
     (subgraph,) = retrieve(question, graph, Linker(graph), max_nodes=40)
     assert {"Lady Senna", "House Brine", "silver herring"} <= set(subgraph.labels)
     assert len(subgraph.nodes) <= 40
-
-
-def test_what_counts_as_named() -> None:
-    graph = crowd()
-    seeds = np.sort(graph.ids(["house", "x:senna"]))
-    assert sorted(zip(graph.labels(seeds), named_seeds(graph, seeds).tolist(), strict=True)) == [
-        ("Lady Senna", True),
-        ("house", False),
-    ]
-    small = GraphStore.from_triples([Triple("house", "has", "room")])
-    assert named_seeds(small, small.ids(["house"])).tolist() == [True]
 
 
 def test_words_of_relations_in_the_question() -> None:

@@ -7,15 +7,15 @@ import numpy as np
 from kgqa.graph.retrieval.expansion import WalkSettings, locate, walk
 from kgqa.graph.retrieval.question_types import asked, vague_relations
 from kgqa.graph.retrieval.ranking import (
-    EDITED,
-    GATHERED,
-    TYPED,
     features,
     filling,
+    ranker,
     score_bridges,
     score_context,
     weights_for,
 )
+
+EDITED, TYPED, GATHERED = map(ranker, ("edited", "typed", "gathered"))
 
 
 def reached(toy, context: str, choice: str):
@@ -45,7 +45,7 @@ def asking(toy, text: str):
 def test_scores_are_bounded(toy):
     walked = reached(toy, "build a house", "excavator")
     mass = np.array([1.0, 0.0])
-    for score in (score_context(walked, mass, *asking(toy, "Where?")), score_bridges(walked, 0)):
+    for score in (score_context(walked, mass, *asking(toy, "Where?"), EDITED), score_bridges(walked, 0)):
         assert score.min() >= 0 and score.max() == 1
 
 
@@ -55,7 +55,7 @@ def test_the_question_word_turns_the_ranking(toy):
     labels = toy.labels(walked.ids)
 
     def place(text: str, label: str) -> int:
-        score = score_context(walked, np.ones(1), *asking(toy, text))
+        score = score_context(walked, np.ones(1), *asking(toy, text), EDITED)
         return [labels[i] for i in np.argsort(-score)].index(label)
 
     assert place("Where?", "garden") < place("With which tool?", "garden")
@@ -67,15 +67,15 @@ def test_what_fills_the_asked_end_of_many_facts_is_of_the_asked_kind(toy):
     ids = np.array([trowel, flowers], dtype=np.int32)
     facts = toy.neighbours(ids)
     own = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
-    tool, event = filling(own, 2, asked("Which tool?", toy.relations))
+    tool, event = filling(own, 2, asked("Which tool?", toy.relations), EDITED)
     assert tool > event
-    assert not filling(own, 2, asked("", toy.relations)).any()
+    assert not filling(own, 2, asked("", toy.relations), EDITED).any()
 
 
 def test_relations_met_later_do_not_count(toy):
     wanted = asked("Which tool?", toy.relations[:1])
     facts = toy.neighbours(np.array([toy.id("trowel")], dtype=np.int32))
-    assert filling(facts, 1000, wanted).shape == (1000,)
+    assert filling(facts, 1000, wanted, EDITED).shape == (1000,)
 
 
 def test_the_concepts_own_facts_settle_their_kind(toy):
@@ -86,7 +86,7 @@ def test_the_concepts_own_facts_settle_their_kind(toy):
         ids.extend(wanted.tolist())
         return toy.neighbours(wanted)
 
-    score = score_context(walked, np.array([1.0, 0.0]), *asking(toy, "With which tool?"), facts_of, 2)
+    score = score_context(walked, np.array([1.0, 0.0]), *asking(toy, "With which tool?"), EDITED, facts_of, 2)
     assert len(ids) == 2 and ids == sorted(ids) and score.max() == 1
 
 
@@ -98,7 +98,7 @@ def test_every_feature_has_a_finite_value_for_every_concept(toy):
 
 def test_nothing_reached_scores_nothing(toy):
     walked = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), 2, WalkSettings())
-    assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"))) == 0
+    assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"), EDITED)) == 0
     assert len(score_bridges(walked, 0)) == 0
 
 
@@ -115,6 +115,6 @@ def test_weights_go_by_the_size_of_a_graph(toy):
 def test_other_weights_rank_otherwise(toy):
     walked = reached(toy, "build a house", "excavator")
     asking_for = asking(toy, "With which tool?")
-    edited = score_context(walked, np.array([1.0, 0.0]), *asking_for)
-    gathered = score_context(walked, np.array([1.0, 0.0]), *asking_for, weights=GATHERED)
+    edited = score_context(walked, np.array([1.0, 0.0]), *asking_for, EDITED)
+    gathered = score_context(walked, np.array([1.0, 0.0]), *asking_for, GATHERED)
     assert gathered.max() == 1 and not np.allclose(edited, gathered)

@@ -1,0 +1,145 @@
+"""The one table of numbers that depend on a reader's weights: it stands in the reader's card, and is fitted anew by
+`kgqa evaluate --calibrate`. What stands here holds for a reader that has not been fitted: weights of one, and of a half
+where less is to be expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgqa.types import Candidate, InputError
+
+
+class Weights(BaseModel):
+    """Numbers by name; another name is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Following(Weights):
+    """What the features of a way are worth (`ways.features`), what the reader says of it, and what speaks for none."""
+
+    shared: float = 1.0
+    covers: float = 1.0
+    far: float = -0.5
+    to_kind: float = -1.0
+    fits: float = 0.5
+    value: float = 0.5
+    other_measure: float = -3.0
+    person: float = 0.5
+    leads: float = 0.5
+    voice: float = 0.5
+    nested: float = 1.0
+    asked_for: float = 1.5
+    """Of a way that ends with the relation that the question asks for: "on which floor does Ana work"."""
+    read: float = 0.5
+    """Of the reader's score of a way."""
+    first: float = 0.25
+    """Of the log-probability that its end had at first."""
+    sure: float = 0.5
+    """Of the logarithm of how sure a way's facts are, against the surest that lead the same way."""
+    none_before: float = 0.5
+    """Log-odds of no answer against the best way."""
+    none_lacks: float = 1.0
+    """The same for what the graph says of other things and not of what is named."""
+    none_worth: float = -0.5
+    """The same for each point of the best way's score."""
+    none_margin: float = -0.25
+    """The same for each point that it is ahead."""
+    unnamed: float = 3.0
+    """The same where nothing is named that the graph knows."""
+    reached: float = 0.95
+    """Probability that is dealt out among what the ways that were read lead to."""
+
+
+class Rereading(Weights):
+    """How the first and the second reading of a candidate are weighed."""
+
+    first: float = 0.5
+    second: float = 1.0
+    least: float = 0.1
+    """Least probability of a candidate to be read again, as a part of the best one's."""
+    supposed: float = 5.0
+    """Log-odds of what an added fact of the asked relation leads to: a reader's knowledge of the world is worth less
+    than what it is told to suppose."""
+
+
+class Verdicts(Weights):
+    """Log-odds of yes about a passage by what speaks against it (`inference.verdicts`), and where nothing does."""
+
+    contrary: float = -1.0
+    denied: float = -1.0
+    all: float = -1.0
+    swapped: float = -1.0
+    rival: float = -1.0
+    before: float = 0.5
+
+
+class Silence(Weights):
+    """Log-odds that a passage does not tell (`inference.silence`); unfitted they are the gate's own."""
+
+    gate: float = 1.0
+    margin: float = 0.0
+    around: float = 0.0
+    anywhere: float = 0.0
+    before: float = 0.0
+
+
+class Computing(Weights):
+    """What is weighed where facts are counted, compared and checked (`operations`)."""
+
+    shared: float = 3.0
+    """Of the words that question and facts share, beside the reader's log-probability."""
+    single: float = 0.4
+    """How much less likely a relation is to be counted that leads to one thing only."""
+    unnamed: float = 0.05
+    """The same of a stored number that the question does not name, where it names what can be counted."""
+    indirect: float = 0.3
+    """How much less likely a value is to be compared that belongs to something related."""
+    unlikely: float = 0.25
+    """Share of the likeliest relation's probability below which a fact that joins two things is not what is asked."""
+    stated: float = 0.9
+    """How sure a yes or no is that facts state."""
+    unstated: float = 0.7
+    """How sure a no is where nothing is stated."""
+
+
+class Decision(Weights):
+    """What was fitted to questions that the reader was not trained on."""
+
+    calibration: Mapping[str, tuple[float, float]] = {}
+    """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
+    none_above: float | None = None
+    """Probability of no answer above which an open question has none; None: where it is the likeliest."""
+    following: Following = Following()
+    rereading: Rereading = Rereading()
+    verdicts: Verdicts = Verdicts()
+    silence: Silence = Silence()
+    computing: Computing = Computing()
+
+    @classmethod
+    def of_card(cls, card: Mapping[str, Any]) -> Decision:
+        """What a reader's card says.
+
+        Raises:
+            InputError: it says it in another form.
+        """
+        try:
+            return cls.model_validate(card.get("decision", {}))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise InputError(
+                f"the reader's card: decision {place}: {first['msg']}; copy the checkpoint again, or fit it anew with "
+                "`kgqa evaluate --calibrate`"
+            ) from None
+
+    def confidence(self, candidate: Candidate) -> float:
+        """Calibrated probability that a candidate is right."""
+        a, b = self.calibration.get(candidate.sort, (1.0, 0.0))
+        p = min(max(candidate.score, 1e-6), 1 - 1e-6)
+        logit = torch.logit(torch.tensor(p))
+        return float(torch.sigmoid(a * logit + b))

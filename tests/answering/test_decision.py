@@ -1,0 +1,62 @@
+"""The table of numbers that depend on a reader: in its card, and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+import kgqa
+from kgqa.answering.decision import Decision, Following
+from kgqa.assets import MODELS
+from kgqa.types import Candidate, InputError, Source
+
+SPADE = Candidate("spade", Source.KNOWLEDGE, 0.9, concept="x:spade")
+PACKAGE = Path(kgqa.__file__).parent
+ELSEWHERE = {"decision.py", "applying.py", "telling.py"}
+"""The table itself; days of a mean year and month; the order alone in which operands are told to the reader."""
+
+
+def test_confidence_is_as_the_card_says() -> None:
+    decision = Decision.of_card(
+        {"decision": {"calibration": {"knowledge": [1.0, -1.0]}, "rereading": {"first": 0.3}}}
+    )
+    assert decision.confidence(SPADE) < 0.9 and decision.rereading.first == 0.3
+    assert decision.none_above is None and Decision(none_above=0.4).none_above == 0.4
+    assert Decision.of_card({}).confidence(SPADE) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    "table", [{"calibration": ["knowledge"]}, {"following": {"shered": 1.0}}, {"verdicts": {"all": "much"}}]
+)
+def test_another_form_is_refused_in_one_line(table: dict[str, object]) -> None:
+    with pytest.raises(
+        InputError, match=r"the reader's card: decision (calibration|following.shered|verdicts.all)"
+    ):
+        Decision.of_card({"decision": table})
+
+
+def test_a_table_is_written_and_read_as_it_is() -> None:
+    decision = Decision(following=Following(shared=1.22), calibration={"none": (1.0, 0.5)})
+    told = json.loads(json.dumps(decision.model_dump(mode="json")))
+    assert Decision.of_card({"decision": told}) == decision
+
+
+def test_the_shipped_readers_have_every_number_of_it() -> None:
+    for card in MODELS.glob("*/reader.json"):
+        table = json.loads(card.read_text(encoding="utf-8"))["decision"]
+        for part in Decision.model_fields.keys() - {"calibration", "none_above"}:
+            assert table[part].keys() == type(getattr(Decision(), part)).model_fields.keys(), (card, part)
+
+
+def test_no_number_of_several_digits_stands_in_the_floor_of_answers() -> None:
+    """A number with two decimals was fitted to something."""
+    for path in (PACKAGE / "answering").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value > 1e-3:
+                figures = f"{node.value:g}".replace("0.", "").replace(".", "").strip("0")
+                fine = len(figures) < 2 or path.name in ELSEWHERE
+                assert fine, f"{path.name}:{node.lineno}: {node.value} belongs into the reader's card"

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kgqa.graph.meanings import is_kind
+from kgqa.graph.storage.describing import described, write_manifest
+from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.storage.writer import MANIFEST, write_store
+from kgqa.types import InputError, Triple
+
+FACTS = [
+    Triple("gull", "type", "boat", 0.5),
+    Triple("gull", "UsedFor", "fishing"),
+    Triple("x", "UsedFor", "y"),
+]
+
+
+def test_a_store_from_before_is_described_when_it_is_opened(tmp_path: Path) -> None:
+    manifest = write_store(FACTS, tmp_path / "store")
+    assert "complete" not in manifest
+    graph = GraphStore.open(tmp_path / "store")
+    assert not graph.is_complete and is_kind(next(r for r in graph.relations if r.name == "type"))
+
+
+def test_what_is_set_stays(tmp_path: Path) -> None:
+    write_store(FACTS, tmp_path / "store")
+    manifest = dict(GraphStore.open(tmp_path / "store").manifest)
+    manifest["complete"] = True
+    manifest["relations"] = [{**row, "means": []} for row in manifest["relations"]]
+    write_manifest(tmp_path / "store" / MANIFEST, manifest)
+    graph = GraphStore.open(tmp_path / "store")
+    assert graph.is_complete and not any(map(is_kind, graph.relations))
+    assert described(manifest, graph.edges(), graph.names) is manifest
+    assert json.loads((tmp_path / "store" / MANIFEST).read_text(encoding="utf-8")) == manifest
+
+
+def test_a_manifest_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        write_manifest(tmp_path / "nowhere" / MANIFEST, {})
