@@ -57,7 +57,11 @@ class WayCase(NamedTuple):
 
 
 def way_cases(answerer: Answerer, suite: Sequence[Asked]) -> Iterator[WayCase]:
-    """What a reader makes of every question of some graphs that is no exact operation, asked twice."""
+    """What a reader makes of every question of some graphs that is no exact operation, asked twice.
+
+    Raises:
+        InputError: a graph cannot be read, or as `Answerer.answer`.
+    """
     over: dict[Path, Answerer] = {}
     for asked in suite:
         if operation_of(asked.question.text) is not None:

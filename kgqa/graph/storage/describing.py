@@ -25,6 +25,9 @@ def described(
     """A manifest with what each relation means and whether the graph is complete; what it says already stays.
 
     `declared` in it is what the sources say of this: `means` and `wider` relations by name, and `complete`.
+
+    Raises:
+        InputError: it says that a relation means what no relation can mean.
     """
     rows = manifest["relations"]
     if "complete" in manifest and all("means" in row for row in rows):

@@ -64,7 +64,11 @@ def _union(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.in
 
 
 class GraphStore:
-    """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail."""
+    """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail.
+
+    Raises:
+        InputError: as `described`.
+    """
 
     def __init__(
         self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]], mapped: Residence | None = None
