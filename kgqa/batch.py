@@ -126,7 +126,9 @@ class BranchBatch(Movable):
 
     row: Tensor  # (C,) int64 row 0..B-1, ascending
     number: Tensor  # (C,) int64 its number in `TokenBatch.branch`, from 1
-    choice: Tensor  # (C,) int64 which choice of the question it holds, -1 where it holds a concept
+    choice: (
+        Tensor  # (C,) int64 which choice of the question it holds, -1 where it holds a concept, or yes or no
+    )
     node: Tensor  # (C,) int64 node of the concept it holds, -1 where it holds none
 
 

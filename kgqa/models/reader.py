@@ -106,6 +106,7 @@ class Reader(nn.Module):
             batch,
             span_margin=self.span.margin(span, batch),
             best_concept=self.concept.best(concept, batch),
+            verdicts=None if branch is None else verdict_scores(branch, batch),
         )
         if association is not None:
             sources = association.sources(batch)
@@ -154,6 +155,20 @@ def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tenso
     place = torch.arange(len(branch), device=branch.device).unsqueeze(1) * most + branch  # (B, T)
     means = scatter_mean(tokens.flatten(0, 1), place.flatten(), len(branch) * most)
     return means[branches.row * most + branches.number]
+
+
+def verdict_scores(branch: Tensor, batch: QABatch) -> Tensor | None:
+    """Scores (Q, 2) of yes and no from those of all branches (C,), the best of a question's windows; 0 where a question
+    has no such branches, None where none has."""
+    branches = batch.branches
+    assert branches is not None
+    said = (branches.choice < 0) & (branches.node < 0)
+    if not said.any():
+        return None
+    question = batch.question[branches.row[said]].view(-1, 2)
+    table = branch.new_full((batch.num_questions, 2), -torch.inf)
+    best = table.scatter_reduce(0, question, branch[said].view(-1, 2), "amax")
+    return torch.where(best.isinf(), 0.0, best)
 
 
 def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict[str, Any]) -> None:

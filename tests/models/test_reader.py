@@ -7,7 +7,7 @@ from transformers import AutoModel
 
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reader import Reader, load_reader, save_reader, verdict_scores
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
@@ -156,3 +156,32 @@ def test_weights_that_are_loaded_are_not_drawn_first(tokenizer_folder: Path, enc
     before = torch.get_rng_state()
     load_reader(tmp_path)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_yes_and_no_are_learnt_in_branches_of_their_own(tokenizer, encoder, digging) -> None:
+    torch.manual_seed(0)
+    reader = Reader(encoder, settings("text-only").model_copy(update={"verdicts": True}))
+    reading = ReadingSettings(branches=True, candidates=2, verdicts=True)
+    asked = [
+        Example(Question(f"is it {colour}", passage=Passage("the shovel is red")), verdict=colour == "red")
+        for colour in ("red", "green")
+    ]
+    chosen = Example(Question("what is it", ("red", "green")), choice=0)
+    collated = Collator(tokenizer, reading)([*asked, chosen], [[digging]] * 3, with_gold=True).batch
+    scores = verdict_scores(torch.arange(10.0), collated)
+    assert scores is not None and scores.tolist() == [[2.0, 3.0], [6.0, 7.0], [0.0, 0.0]]
+    assert (
+        verdict_scores(
+            torch.arange(8.0),
+            Collator(tokenizer, ReadingSettings(branches=True, candidates=2))(asked, [[digging]] * 2).batch,
+        )
+        is None
+    )
+    optimizer = torch.optim.Adam(reader.parameters(), 3e-3)
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = reader.loss(collated).total
+        loss.backward()
+        optimizer.step()
+    gate = reader.eval()(collated).gate
+    assert gate[:2].argmax(-1).tolist() == [3, 4]

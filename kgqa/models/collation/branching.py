@@ -10,12 +10,15 @@ import numpy as np
 from kgqa.metrics import surface_key
 from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of, near_facts
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.types import Example, Link, NodeRole, Relation, Subgraph
+from kgqa.types import NO, YES, Example, Link, NodeRole, Relation, Subgraph
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A choice of the question with what is told of it, or a concept; `node` is -1 where none is linked."""
+    """A choice of the question with what is told of it, or a concept, or yes or no, which have neither choice nor node.
+
+    `node` is -1 where no concept is linked.
+    """
 
     text: str
     choice: int
@@ -34,7 +37,8 @@ def branches_of(
         (graph,) = graphs
         golds = {surface_key(c) for c in example.concepts} if with_gold else set()
         nodes = answer_nodes(graph, reading.candidates, golds)
-        return graph, [Branch(graph.labels[node], -1, node) for node in nodes]
+        verdicts = [Branch(text, -1, -1) for text in (YES, NO) if reading.verdicts]
+        return graph, [*(Branch(graph.labels[node], -1, node) for node in nodes), *verdicts]
     own = graphs if len(graphs) > 1 else [graphs[0]] * len(example.question.choices)
     graph = united(graphs)
     place = {name: node for node, name in enumerate(graph.nodes)}

@@ -27,6 +27,8 @@ class ReadingSettings(BaseModel):
     """Whether question and passage are read once, with a branch for each choice; else each choice has a row."""
     candidates: int = Field(0, ge=0, le=64)
     """Concepts that an open question may be answered with, each read in a branch; 0 reads none."""
+    verdicts: bool = False
+    """Whether yes and no are read in branches beside every open question."""
     context: int = Field(0, ge=0, le=16)
     """Facts nearest to the question in meaning that are told behind the passage, for all branches to see."""
     meaning: str = ""

@@ -34,15 +34,26 @@ class Gate(nn.Module):
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, self.classes))
         self.scale, self.shift = 1.0, (0.0,) * self.classes
 
-    def forward(self, fused: Fused, batch: QABatch, *, span_margin: Tensor, best_concept: Tensor) -> Tensor:
+    def forward(
+        self,
+        fused: Fused,
+        batch: QABatch,
+        *,
+        span_margin: Tensor,
+        best_concept: Tensor,
+        verdicts: Tensor | None = None,
+    ) -> Tensor:
         """Scores (Q, C) of `GATED`, then yes and no; without a passage it cannot be chosen and, where choices have rows
         of their own, neither yes nor no.
 
-        `span_margin` (Q,) is that of `SpanHead`, `best_concept` (Q, 2) that of `ConceptHead`.
+        `span_margin` (Q,) is that of `SpanHead`, `best_concept` (Q, 2) that of `ConceptHead`; `verdicts` (Q, 2) are the
+        scores of yes and no where they were read in branches of their own.
         """
         text = row_mean(torch.cat([fused.summary, fused.pooled], dim=-1), batch)
         margins = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
         scores: Tensor = self.out(self.hidden(torch.cat([text, margins.to(text.dtype)], dim=-1))).float()
+        if verdicts is not None:
+            scores = torch.cat([scores[:, :FIRST_VERDICT], scores[:, FIRST_VERDICT:] + verdicts], dim=1)
         has_passage = row_mean(batch.passage_mask.any(1).float(), batch) > 0
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
         forbidden[:, 0] = ~has_passage
