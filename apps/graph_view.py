@@ -10,6 +10,7 @@ import numpy as np
 
 from kgqa.answering.evidence.paths import answer_nodes, gives_reason
 from kgqa.answering.presentation.answer_json import shown_edges
+from kgqa.answering.presentation.sentences import short_words
 from kgqa.types import Answer, NodeRole, Subgraph
 
 COLOURS = {
@@ -131,14 +132,12 @@ def dot(
         style = "" if fact.forward else ", dir=back"
         if fact.is_bold:
             style += f', color="{path}", fontcolor="{path}", penwidth=3, fontsize=13, weight=20'
-        elif fact.head in bold and fact.tail in bold:
-            style += ", constraint=false"
         lines.append(f"  n{first} -> n{second} [label={quote(fact.words, 18)}{style}];")
     return "\n".join([*lines, "}"])
 
 
 def _words(graph: Subgraph, relation: int) -> str:
-    return graph.relations[relation].words or graph.relations[relation].label
+    return short_words(graph.relations[relation])
 
 
 def quote(text: str, width: int = 24) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 SCRIPT = Path(__file__).with_suffix(".js")
+_PROBABILITY = re.compile(r"[01](?:\.\d+)?")
 MAX_HISTORY = 20
 MAX_PASSAGE = 20_000
 """Characters of a passage that is still kept in the browser."""
-FIELDS = ("passage", "question", "choices", "answer", "graph")
+FIELDS = ("passage", "question", "choices", "graph", "over", "answer", "perhaps", "confidence")
+ASKED = FIELDS[:4]
+"""What makes a question another one."""
 
 Asked = dict[str, str]
 
@@ -32,7 +36,7 @@ def merged(*parts: list[Asked]) -> list[Asked]:
     """Histories one after the other; of a question that stands in several the first."""
     distinct: dict[tuple[str, ...], Asked] = {}
     for entry in (entry for part in parts for entry in part):
-        distinct.setdefault(tuple(entry[name] for name in FIELDS if name != "answer"), entry)
+        distinct.setdefault(tuple(entry[name] for name in ASKED), entry)
     return list(distinct.values())[:MAX_HISTORY]
 
 
@@ -47,6 +51,8 @@ def understood(stored: object) -> list[Asked]:
     found = []
     for row in rows[:MAX_HISTORY]:
         if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in FIELDS):
+            continue
+        if not _PROBABILITY.fullmatch(row["confidence"]):
             continue
         if row["question"].strip() and len(row["passage"]) <= MAX_PASSAGE:
             found.append({name: row[name] for name in FIELDS})

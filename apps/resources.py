@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -10,12 +12,15 @@ import streamlit as st
 from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answering.answerer import Answerer
+from kgqa.answering.presentation.sentences import OWN_CAUTION, is_common, perhaps
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
 from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
 from kgqa.serving.remote import ServedAnswerer
-from kgqa.types import CAUTION, InputError, KnowledgeGraph, Relation
+from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, Relation
 
+MOST_KEPT = 200
+"""Answers that are kept, so that nothing is computed twice."""
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 
 
@@ -85,9 +90,26 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def caution() -> float:
-    """The confidence below which this visitor wants to hear "I don't know"."""
-    return float(st.session_state.get("caution", CAUTION))
+def caution(own: bool) -> float:
+    """The confidence below which this visitor wants to hear "I don't know", of answers over a graph of `own` or not."""
+    return max(float(st.session_state.get("caution", CAUTION)), OWN_CAUTION if own else 0.0)
+
+
+def in_words(text: str, guess: str, confidence: float, own: bool) -> str:
+    """An answer as it is said wherever it stands: given, guessed, or none."""
+    if confidence < caution(own):
+        return say("unknown_perhaps", answer=spoken(guess)) if guess else say("unknown")
+    return spoken(text) if text else say("no_answer")
+
+
+def said(answer: Answer) -> str:
+    """The same of an answer itself."""
+    return in_words(answer.text or "", perhaps(answer), answer.confidence, not is_common(answer.graph))
+
+
+def spoken(text: str) -> str:
+    """An answer as it is shown: yes and no in the visitor's language."""
+    return say({YES: "yes", NO: "no"}[text]) if text in (YES, NO) else text
 
 
 def answerer() -> Answerer | ServedAnswerer:
@@ -110,6 +132,43 @@ def answerer_here() -> Answerer:
         return own
     with st.spinner(say("loading")):
         return shared_answerer()
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> OrderedDict[tuple[object, ...], Answer]:
+    """Answers to the last questions of all visitors, by the question, the reader and the graph's content."""
+    return OrderedDict()
+
+
+def _once(work: Callable[[], Answer], *key: object) -> Answer:
+    """What a piece of work gives, done anew where it is not kept: what a graph on the network says may change."""
+    asked, kept = answerer(), _kept()
+    if asked.graph.is_remote:
+        return work()
+    whole = (type(asked).__name__, asked.name, asked.graph.hash, *key)
+    answer = kept.pop(whole, None) or work()
+    kept[whole] = answer
+    while len(kept) > MOST_KEPT:
+        kept.popitem(last=False)
+    return answer
+
+
+def answered(question: Question, watch: Callable[[str], object] | None = None) -> Answer:
+    """The answer over the graph that this visitor has chosen; `watch` is told of each stage on the way.
+
+    Raises:
+        InputError: as `Answerer.answer_many`.
+    """
+    return _once(lambda: answerer().answer_many([question], watch)[0], "answer", question)
+
+
+def explained(answer: Answer) -> Answer:
+    """The answer with what decides it first, as `Answerer.explained` finds it.
+
+    Raises:
+        InputError: a service does not answer.
+    """
+    return _once(lambda: answerer().explained(answer), "reasons", answer.question)
 
 
 def _asks_own() -> bool:

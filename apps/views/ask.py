@@ -13,18 +13,38 @@ from apps.examples import SAMPLES, gallery_of
 from apps.markup import LINKED, MARK, QUIET, annotated, bars, escaped, mentions, plain
 from apps.memory import Asked
 from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reopen
-from apps.resources import answerer, caution, complain, language, say
+from apps.resources import (
+    answered,
+    answerer,
+    caution,
+    complain,
+    explained,
+    in_words,
+    language,
+    said,
+    say,
+    spoken,
+)
 from apps.views import what_if, why
 from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.sentences import is_common, is_guess, likely_runners_up
+from kgqa.answering.presentation.sentences import is_common, is_guess, likely_runners_up, perhaps
 from kgqa.assets import feedback_file
 from kgqa.checking import MAX_QUESTION_CHARACTERS
-from kgqa.types import NO, YES, Answer, InputError, NodeRole, Passage, Question, Source
+from kgqa.types import Answer, InputError, NodeRole, Passage, Question, Source
 
 MAX_LINK_CHARACTERS = 4_000
 SAMPLE = "beekeeping"
 FIELDS = {"p": "passage", "q": "question", "c": "choices"}
-FORGOTTEN = ("answer", "problem", "influences", "edits", "past_edits", "edited_answer", "concept")
+UNFOLDED = 2
+"""Earlier questions about a passage that are shown unasked."""
+DOING = {
+    "retrieve": "doing_retrieve",
+    "read": "doing_read",
+    "follow": "doing_follow",
+    "reread": "doing_reread",
+}
+"""What is told of a stage while it is waited for."""
+FORGOTTEN = ("answer", "problem", "influences", "steps", "edited_answer", "concept")
 
 
 def page() -> None:
@@ -41,12 +61,28 @@ def page() -> None:
     if problem := st.session_state.get("problem"):
         complain(InputError(problem))
     if answer is not None:
+        show(answerer().shown(answer))
+        foot = st.container(horizontal=True, vertical_alignment="center")
+        answer = reasoned(answer)
         shown = answerer().shown(answer)
-        show(shown)
+        with foot:
+            ms = round(answer.timing_ms.get("total", 0.0))
+            st.caption(plain(say("timing", model=answer.model, graph=answer.graph, ms=ms)))
+            share(shown)
         why.section(shown, answer)
         what_if.section(answer)
     elif not problem:
         st.caption(say("start"))
+
+
+def reasoned(answer: Answer) -> Answer:
+    """The answer, which is on the page by now, with what decides it; without that where it cannot be found out."""
+    with st.spinner(say("reasoning")):
+        try:
+            return explained(answer)
+        except InputError as error:
+            complain(error)
+            return answer
 
 
 def gallery() -> None:
@@ -156,7 +192,7 @@ def ask() -> None:
     It stays to be asked until its outcome is there: a click or a component's message may end this run and begin
     another.
     """
-    state = st.session_state
+    state, place = st.session_state, st.empty()
     for name in FORGOTTEN:
         state.pop(name, None)
     if name := state.pop("graph_gone", None):
@@ -164,18 +200,26 @@ def ask() -> None:
         return
     try:
         state["passage"] = pasted(state.get("passage", ""))
-        answer = answerer().answer(given())
+        question = given()
+        if not question.text.strip():  # said at once, without opening a reader
+            raise InputError(say("empty_question"))
+        answer = answered(
+            question, lambda stage: place.caption(say(DOING[stage])) if stage in DOING else None
+        )
     except InputError as error:
         state.update(problem=str(error), asked=False)
         return
+    finally:
+        place.empty()
     state.update(answer=answer, asked=False)
     state["times_asked"] = state.get("times_asked", 0) + 1
     question, walked_to = answer.question, state.pop("walk_to", None)
     state["walked"] = walked_to or 0
     if walked_to is None:
         own = own_token() if is_asked_own() else ""
-        texts = (question.passage_text, question.text, "\n".join(question.choices), answer.text or "", own)
-        memory.remember(dict(zip(memory.FIELDS, texts, strict=True)))
+        texts = (question.passage_text, question.text, "\n".join(question.choices), own)
+        outcome = (answer.graph, answer.text or "", perhaps(answer), f"{answer.confidence:.4f}")
+        memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
     link = link_of(question)
     if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS:
         st.query_params.from_dict(link)
@@ -223,25 +267,19 @@ def show(answer: Answer) -> None:
             ]
             st.html(bars(rows))
         rate(answer)
-    ms = round(answer.timing_ms.get("total", 0.0))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(plain(say("timing", model=answer.model, graph=answer.graph, ms=ms)))
-        share(answer)
 
 
 def headline(answer: Answer) -> None:
     """The answer in large, or that it is not known, with the best guess."""
-    perhaps = answer.text or next((c.text for c in likely_runners_up(answer)), "")
     own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
-    source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
-    said, notes = spoken(answer.text) if answer.text else say("no_answer"), [source]
+    notes = [say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")]
     percent = say("confidence", percent=f"{answer.confidence:.0%}")
-    if is_guess(answer, caution()):
-        said = say("unknown_perhaps", answer=spoken(perhaps)) if perhaps else say("unknown")
-        notes = [*notes, percent] if perhaps else [say("no_answer_try"), percent]
+    guessed = is_guess(answer, caution(not is_common(answer.graph)))
+    if guessed and perhaps(answer):
+        notes.append(percent)
     else:
-        notes.append(f"{say(sureness(answer.confidence))} ({percent})")
-        if answer.source is Source.NONE:
+        notes.append(percent if guessed else f"{say(sureness(answer.confidence))} ({percent})")
+        if guessed or answer.source is Source.NONE:
             notes.append(say("no_answer_try"))
     if answer.items:
         notes.insert(0, say("things", count=len(answer.items)))
@@ -249,13 +287,8 @@ def headline(answer: Answer) -> None:
     st.html(
         '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'
         f'{quiet}<div style="font-size:2.2rem;font-weight:700;line-height:1.2;overflow-wrap:anywhere">'
-        f"{escaped(said)}</div><div>{' · '.join(map(escaped, notes))}</div></div>"
+        f"{escaped(said(answer))}</div><div>{' · '.join(map(escaped, notes))}</div></div>"
     )
-
-
-def spoken(text: str) -> str:
-    """An answer as it is shown: yes and no in the visitor's language."""
-    return say({YES: "yes", NO: "no"}[text]) if text in (YES, NO) else text
 
 
 def sureness(confidence: float) -> str:
@@ -286,10 +319,10 @@ def asked_before(answer: Answer) -> None:
     asked = [e for e in memory.history()[1:] if passage and e["passage"] == passage]
     if not asked:
         return
-    st.markdown(f"**{say('conversation')}**")
-    for number, entry in enumerate(asked[:6]):
-        words = plain(f"{entry['question']} → {spoken(entry['answer']) or say('no_answer')}")
-        st.button(words, key=f"before{number}", on_click=ask_entry, args=(entry,), type="tertiary")
+    with st.expander(say("conversation", count=len(asked)), expanded=len(asked) <= UNFOLDED):
+        for number, entry in enumerate(asked[:6]):
+            words = plain(f"{entry['question']} → {remembered(entry)}")
+            st.button(words, key=f"before{number}", on_click=ask_entry, args=(entry,), type="tertiary")
 
 
 def rate(answer: Answer) -> None:
@@ -368,9 +401,16 @@ def history() -> None:
             st.switch_page(st.session_state["ask_page"])
 
 
+def remembered(entry: Asked) -> str:
+    """The answer to a question of the history, said as it was."""
+    return in_words(
+        entry["answer"], entry["perhaps"], float(entry["confidence"]), not is_common(entry["over"])
+    )
+
+
 def told_apart(entry: Asked, asked: list[Asked]) -> str:
     """A question of the history in a line, with the end of its passage where another reads alike."""
-    words = f"{entry['question'][:60]} → {spoken(entry['answer']) or say('no_answer')}"
+    words = f"{entry['question'][:60]} → {remembered(entry)}"
     if sum(other["question"] == entry["question"] for other in asked) > 1 and entry["passage"]:
         words = f"{' '.join(entry['passage'].split())[:40]} … {words}"
     return words

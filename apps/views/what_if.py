@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, caution, complain, relation_words, say
+from apps.resources import answerer, complain, relation_words, said, say
 from kgqa.answering.presentation.answer_json import MAX_NODES
 from kgqa.answering.presentation.edits import Edit, add, strike, strike_answer
-from kgqa.answering.presentation.sentences import is_guess, likely_runners_up, path_sentences, sentence
+from kgqa.answering.presentation.sentences import likely_runners_up, path_sentences, sentence
 from kgqa.answering.presentation.turtle import edits_turtle
 from kgqa.types import Answer, InputError
 
-MAX_EDITS = 100
+MAX_STEPS = 30
 SHOWN = 4
+
+
+class Step(NamedTuple):
+    """What one click changed, in the visitor's words; `origin` is the button that did."""
+
+    words: str
+    edits: tuple[Edit, ...]
+    origin: str
 
 
 def section(answer: Answer) -> None:
     """The section below the evidence."""
     st.header(say("what_if"), anchor=False, divider="gray")
     st.caption(say("what_if_note"))
-    edits: list[Edit] = st.session_state.setdefault("edits", [])
+    steps: list[Step] = st.session_state.setdefault("steps", [])
     after: Answer = st.session_state.get("edited_answer", answer)
     if gone := strike_answer(after):
         st.button(
             plain(say("without", answer=after.text)),
-            on_click=apply,
-            args=([*edits, *gone], answer),
+            on_click=read_again,
+            args=([*steps, Step(say("without_done", answer=after.text), tuple(gone), "without")], answer),
             icon=":material/cancel:",
             key="without",
         )
+    below = {"without": st.container()}
     graph = after.evidence.subgraph
     names = dict.fromkeys([*(r.name for r in graph.relations), *(r.name for r in answerer().graph.relations)])
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
-    run = len(edits)  # with new keys the boxes are empty after an edit, but not after a complaint
+    run = len(steps)  # with new keys the boxes are empty after an edit, but not after a complaint
     with st.form("what_if"):
         struck = st.multiselect(
             say("strike"),
@@ -55,6 +66,7 @@ def section(answer: Answer) -> None:
         )
         tail = third.text_input(say("add_tail"), max_chars=200, key=f"add_tail{run}")
         sent = st.form_submit_button(say("again"), type="primary")
+    below["form"] = st.container()
     if sent:
         try:
             new = [strike(graph, edge) for edge in struck]
@@ -62,61 +74,48 @@ def section(answer: Answer) -> None:
                 new.append(add(answerer(), head, relations[relation], tail))
             if not new:
                 raise InputError(say("no_edit"))
-            apply([*edits, *new], answer)
+            words = "; ".join(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in new)
+            read_again([*steps, Step(words, tuple(new), "form")], answer)
             st.rerun()
         except InputError as error:
             complain(error)
-    if edits:
-        side_by_side(answer, edits)
+    if steps:
+        with below[steps[-1].origin]:
+            side_by_side(answer, steps)
 
 
-def apply(edits: list[Edit], answer: Answer) -> None:
-    """Ask the question again under the edits; the last ones can be taken back together."""
-    before = st.session_state["edits"]
-    read_again(edits[-MAX_EDITS:], answer)
-    st.session_state.setdefault("past_edits", []).append(before)
-
-
-def undo(answer: Answer) -> None:
-    """Take back what was done last."""
-    read_again(st.session_state["past_edits"].pop(), answer)
-
-
-def read_again(edits: list[Edit], answer: Answer) -> None:
-    """Ask the question under the edits."""
-    if edits:
+def read_again(steps: list[Step], answer: Answer) -> None:
+    """Ask the question under what the last steps changed."""
+    kept = steps[-MAX_STEPS:]
+    if edits := [edit for step in kept for edit in step.edits]:
         st.session_state["edited_answer"] = answerer().ask_again(answer.question, edits)
     else:
         st.session_state.pop("edited_answer", None)
-    st.session_state["edits"] = edits
+    st.session_state["steps"] = kept
 
 
-def side_by_side(answer: Answer, edits: list[Edit]) -> None:
-    """The edits, the old answer and the new one."""
-    with st.expander(say("edits", count=len(edits)), expanded=len(edits) <= SHOWN):
-        st.html(listed(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in edits))
-    with st.container(horizontal=True):
-        st.button(say("undo"), on_click=undo, args=(answer,), icon=":material/undo:")
-        st.button(say("undo_all"), on_click=apply, args=([], answer))
-        st.download_button(
-            say("download_edits"), edits_turtle(edits), "edits.ttl", "text/turtle", on_click="ignore"
-        )
+def side_by_side(answer: Answer, steps: list[Step]) -> None:
+    """The changes, the old answer and the new one."""
     before, after = st.columns(2, gap="large", border=True)
     with before:
         card(say("before"), answer)
     with after:
         card(say("after"), st.session_state.get("edited_answer", answer))
+    with st.expander(say("edits", count=len(steps)), expanded=len(steps) <= SHOWN):
+        st.html(listed(step.words for step in steps))
+    with st.container(horizontal=True):
+        st.button(say("undo"), on_click=read_again, args=(steps[:-1], answer), icon=":material/undo:")
+        st.button(say("undo_all"), on_click=read_again, args=([], answer))
+        turtle = edits_turtle([edit for step in steps for edit in step.edits])
+        st.download_button(say("download_edits"), turtle, "edits.ttl", "text/turtle", on_click="ignore")
 
 
 def card(title: str, answer: Answer) -> None:
     """An answer in small."""
     others = likely_runners_up(answer)[:3]
-    said = answer.text or say("no_answer")
-    if is_guess(answer, caution()) and (perhaps := answer.text or next((c.text for c in others), "")):
-        said = say("unknown_perhaps", answer=perhaps)
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'
-        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(said)}</div>'
+        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(said(answer))}</div>'
         f"<div>{escaped(say(f'{answer.source.value}_source'))} · "
         f"{escaped(say('confidence', percent=f'{answer.confidence:.0%}'))}</div>"
     )

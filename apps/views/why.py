@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
-from apps.markup import QUIET, bars, escaped, listed, plain
+from apps.markup import QUIET, annotated, bars, escaped, listed, plain, sentence_around
 from apps.own_graphs import asked_graph
 from apps.resources import answerer, is_dark, language, relation_words, say
 from kgqa.answering.evidence.paths import answer_nodes
@@ -19,7 +19,7 @@ from kgqa.answering.presentation.turtle import evidence_turtle
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver
 from kgqa.korean.saying import say_fact
-from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source
+from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source, Span
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
 MOST_NARROW = 7
@@ -31,8 +31,13 @@ def section(answer: Answer, given: Answer) -> None:
     st.header(say("why"), anchor=False, divider="gray")
     evidence = answer.evidence
     if answer.source is Source.PASSAGE and evidence.span:
-        span = answer.question.passage_text[evidence.span.start : evidence.span.end]
-        st.markdown(plain(say("said_here" if answer.text == span else "decided_here", span=span)))
+        text, span = answer.question.passage_text, evidence.span
+        st.markdown(say("said_here" if answer.text == text[span.start : span.end] else "decided_here"))
+        whole = sentence_around(text, span)
+        marked = annotated(
+            text[whole.start : whole.end], (), Span(span.start - whole.start, span.end - whole.start)
+        )
+        st.html(f'<blockquote style="margin:.3rem 1rem;white-space:pre-wrap">{marked}</blockquote>')
     elif answer.items:
         st.markdown(f"**{say('each_of', count=len(answer.items))}**")
         told = [
@@ -56,7 +61,8 @@ def section(answer: Answer, given: Answer) -> None:
     if evidence.query:
         with st.expander(say("as_query")):
             st.code(evidence.query, language="sparql")
-    if len(evidence.subgraph.edges):
+    aside = answer.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it
+    if len(evidence.subgraph.edges) and (not aside or st.toggle(say("facts_aside"), key="facts_aside")):
         picture(answer)
     if evidence.paths:
         mattered(given)

@@ -25,7 +25,7 @@ from kgqa.limits.stopping import go_on
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import open_relevance
 from kgqa.models.opening import LoadedReader, open_reader
-from kgqa.types import Answer, KnowledgeGraph, Question, Subgraph
+from kgqa.types import Answer, KnowledgeGraph, Question, Source, Subgraph
 
 if TYPE_CHECKING:
     from kgqa.korean.answering import KoreanOver
@@ -171,15 +171,35 @@ class Answerer:
         """
         return self._answered([question], self.stages)[0]
 
-    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
+    def answer_many(
+        self, questions: Sequence[Question], watch: Callable[[str], object] | None = None
+    ) -> list[Answer]:
         """Answer several questions in one batch; the time of each stage is shared out evenly.
 
-        Evidence is ordered by the reader's attention alone, which is faster than by deletion.
+        Evidence is ordered by the reader's attention alone, which is faster than by deletion; `explained` does the
+        rest. `watch` is told the name of each stage before it begins.
 
         Raises:
             InputError: as `answer`.
         """
-        return self._answered(questions, [stage for stage in self.stages if stage.name != "attribute"])
+        return self._answered(questions, [stage for stage in self.stages if stage.name != "attribute"], watch)
+
+    def explained(self, answer: Answer) -> Answer:
+        """An answer of `answer_many` with its evidence as `answer` would order it: first what decides it."""
+        stages = [stage for stage in self.stages if stage.name == "attribute"]
+        (draft,) = run(stages, (self._as_read(answer),))
+        timing = {**answer.timing_ms, **draft.timing_ms}
+        timing["total"] = sum(ms for name, ms in timing.items() if name != "total")
+        return replace(answer, evidence=draft.evidence, timing_ms=timing)
+
+    def _as_read(self, answer: Answer) -> Draft:
+        """What the reader is asked anew about an answer."""
+        question, best = self.read_as(answer.question), answer.candidates[:1]
+        if best and answer.source is Source.CHOICE:
+            place = answer.question.choices.index(best[0].text)
+            best = (replace(best[0], text=question.choices[place]),)
+        candidates = (*best, *answer.candidates[1:])
+        return Draft(question, candidates=candidates, evidence=answer.evidence, items=answer.items)
 
     def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
         """The answer over the graph as it is after some edits; of two that concern one fact the later holds.
@@ -223,10 +243,9 @@ class Answerer:
         Raises:
             InputError: a graph on the network does not answer.
         """
-        question = self.read_as(answer.question)
-        draft = Draft(question, candidates=answer.candidates, evidence=answer.evidence)
         reader = self.reader
-        return falls(draft, struck, Scoring(self.retriever, reader.settings, self.decision, reader.score))
+        scoring = Scoring(self.retriever, reader.settings, self.decision, reader.score)
+        return falls(self._as_read(answer), struck, scoring)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand; nothing is computed, and evidence is as in `answer_many`."""
@@ -241,11 +260,16 @@ class Answerer:
             for answer, question in zip(answers, questions, strict=True)
         ]
 
-    def _answered(self, questions: Sequence[Question], stages: Sequence[Stage]) -> list[Answer]:
+    def _answered(
+        self,
+        questions: Sequence[Question],
+        stages: Sequence[Stage],
+        watch: Callable[[str], object] | None = None,
+    ) -> list[Answer]:
         for question in questions:
             check_question(question)
         drafts = tuple(Draft(self.read_as(question)) for question in questions)
-        drafts = run(stages, drafts) if drafts else drafts
+        drafts = run(stages, drafts, watch) if drafts else drafts
         answers = [draft.answer(self.name, self.graph.name) for draft in drafts]
         return [
             self._in_its_language(answer, question)
@@ -260,10 +284,12 @@ class Answerer:
         return korean.answer(answer, korean.gloss(question))
 
 
-def run(stages: Sequence[Stage], drafts: Drafts) -> Drafts:
+def run(stages: Sequence[Stage], drafts: Drafts, watch: Callable[[str], object] | None = None) -> Drafts:
     """Drafts after all stages, with the time that each took, shared out evenly where it does not say itself."""
     for stage in stages:
         go_on()
+        if watch is not None:
+            watch(stage.name)
         begin, before = time.perf_counter(), drafts
         drafts = stage.run(drafts)
         spent = 1000 * (time.perf_counter() - begin) / len(drafts)

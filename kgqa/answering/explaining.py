@@ -13,6 +13,7 @@ from kgqa.answering.draft import Draft, Drafts, Reached, ReadRow, Score
 from kgqa.answering.evidence.paths import (
     LEAST_CHANGE,
     answer_paths,
+    is_shared,
     joined_by,
     may_carry,
     path_through,
@@ -121,7 +122,8 @@ class Scoring(NamedTuple):
 
 
 def attribute(drafts: Drafts, scoring: Scoring) -> Drafts:
-    """Each answer with its paths ordered by how much its log-odds fall without the fact of each that matters most."""
+    """Each answer with those paths first that tell it from the second candidate, by how much the lead over that one
+    falls without the fact of each that matters most; last what both have."""
     return tuple(_attributed(draft, scoring) for draft in drafts)
 
 
@@ -133,24 +135,46 @@ def _attributed(draft: Draft, scoring: Scoring) -> Draft:
     affordable = MAX_CHARACTERS // (row * (1 if draft.is_open else 2))
     if not evidence.paths or affordable < 2 or evidence.query:
         return draft
-    graph, best = evidence.subgraph, draft.candidates[0]
-    tried = may_carry(best, evidence)[: min(TRIED, affordable)]
-    found = falls(draft, [[edge] for edge in tried], scoring)
-    changes = dict(zip(tried, found, strict=True))
+    graph, best, rivals = evidence.subgraph, draft.candidates[0], _rival_nodes(draft)
+
+    def tells(path: EvidencePath) -> bool:
+        return not any(is_shared(path, graph, rival) for rival in rivals)
+
+    through = {edge: path_through(best, graph, edge, evidence.paths) for edge in may_carry(best, evidence)}
+    able = [edge for edge, path in through.items() if path is not None and tells(path)]
+    tried = able[: min(TRIED, affordable)]
+    changes = (
+        dict(zip(tried, falls(draft, [[edge] for edge in tried], scoring), strict=True)) if tried else {}
+    )
     paths: dict[tuple[int, ...], EvidencePath] = {}
     """By what they join: some facts are stated in both directions."""
     for edge in sorted(tried, key=lambda edge: -changes[edge]):
         if changes[edge] < LEAST_CHANGE or len(paths) == MOST_PATHS:
             break
-        if any(edge in path.steps for path in paths.values()):
-            continue
-        if path := path_through(best, graph, edge, evidence.paths):
+        if not any(edge in path.steps for path in paths.values()) and (path := through[edge]):
             paths.setdefault(joined_by(path, graph), path)
-    for path in evidence.paths:
-        paths.setdefault(joined_by(path, graph), path)
+    for path in (*filter(tells, evidence.paths), *(through[edge] for edge in tried), *evidence.paths):
+        if path is not None:
+            paths.setdefault(joined_by(path, graph), path)
     kept = tuple(reasons(list(paths.values()), graph) or paths.values())[:MOST_PATHS]
-    influence = max(changes.get(edge, 0.0) for edge in kept[0].steps)
+    influence = max(changes.get(edge, 0.0) for edge in kept[0].steps) if tells(kept[0]) else 0.0
     return replace(draft, evidence=replace(evidence, paths=kept, influence=influence))
+
+
+def rival_of(draft: Draft) -> Candidate | None:
+    """The second candidate: the first that is not the answer, nor one of several things that are."""
+    taken = {draft.candidates[0].text, *(item.text for item in draft.items)}
+    return next((c for c in draft.candidates if c.text not in taken), None)
+
+
+def _rival_nodes(draft: Draft) -> list[int]:
+    """The nodes of the evidence that are the second candidate."""
+    graph, rival = draft.evidence.subgraph, rival_of(draft)
+    if rival is None:
+        return []
+    named = zip(graph.nodes, graph.labels, strict=True)
+    text = rival.text.casefold()
+    return [n for n, (name, label) in enumerate(named) if name == rival.concept or label.casefold() == text]
 
 
 def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> list[float]:
@@ -168,7 +192,8 @@ def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> li
     elif best.concept is None:
         return [0.0] * len(struck)
     else:
-        others = (c.concept for c in draft.candidates if c.text != best.text)
+        taken = {best.text, *(item.text for item in draft.items)}
+        others = (c.concept for c in draft.candidates if c.text not in taken)
         names = [best.concept, *(name for name in others if name in shown.nodes)][:2]
         graph, again = scoring.retriever.graph, scoring.settings.compares and len(names) > 1
         if again and graph.is_complete:

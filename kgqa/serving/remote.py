@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -75,8 +75,10 @@ class ServedAnswerer:
         found = self.client.answer(question.text, question.passage_text, question.choices)
         return self._read(question, found)
 
-    def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
-        """The answers to several questions, in order.
+    def answer_many(
+        self, questions: Sequence[Question], watch: Callable[[str], object] | None = None
+    ) -> list[Answer]:
+        """The answers to several questions, in order; `watch` is told that they are read.
 
         Raises:
             InputError: one of them is refused.
@@ -87,11 +89,23 @@ class ServedAnswerer:
             {"question": q.text, "passage": q.passage_text or None, "choices": list(q.choices)}
             for q in questions
         ]
+        if watch is not None:
+            watch("read")
         found = self.client.answers(rows)
         for body in found:
             if "error" in body:
                 raise InputError("; ".join(filter(None, (body["error"]["detail"], body["error"]["remedy"]))))
         return [self._read(question, body) for question, body in zip(questions, found, strict=True)]
+
+    def explained(self, answer: Answer) -> Answer:
+        """The answer with its evidence tested: first what decides it.
+
+        Raises:
+            InputError: the service does not answer.
+        """
+        question = answer.question
+        found = self.client.explain(question.text, question.passage_text, question.choices)
+        return self._read(question, found)
 
     def influences(self, answer: Answer) -> list[Influence]:
         """How much each fact near the answer carried it; strongest first.

@@ -134,6 +134,21 @@ def test_paths_are_ordered_by_what_their_deletion_changes(garden: Subgraph) -> N
     assert attribute((computed,), scoring(garden, score)) == (computed,)
 
 
+def test_what_the_second_candidate_has_too_is_no_reason(garden: Subgraph) -> None:
+    """Both are used for building a house, and that matters most; the trowel alone is used to plant flowers."""
+    rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
+    score = weighing({(2, 0, 0): 0.4, (2, 0, 1): 2.0})
+    (alone,) = attribute((draft(garden, TROWEL),), scoring(garden, score))
+    assert alone.evidence.paths[0].steps == (3,)
+    (found,) = attribute((draft(garden, TROWEL, rival),), scoring(garden, score))
+    assert [path.steps for path in found.evidence.paths] == [(0,), (3,)]
+    assert found.evidence.influence == pytest.approx(0.4, abs=1e-4)
+    both = replace(garden, edges=garden.edges[3:5], weights=garden.weights[3:5])  # what both are used for
+    same = replace(draft(both, TROWEL, rival).evidence, paths=(EvidencePath((0,), (False,), 1.0),))
+    (found,) = attribute((replace(draft(both, TROWEL, rival), evidence=same),), scoring(both, score))
+    assert found.evidence.influence == 0.0  # nothing that is stated tells one from the other
+
+
 def test_a_concept_is_scored_among_what_is_retrieved_without_the_fact(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     found = falls(draft(garden, TROWEL), [[0], [3]], scoring(garden, weighing({(2, 0, 0): 1.5}, seen)))

@@ -90,6 +90,23 @@ def joined_by(path: EvidencePath, graph: Subgraph) -> tuple[int, ...]:
     return (int(ends[0][0]), *(int(end) for _, end in ends))
 
 
+def is_shared(path: EvidencePath, graph: Subgraph, rival: int) -> bool:
+    """Whether the last fact of a path is stated of another node too, as it stands or by a relation that says the same
+    the other way round: what both have tells neither from the other."""
+    head, relation, tail = graph.edges[path.steps[-1]].tolist()
+    end, other = (tail, head) if path.forward[-1] else (head, tail)
+
+    def joins(node: int) -> set[tuple[int, bool]]:
+        """Relations of the fact's other end to a node, each with whether it leads there."""
+        ahead = (graph.edges[:, 0] == other) & (graph.edges[:, 2] == node)
+        back = (graph.edges[:, 0] == node) & (graph.edges[:, 2] == other)
+        found = [(r, True) for r in graph.edges[ahead, 1].tolist()]
+        return {*found, *((r, False) for r in graph.edges[back, 1].tolist())}
+
+    both = joins(end) & joins(rival)
+    return (relation, path.forward[-1]) in both or any(ahead != path.forward[-1] for _, ahead in both)
+
+
 def may_carry(best: Candidate, evidence: Evidence) -> list[int]:
     """Facts that may carry an answer, the likeliest first: of the first paths, of others to it, and on it."""
     graph = evidence.subgraph

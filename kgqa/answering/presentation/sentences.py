@@ -6,11 +6,16 @@ from dataclasses import dataclass
 
 from kgqa.answering.evidence.paths import LEAST_CHANGE
 from kgqa.graph.linking.morphology import is_korean
+from kgqa.text.synthesis.inflection import with_article
 from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import CAUTION, Answer, Candidate, Evidence, EvidencePath, Relation, Source, Subgraph
 
+_DEED = "/ReceivesAction"
+"""What is done to a thing: no English verb joins the two."""
 LEAST_SHOWN = 0.02
 """Probability from which on a runner-up is worth a reader's time."""
+OWN_CAUTION = 0.3
+"""As `CAUTION`, over a graph of one's own; fitted by training/bench/caution.py."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
 _SOURCE_WORDS = {
     Source.PASSAGE: ("read in the passage", "글에서 읽음"),
@@ -51,11 +56,19 @@ def sentence(subgraph: Subgraph, edge: int) -> str:
 def fact_sentence(head: str, relation: Relation, tail: str) -> str:
     """A fact in the language that its relation is worded in."""
     words = relation.words or relation.label
+    if relation.name.endswith(_DEED) and not is_korean(words):
+        return f"what people do with {with_article(head)}: {tail}"
     if is_korean(words):
         from kgqa.korean.saying import say_fact as say_in_korean
 
         return say_in_korean(head, relation.name, words, tail)
     return say_fact(head, relation.name, words, tail)
+
+
+def short_words(relation: Relation) -> str:
+    """A relation as it stands beside an arrow."""
+    words = relation.words or relation.label
+    return words if is_korean(words) or not relation.name.endswith(_DEED) else "people do this"
 
 
 def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
@@ -66,6 +79,11 @@ def path_sentences(evidence: Evidence, path: EvidencePath) -> list[str]:
 def is_guess(answer: Answer, caution: float = CAUTION) -> bool:
     """Whether an answer is too unsure to be given as one: "I don't know; perhaps ..."."""
     return answer.confidence < caution
+
+
+def perhaps(answer: Answer) -> str:
+    """What is guessed where an answer is too unsure, empty where nothing is."""
+    return answer.text or next((c.text for c in likely_runners_up(answer)), "")
 
 
 def is_decided_by_facts(answer: Answer) -> bool:

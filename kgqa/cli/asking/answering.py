@@ -88,6 +88,7 @@ def show(answer: Answer, caution: float, korean: bool = False) -> None:
         is_guess,
         likely_runners_up,
         path_sentences,
+        perhaps,
         source_words,
     )
 
@@ -98,8 +99,8 @@ def show(answer: Answer, caution: float, korean: bool = False) -> None:
 
     runners_up = likely_runners_up(answer)
     told = answer.text or _NO_ANSWER[korean]
-    if is_guess(answer, caution) and (perhaps := answer.text or next((c.text for c in runners_up), "")):
-        told = f"{_PERHAPS[korean]} {perhaps}"
+    if is_guess(answer, caution) and (guess := perhaps(answer)):
+        told = f"{_PERHAPS[korean]} {guess}"
     say(told, "bold")
     say(f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
     if answer.items:

@@ -2,8 +2,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgqa.answering.evidence.paths import answer_nodes, answer_paths, targets
-from kgqa.types import Answer, Candidate, Evidence, NodeRole, Question, Relation, Source, Subgraph
+from kgqa.answering.evidence.paths import answer_nodes, answer_paths, is_shared, targets
+from kgqa.types import (
+    Answer,
+    Candidate,
+    Evidence,
+    EvidencePath,
+    NodeRole,
+    Question,
+    Relation,
+    Source,
+    Subgraph,
+)
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
 
@@ -32,3 +42,13 @@ def test_what_the_answer_is_in_the_graph(digging: Subgraph) -> None:
     assert [path.steps for path in answer_paths(TROWEL, digging)] == [(0,)]
     answer = Answer(Question("q"), "trowel", Source.KNOWLEDGE, 0.5, (TROWEL,), Evidence(subgraph=digging))
     assert answer_nodes(answer) == {2} and not answer_nodes(replace(answer, source=Source.NONE))
+
+
+def test_a_path_is_shared_where_its_last_fact_is_stated_of_another_also_the_other_way_round(digging) -> None:
+    edges = [[2, 0, 1], [3, 0, 1], [2, 0, 0], [1, 1, 2], [1, 1, 3], [0, 1, 2]]
+    graph = replace(digging, edges=np.array(edges, dtype=np.int32), weights=np.ones(6, dtype=np.float32))
+    trowel_builds, trowel_plants = EvidencePath((0,), (False,), 1.0), EvidencePath((2,), (False,), 1.0)
+    assert is_shared(trowel_builds, graph, 3) and not is_shared(trowel_plants, graph, 3)
+    turned = graph.only(np.array([0, 2, 3, 4, 5]))  # the excavator's use is stated from the house alone
+    assert is_shared(trowel_builds, turned, 3)
+    assert not is_shared(EvidencePath((0,), (False,), 1.0), graph.only(np.array([0, 2, 4, 5])), 3)

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from apps.memory import FIELDS
 from apps.views import ask
 from apps.views.ask import link_of, sureness, told_apart
+from kgqa.answering import answerer as answerer_module
 from kgqa.answering.presentation.edits import strike_answer
 from kgqa.text.datasets.json_lines import read_examples
 from kgqa.types import Passage, Question
@@ -41,7 +43,7 @@ def test_hostile_text_is_shown_as_it_is(open_page: Callable[[str], Any]) -> None
     assert not any("<script>" in m.value or "**bold**" in m.value for m in page.markdown)
 
 
-@pytest.mark.parametrize(("question", "words"), [("", "empty"), ("  ", "empty")])
+@pytest.mark.parametrize(("question", "words"), [("", "question first"), ("  ", "question first")])
 def test_a_question_that_cannot_be_asked_gets_one_sentence(
     open_page: Callable[[str], Any], question: str, words: str
 ) -> None:
@@ -58,15 +60,15 @@ def test_a_fact_is_added_struck_and_undone(open_page: Callable[[str], Any]) -> N
     page.text_input(key="add_tail0").input("planting <b>flowers</b>")
     button(page, "Ask again").click().run()
     assert not page.exception and not page.error
-    (edit,) = page.session_state["edits"]
+    ((_, (edit,), _),) = page.session_state["steps"]
     assert edit.labels == ("excavator", "planting <b>flowers</b>") and "<b>" not in html_of(page)
     assert "Before" in html_of(page) and "After" in html_of(page)
     page.multiselect(key="strike1").set_value([0])
     button(page, "Ask again").click().run()
-    assert [e.added for e in page.session_state["edits"]] == [True, False]
+    assert [e.added for step in page.session_state["steps"] for e in step.edits] == [True, False]
     button(page, "Undo").click().run()
     button(page, "Undo all").click().run()
-    assert not page.exception and not page.session_state["edits"]
+    assert not page.exception and not page.session_state["steps"]
     assert "After" not in html_of(page)
 
 
@@ -79,9 +81,9 @@ def test_what_if_there_were_no_such_thing(open_page: Callable[[str], Any]) -> No
     if found:  # an untrained reader may answer from the passage
         found[0].click().run()
         assert not page.exception and answer.text in found[0].label
-        assert all(not e.added for e in page.session_state["edits"]) and "After" in html_of(page)
+        assert all(not e.added for e in page.session_state["steps"][0].edits) and "After" in html_of(page)
         button(page, "Undo").click().run()  # what one click struck, one click brings back
-        assert not page.exception and not page.session_state["edits"]
+        assert not page.exception and not page.session_state["steps"]
 
 
 def test_nothing_to_edit_is_said(open_page: Callable[[str], Any]) -> None:
@@ -163,25 +165,67 @@ def read_examples_of(file: Path) -> list[tuple[str, ...]]:
 
 
 def test_the_history_tells_questions_apart() -> None:
-    entry = {"passage": "I plant.", "question": "With what?", "choices": "", "answer": "trowel", "graph": ""}
+    values = ("I plant.", "With what?", "", "", "everyday", "trowel", "trowel", "0.9")
+    entry = dict(zip(FIELDS, values, strict=True))
     other = entry | {"passage": "I build.", "answer": ""}
     assert told_apart(entry, [entry]) == "With what? → trowel"
     assert told_apart(entry, [entry, other]).startswith("I plant. … ")
+    unsure = entry | {"confidence": "0.25"}
+    assert told_apart(unsure, [unsure]) == "With what? → trowel"
+    over_own = unsure | {"over": "theatre"}
+    assert told_apart(over_own, [over_own]) == "With what? → I don't know; perhaps trowel"
+
+
+def test_the_history_says_an_answer_as_it_stands_above(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask").run()
+    page.session_state["caution"] = 1.0
+    page.button(key="example0").click().run()
+    (entry,) = page.session_state["history"]
+    assert entry["over"] == "tools" and "I don&#x27;t know; perhaps" in html_of(page)
+
+
+def test_nothing_is_computed_twice(open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    stages: list[str] = []
+    run = answerer_module.run
+
+    def counted(listed: Any, drafts: Any, watch: Any = None) -> Any:
+        stages.extend(stage.name for stage in listed)
+        return run(listed, drafts, watch)
+
+    page = open_page("ask").run()
+    page.button(key="example0").click().run()
+    assert not page.exception
+    monkeypatch.setattr(answerer_module, "run", counted)
+    page.button(key="example1").click().run()
+    assert stages.count("read") == 1 and stages.count("attribute") == 1
+    assert stages.index("read") < stages.index("attribute")
+    page.button(key="example0").click().run()
+    page.button(key="example1").click().run()
+    assert stages.count("read") == 1 and stages.count("attribute") == 1
+
+
+def test_an_empty_question_is_told_without_a_reader(
+    open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("ask").run()
+    monkeypatch.setattr(ask, "answered", lambda *_: pytest.fail("read"))
+    button(page, "Ask").click().run()
+    assert "Write a question first" in page.error[0].value
 
 
 def test_a_question_whose_run_was_ended_is_asked_in_the_next(
     open_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened, ended = ask.answerer, []
+    opened, ended = ask.answered, []
 
-    def ends_once() -> Any:
+    def ends_once(*asked: Any) -> Any:
         if not ended:
             ended.append(True)
             st.stop()
-        return opened()
+        return opened(*asked)
 
     page = open_page("ask").run()
-    monkeypatch.setattr(ask, "answerer", ends_once)
+    monkeypatch.setattr(ask, "answered", ends_once)
     page.button(key="example0").click().run()
     assert ended and "confidence" not in html_of(page)
     page.run()
