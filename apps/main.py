@@ -8,7 +8,7 @@ import streamlit as st
 
 from apps import memory
 from apps.own_graphs import keep_in_address, reopen
-from apps.resources import is_dark, say
+from apps.resources import is_dark, language, say
 from apps.texts import LANGUAGES
 from apps.views import about, ask, batch, compare, learn, own
 from kgqa.types import CAUTION
@@ -23,9 +23,15 @@ STYLE = """
 [data-testid=stCaptionContainer]{color:inherit;opacity:.8}
 .st-key-gallery{flex-wrap:nowrap!important;overflow-x:auto;padding:.2rem .1rem .5rem;scrollbar-width:thin}
 .st-key-gallery>*{flex:none!important;width:auto!important}
+.st-key-gallery{padding-right:3rem!important;
+  mask-image:linear-gradient(90deg,#000 calc(100% - 3rem),transparent)}
+.st-key-pages{display:none}
+.stHtml span[title]:focus::after{content:" (" attr(title) ")";font-size:.85em;opacity:.85}
 .st-key-asking .st-key-question{flex:1 1 12rem}
 .st-key-memory{position:absolute;height:0;overflow:hidden}
-@media(max-width:700px){
+@media(max-width:767px){
+  .st-key-pages{display:flex;flex-wrap:nowrap!important;overflow-x:auto;gap:.2rem;scrollbar-width:none}
+  .st-key-pages>*{flex:none!important;width:auto!important}
   .stMainBlockContainer{padding:3.5rem 1rem 2rem}
   .stMainBlockContainer>div>.stVerticalBlock,.stMainBlockContainer>.stVerticalBlock{gap:.6rem}
   .stMainBlockContainer h1{font-size:1.5rem}
@@ -33,6 +39,12 @@ STYLE = """
   .stMainBlockContainer h3{font-size:1.1rem}
 }
 """
+KOREAN = """
+[data-testid=stFileUploaderDropzoneInstructions]{display:none}
+[data-testid=stFileUploaderDropzone] button p{font-size:0}
+[data-testid=stFileUploaderDropzone] button p::after{content:"올리기";font-size:1rem}
+"""
+"""Streamlit's own words of the uploader, whose label says the rest."""
 DARK = (
     "button[data-selected=true] p,[role=tab][aria-selected=true] p,"
     "[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code"
@@ -51,13 +63,13 @@ PAGES = {
 def main() -> None:
     """Navigation around the page that was asked for."""
     st.set_page_config(page_title="kgqa", page_icon=str(ICON), layout="wide")
-    st.html(f"<style>{STYLE}{DARK if is_dark() else ''}</style>")
     state = st.session_state
     saved = state.setdefault("saved", {})
     if "language" not in saved:
         asked = st.query_params.get("lang", "")
         state["language"] = saved["language"] = asked if asked in LANGUAGES else "en"
         state["caution"] = saved["caution"] = CAUTION
+    st.html(f"<style>{STYLE}{DARK if is_dark() else ''}{KOREAN if language() == 'ko' else ''}</style>")
     pages = {
         name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")
         for name, (page, icon) in PAGES.items()
@@ -67,6 +79,9 @@ def main() -> None:
     if state.get("page") != chosen.url_path:  # Streamlit forgets a widget's value when its page is left
         state["page"] = chosen.url_path
         state.update(saved)
+    with st.container(horizontal=True, key="pages"):  # on a phone Streamlit hides its own menu
+        for name, page in pages.items():
+            st.page_link(page, label=say(name))
     with st.sidebar:
         st.segmented_control(
             say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True

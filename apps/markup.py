@@ -56,7 +56,9 @@ def _underlined(text: str, linked: Sequence[tuple[int, int, str]], first: int, l
         start, end = max(start, first), min(end, last)
         if start < end:
             parts.append(escaped(text[at:start]))
-            parts.append(f'<span style="{LINKED}" title="{escaped(label)}">{escaped(text[start:end])}</span>')
+            parts.append(
+                f'<span tabindex="0" style="{LINKED}" title="{escaped(label)}">{escaped(text[start:end])}</span>'
+            )
             at = end
     return "".join([*parts, escaped(text[at:last])])
 

@@ -12,7 +12,7 @@ import streamlit as st
 from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.sentences import OWN_CAUTION, is_common, perhaps
+from kgqa.answering.presentation.sentences import OWN_CAUTION, in_full, is_common, perhaps
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
 from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
@@ -104,7 +104,7 @@ def in_words(text: str, guess: str, confidence: float, own: bool) -> str:
 
 def said(answer: Answer) -> str:
     """The same of an answer itself."""
-    return in_words(answer.text or "", perhaps(answer), answer.confidence, not is_common(answer.graph))
+    return in_words(in_full(answer), perhaps(answer), answer.confidence, not is_common(answer.graph))
 
 
 def spoken(text: str) -> str:

@@ -1,37 +1,18 @@
-"""Files of questions as visitors have them, and their answers as a file again. No Streamlit."""
+"""How right the answers to a file of questions are, and the answers as a file again. No Streamlit."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kgqa.answering.presentation.sentences import path_sentences
-from kgqa.checking import check_question
 from kgqa.metrics import exact_match, f1
-from kgqa.types import Answer, InputError, Passage, Question, Source
+from kgqa.text.datasets.tables import Row
+from kgqa.types import Answer, Source
 
 MAX_QUESTIONS = 2_000
-SEPARATORS = ",;\t|"
-NOBODY_KNOWS = "(none)"
-"""In a column of answers: the question cannot be answered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a file: its cells, and the question in it, or what is wrong with it.
-
-    `golds` are the accepted answers (none of them: it cannot be answered), None where the file gives none.
-    """
-
-    number: int
-    cells: dict[str, str] = field(default_factory=dict)
-    question: Question | None = None
-    golds: tuple[str, ...] | None = None
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,106 +22,10 @@ class Score:
     count: int
     exact: float
     f1: float
+    between: tuple[float, float]
+    """Of all such questions the share lies here with 95 % (Wilson, 1927): nine questions tell little."""
     refused: float | None = None
     """Share of the questions that cannot be answered for which that was said; None where there are none."""
-
-
-def read_table(name: str, content: bytes) -> list[Row]:
-    """Rows of a CSV (of any separator) or JSONL file.
-
-    Raises:
-        InputError: not UTF-8, not a table, without a question, or with too many; the message names the file.
-    """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
-    is_lines = name.lower().endswith((".jsonl", ".ndjson"))
-    rows = []
-    for row in _json_rows(text) if is_lines else _csv_rows(name, text):
-        rows.append(row)
-        if len(rows) > MAX_QUESTIONS:
-            raise InputError(f"{name}: more than {MAX_QUESTIONS:,} questions; use `kgqa predict` for so many")
-    if not rows:
-        raise InputError(f"{name}: no questions in it; write one a line")
-    if not any(row.question for row in rows):
-        raise InputError(f"{name}:{rows[0].number}: {rows[0].error}")
-    return rows
-
-
-def separator_of(line: str) -> str:
-    """The character that parts the columns of a table, by its first line."""
-    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
-
-
-def _csv_rows(name: str, text: str) -> Iterator[Row]:
-    lines = text.splitlines()
-    separator = separator_of(lines[0]) if lines else ","
-    among = ";" if separator == "|" else "|"
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    if "question" not in (table.fieldnames or ()):
-        raise InputError(f"{name}:1: no column `question`; the first line names the columns")
-    try:
-        for row in table:
-            beyond: Sequence[str] = row.pop(None, [])  # type: ignore[call-overload]
-            cells = {column: value or "" for column, value in row.items()}
-            if not any(cells.values()):
-                continue
-            if beyond:
-                wrong = (
-                    f"{len(beyond)} cells more than columns; put quotes around a cell with a separator in it"
-                )
-                yield Row(table.line_num, cells, error=wrong)
-                continue
-            golds = None
-            if given := (cells.get("answer") or cells.get("answers") or "").strip():
-                golds = () if given == NOBODY_KNOWS else _parts(given, among)
-            yield _row(table.line_num, cells, _parts(cells.get("choices", ""), among), golds)
-    except csv.Error as error:
-        raise InputError(f"{name}:{table.line_num}: not CSV ({error}); check its quotes") from None
-
-
-def _parts(cell: str, separator: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split(separator) if part.strip())
-
-
-def _json_rows(text: str) -> Iterator[Row]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line)
-        except (ValueError, RecursionError):
-            yield Row(number, error="not JSON; write one object a line")
-            continue
-        if not isinstance(row, dict) or not isinstance(row.get("question"), str):
-            yield Row(number, error='no "question"; write {"question": "..."}')
-            continue
-        told = {name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()}
-        choices, golds = row.get("choices") or [], row.get("answers", row.get("answer"))
-        if not isinstance(choices, list) or not all(isinstance(c, str) for c in choices):
-            yield Row(number, told, error='"choices" is not a list of texts')
-            continue
-        if isinstance(row.get("verdict"), bool):
-            golds = "yes" if row["verdict"] else "no"
-        golds = [golds] if isinstance(golds, str) else golds
-        known = tuple(map(str, golds)) if isinstance(golds, list) else None
-        yield _row(number, told, tuple(choices), known)
-
-
-def _row(number: int, cells: dict[str, str], choices: tuple[str, ...], golds: tuple[str, ...] | None) -> Row:
-    passage = cells.get("passage", "")
-    question = Question(
-        cells.get("question", ""),
-        choices,
-        Passage(passage) if passage.strip() else None,
-        id=cells.get("id") or str(number),
-    )
-    try:
-        check_question(question)
-    except InputError as error:
-        return Row(number, cells, golds=golds, error=str(error))
-    return Row(number, cells, question, golds)
 
 
 def is_right(answer: Answer, golds: Sequence[str]) -> bool:
@@ -158,13 +43,27 @@ def score(rows: Sequence[Row], answers: Sequence[Answer | None]) -> Score | None
     ]
     if not asked:
         return None
+    right = sum(is_right(answer, golds) for answer, golds in asked)
     refusals = [answer.source is Source.NONE for answer, golds in asked if not golds]
     return Score(
         len(asked),
-        sum(is_right(answer, golds) for answer, golds in asked) / len(asked),
+        right / len(asked),
         sum(f1(answer.text or "", golds) for answer, golds in asked) / len(asked),
+        wilson(right, len(asked)),
         sum(refusals) / len(refusals) if refusals else None,
     )
+
+
+def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Where a share lies with 95 % that was seen `right` times of `count`.
+
+    >>> [round(end, 2) for end in wilson(9, 9)], [round(end, 2) for end in wilson(50, 100)]
+    ([0.7, 1.0], [0.4, 0.6])
+    """
+    share, scale = right / count, 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / scale
+    half = z / scale * (share * (1 - share) / count + z * z / (4 * count * count)) ** 0.5
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def answered_cells(row: Row, answer: Answer | None) -> dict[str, str]:

@@ -27,7 +27,7 @@ from apps.resources import (
 )
 from apps.views import what_if, why
 from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.sentences import is_common, is_guess, likely_runners_up, perhaps
+from kgqa.answering.presentation.sentences import in_full, is_common, is_guess, likely_runners_up, perhaps
 from kgqa.assets import feedback_file
 from kgqa.checking import MAX_QUESTION_CHARACTERS
 from kgqa.types import Answer, InputError, NodeRole, Passage, Question, Source
@@ -218,7 +218,7 @@ def ask() -> None:
     if walked_to is None:
         own = own_token() if is_asked_own() else ""
         texts = (question.passage_text, question.text, "\n".join(question.choices), own)
-        outcome = (answer.graph, answer.text or "", perhaps(answer), f"{answer.confidence:.4f}")
+        outcome = (answer.graph, in_full(answer), perhaps(answer), f"{answer.confidence:.4f}")
         memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
     link = link_of(question)
     if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS:

@@ -9,9 +9,10 @@ import streamlit as st
 
 from apps.markup import plain
 from apps.resources import answerer, complain, say
-from apps.tables import MAX_QUESTIONS, Row, Score, answered_cells, read_table, score, to_csv
+from apps.tables import MAX_QUESTIONS, Score, answered_cells, score, to_csv
 from apps.views.ask import choose_graph
 from kgqa.answering.presentation.answer_json import answer_json
+from kgqa.text.datasets.tables import TABLES, Row, read_table
 from kgqa.types import Answer, InputError, Question
 
 TOGETHER = 8
@@ -37,7 +38,7 @@ def page() -> None:
     choose_graph()
     if st.button(say("answer_all"), type="primary"):
         try:
-            rows = read_table(name, content)
+            rows = read_table(name, content, MAX_QUESTIONS)
             st.session_state["batch_answers"] = rows, answered(rows, answerer().answer_many)
             st.session_state["batch_file"] = identity
         except InputError as error:
@@ -49,7 +50,7 @@ def page() -> None:
 def upload_box(key: str) -> tuple[str, bytes, str] | None:
     """Name, content and identity of a file of questions; a sample to try where there is none yet."""
     limit = say("batch_upload", limit=f"{MAX_QUESTIONS:,}")
-    upload = st.file_uploader(limit, type=["csv", "tsv", "txt", "jsonl"], max_upload_size=50, key=key)
+    upload = st.file_uploader(limit, type=list(TABLES), max_upload_size=50, key=key)
     if upload is None:
         st.download_button(
             say("sample"), SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample"
@@ -78,7 +79,9 @@ def answered(
 
 def show(rows: Sequence[Row], answers: Sequence[Answer | None]) -> None:
     """How right the answers are, what could not be read, and all of it to look at and download."""
-    st.subheader(plain(f"{say('answers')}: {sum(a is not None for a in answers):,}"), anchor=False)
+    given, none = answers_and_refusals(answers)
+    said = f"{say('answers')}: {given:,}" + (f" · {say('unanswerable')}: {none:,}" if none else "")
+    st.subheader(plain(said), anchor=False)
     if (scored := score(rows, answers)) is not None:
         scores(scored)
     if wrong := [row for row in rows if row.error]:
@@ -97,6 +100,13 @@ def show(rows: Sequence[Row], answers: Sequence[Answer | None]) -> None:
     st.dataframe(cells, hide_index=True)
 
 
+def answers_and_refusals(answers: Sequence[Answer | None]) -> tuple[int, int]:
+    """How many questions were answered, and of how many it was said that nothing answers them."""
+    given = [answer for answer in answers if answer is not None]
+    none = sum(answer.text is None for answer in given)
+    return len(given) - none, none
+
+
 def scores(scored: Score) -> None:
     """The figures, each with what it means."""
     with st.container(horizontal=True):
@@ -105,4 +115,5 @@ def scores(scored: Score) -> None:
         if scored.refused is not None:
             st.metric(say("refused"), f"{scored.refused:.0%}", border=True, help=say("refused_help"))
         st.metric(say("scored"), f"{scored.count:,}", border=True)
-    st.caption(say("metrics_note"))
+    low, high = (f"{end:.0%}" for end in scored.between)
+    st.caption(say("metrics_note", count=scored.count, low=low, high=high))

@@ -11,13 +11,14 @@ import streamlit as st
 from apps.markup import QUIET, escaped
 from apps.own_graphs import over_asked
 from apps.resources import answerer, answerer_here, complain, reader, readers, say
-from apps.tables import Row, read_table, score, to_csv
+from apps.tables import MAX_QUESTIONS, score, to_csv
 from apps.views.ask import choose_graph, given
 from apps.views.batch import answered, upload_box
 from apps.views.what_if import card
 from kgqa.answering.answerer import Answerer
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.metrics import squad_normalise
+from kgqa.text.datasets.tables import Row, read_table
 from kgqa.types import Answer, InputError, Subgraph
 
 Way = tuple[str, str]
@@ -79,7 +80,7 @@ def many_questions(ways: Sequence[Way]) -> None:
     name, content, _ = upload
     if st.button(say("compare_button"), type="primary", key="compare_file"):
         try:
-            rows = read_table(name, content)
+            rows = read_table(name, content, MAX_QUESTIONS)
             found = [answered(rows, over_asked(opened(way)).answer_many) for way in ways]
             st.session_state["compared_file"] = rows, [named(way) for way in ways], found
         except InputError as error:

@@ -27,7 +27,7 @@ SENTENCES = (
     "The [MASK] barked at the postman.",
     "He cut the bread with a [MASK].",
     "She drank a cup of [MASK].",
-    "The cook put the soup on the [MASK].",
+    "She read a [MASK] before going to sleep.",
 )
 """Sentences whose hidden word the shipped encoder finds."""
 

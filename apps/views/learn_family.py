@@ -11,8 +11,11 @@ import streamlit as st
 from apps.lens import Lens, Storyteller
 from apps.markup import bars, escaped, plain
 from apps.resources import is_dark, say
+from kgqa.assets import MODELS
 from kgqa.types import InputError
 
+STORYTELLER = "kgqa-story"
+"""The small causal language model that ships (training/recipes/pretrain/story-cpu.toml)."""
 TEMPERATURES = (1.0, 2.0, 5.0)
 BEGINNING = "Once upon a time there was a little girl who"
 SENTENCE = "The dog barked at the postman."
@@ -34,16 +37,23 @@ def softened(opened: Lens) -> None:
     st.caption(say("soft_note"))
     for column, heat, guesses in zip(st.columns(len(found)), TEMPERATURES, found, strict=True):
         with column:
-            st.markdown(f"**T = {heat:g}**")
+            st.markdown(f"**{say('temperature')} {heat:g}**")
             top = guesses[0].probability
-            st.html(bars((g.word, g.probability / top, f"{g.probability:.2%}") for g in guesses))
+            st.html(bars((g.word, g.probability / top, legible(g.probability)) for g in guesses))
+
+
+def legible(share: float) -> str:
+    """A share that may be very small: no row of zeros to be counted."""
+    if share < 0.001:
+        return say("below", percent="0.1 %")
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
 
 
 def sees_whom(opened: Lens, table: Table) -> None:
     """Attention of the masked encoder beside that of a GPT, and the GPT's way with a story."""
     st.header(say("storyteller"), anchor=False, divider="gray")
     try:
-        told = storyteller(os.environ.get("KGQA_STORYTELLER", ""))
+        told = storyteller(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
     except InputError:
         st.info(plain(say("no_storyteller")))
         return

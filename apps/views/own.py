@@ -14,15 +14,16 @@ from apps.graph_view import COLOURS, Drawn, dot
 from apps.guard import checked_url, checking_opener, sparql_allowed
 from apps.markup import listed, plain
 from apps.own_graphs import SUFFIXES, Opened, keep_own, open_sample, own, shipped_file, uploaded
-from apps.resources import complain, is_dark, relation_words, say
+from apps.resources import complain, is_dark, language, relation_words, say
 from apps.views.ask import fill
 from apps.views.why import facts_of, labels_of, licence_name
 from kgqa.assets import GRAPHS
 from kgqa.graph.concepts import meaning_of
 from kgqa.graph.opening import open_graph
 from kgqa.graph.querying import MAX_QUERY, MAX_ROWS, QueryBoxes
-from kgqa.graph.samples import common_types, sample_questions
+from kgqa.graph.samples import common_types, sample_questions, worded
 from kgqa.graph.storage.store import GraphStore
+from kgqa.korean.saying import korean_question
 from kgqa.types import InputError, NodeRole
 
 MAX_SCANNED = 200_000
@@ -58,10 +59,17 @@ def page() -> None:
 
 
 def open_one() -> None:
-    """Files or the address of a graph."""
+    """Files or the address of a graph. One that fails is let go of, so that it is not sent again with the next."""
+    state = st.session_state
+    if failed := state.pop("own_failed", ""):
+        complain(InputError(failed))
     with st.form("own", border=False):
         uploads = st.file_uploader(
-            say("upload"), type=SUFFIXES, max_upload_size=50, accept_multiple_files=True
+            say("upload"),
+            type=SUFFIXES,
+            max_upload_size=50,
+            accept_multiple_files=True,
+            key=f"own_files{state.get('own_tries', 0)}",
         )
         shipped = shipped_file()
         together = st.checkbox(say("together")) if shipped else False
@@ -78,9 +86,9 @@ def open_one() -> None:
             keep_own(Opened(open_graph(checked_url(url), opener=checking_opener())))
         else:
             raise InputError(say("nothing_uploaded"))
-        st.rerun()
     except InputError as error:
-        complain(error)
+        state.update(own_failed=str(error), own_tries=state.get("own_tries", 0) + 1)
+    st.rerun()
 
 
 def figures(graph: GraphStore, manifest: dict[str, Any]) -> None:
@@ -100,7 +108,13 @@ def questions(opened: Opened) -> None:
     """Questions that the graph answers, one click each, and the way to others."""
     graph = opened.graph
     known = [SAMPLES[graph.name]] if graph.name in SAMPLES else []
-    found = [*known, *(("", words, "") for words in sample_questions(graph, QUESTIONS))]
+    found = [
+        *known,
+        *(
+            ("", words, "")
+            for words in sample_questions(graph, QUESTIONS, korean_question if language() == "ko" else worded)
+        ),
+    ]
     if found:
         st.markdown(f"**{say('suggested')}**")
     with st.container(horizontal=True):
@@ -134,7 +148,7 @@ def report(manifest: dict[str, Any]) -> None:
     if skipped:
         with st.expander(f"{say('left_out')}: {sum(skipped.values()):,}"):
             st.html(listed(f"{reason}: {count:,}" for reason, count in skipped.items()))
-    if not manifest["warnings"]:
+    if not manifest["warnings"] and not skipped:
         st.success(say("all_understood"))
 
 

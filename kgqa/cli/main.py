@@ -104,7 +104,10 @@ def go_on(
 @app.command()
 def predict(
     source: Annotated[
-        str, typer.Argument(metavar="IN.jsonl", help="One question a line; or Parquet, or an address.")
+        str,
+        typer.Argument(
+            metavar="IN", help="JSON lines, CSV, TSV or Parquet, one question a line; or an address."
+        ),
     ],
     target: Annotated[
         str, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order; or as IN.")
@@ -118,6 +121,7 @@ def predict(
         Engine, typer.Option(help="local, or ray: on the cluster that RAY_ADDRESS names.")
     ] = "local",
     workers: Annotated[int, typer.Option(min=1, help="For ray: readers at work, a core or GPU each.")] = 2,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at a row that holds no question.")] = False,
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
     if (Path(model) / "task.json").is_file():
@@ -127,7 +131,7 @@ def predict(
         return
     from kgqa.cli.asking import predicting
 
-    run = predicting.Run(graph, model, batch, device, language, engine, workers)
+    run = predicting.Run(graph, model, batch, device, language, engine, workers, strict)
     predicting.predict(source, target, run)
 
 

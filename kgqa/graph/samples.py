@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kgqa.graph.linking.korean import is_hangul
 from kgqa.graph.linking.literals import is_value, split_literal
 from kgqa.graph.linking.normalising import lemma
+from kgqa.graph.linking.person_names import people
 from kgqa.graph.meanings import is_kind, narrows, says_little
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import KnowledgeGraph, Relation
@@ -58,6 +61,13 @@ _NO_VERBS = frozenset(
 )
 
 
+_CASTS = frozenset({"star", "stars", "starring", "actor", "cast", "features"})
+
+
+Wording = Callable[[Relation, str, bool, bool], str]
+"""A question for the tail of a relation, of the thing so called: whether the tail is a day or year, or a person."""
+
+
 def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]]:
     """Labels of the commonest types, each with how many things are of it, most first; none of an endpoint."""
     if not isinstance(graph, GraphStore):
@@ -69,10 +79,11 @@ def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]
     return list(zip(graph.labels(tails[order]), counts[order].tolist(), strict=True))
 
 
-def sample_questions(graph: KnowledgeGraph, count: int = 3) -> list[str]:
+def sample_questions(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[str]:
     """Questions that facts of the graph answer, one for each of its commonest relations; none of an endpoint.
 
-    They are worded plainly from the relation: "What is the capital of Norland?", "Where does Odin live?".
+    They are worded plainly from the relation: "What is the capital of Norland?", "Where does Odin live?"; `wording`
+    does so in another language.
     """
     if not isinstance(graph, GraphStore):
         return []
@@ -86,7 +97,9 @@ def sample_questions(graph: KnowledgeGraph, count: int = 3) -> list[str]:
         if found := _asked_about(graph, row, asked):
             asked.add(found[0])
             ids = np.array(found, dtype=np.int32)
-            questions.append(worded(relation, graph.labels(ids)[0], is_date(graph.names(ids)[1])))
+            about, answer = graph.labels(ids)
+            dated = is_date(graph.names(ids)[1])
+            questions.append((wording or worded)(relation, about, dated, bool(people(answer))))
         if len(questions) == count:
             break
     return questions
@@ -122,36 +135,42 @@ def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int
     return int(heads[place]), int(edges.tail[rows[place]])
 
 
-def worded(relation: Relation, about: str, dated: bool = False) -> str:
-    """A question for the tail of a relation, whose words decide the form; `dated` tells that the tail is a day or year.
+def worded(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
+    """A question for the tail of a relation, whose words decide the form; `dated` tells that the tail is a day or year,
+    `person` that it is somebody.
 
     >>> worded(Relation("", "lives in"), "Odin"), worded(Relation("", "has capital"), "Norland")
     ('Where does Odin live?', 'What is the capital of Norland?')
+    >>> worded(Relation("", "stars"), "Low Tide", person=True), worded(Relation("", "directed"), "Helena")
+    ('Who stars in Low Tide?', 'What did Helena direct?')
     """
     said = (relation.label if " or " in relation.words else relation.words or relation.label).split()
     if any(map(is_hangul, relation.label)):
         return f"{about}의 {relation.label}은 무엇인가요?"
     first, last = said[0].lower(), said[-1].lower()
+    who = "Who" if person else "What"
+    if person and first in _CASTS and len(said) == 1:
+        return f"Who stars in {about}?"
     if dated and last in {"on", "in"} and len(said) > 1:
         return f"When was {about} {' '.join(said[:-1])}?"
     if first in {"is", "are", "was", "were"} and len(said) > 1:
-        return _asked(f"{first} {about}", said[1:])
+        return _asked(f"{first} {about}", said[1:], who)
     if first in {"has", "have"} and len(said) > 1:
-        return f"What is the {' '.join(said[1:])} of {about}?"
-    if first in _PASTS:
-        return _asked(f"did {about} {lemma(first)}", said[1:])
+        return f"{who} is the {' '.join(said[1:])} of {about}?"
+    if first in _PASTS or (first.endswith("ed") and lemma(first) != first and last not in _PREPOSITIONS):
+        return _asked(f"did {about} {lemma(first)}", said[1:], who)
     if first.endswith("s") and first not in _NO_VERBS and lemma(first) != first:
-        return _asked(f"does {about} {lemma(first)}", said[1:])
+        return _asked(f"does {about} {lemma(first)}", said[1:], who)
     if last in _PREPOSITIONS and len(said) > 1:
-        return _asked(f"is {about}", said)
-    return f"What is the {' '.join(said)} of {about}?"
+        return _asked(f"is {about}", said, who)
+    return f"{who} is the {' '.join(said)} of {about}?"
 
 
-def _asked(begun: str, rest: list[str]) -> str:
+def _asked(begun: str, rest: list[str], who: str) -> str:
     """The question that begins so, for what would follow `rest`."""
     if rest and rest[-1] not in _PREPOSITIONS and begun.startswith("d"):
         return " ".join(["Which", rest[-1], begun, *rest[:-1]]) + "?"  # belongs to house: which house
     if rest[-1:] in (["in"], ["at"]):
         return " ".join(["Where", begun, *rest[:-1]]) + "?"
-    who = rest[-1:] == ["by"] or rest[:1] == ["married"]
-    return " ".join(["Who" if who else "What", begun, *rest]) + "?"
+    who = "Who" if rest[-1:] == ["by"] or rest[:1] == ["married"] else who
+    return " ".join([who, begun, *rest]) + "?"

@@ -157,3 +157,13 @@ def _predicative(label: str) -> str:
 def _modifies(label: str) -> bool:
     last = label[-1:]
     return is_hangul(last) and (last in "은는의" or (ord(last) - ord("가")) % _FINALS == 4)
+
+
+def korean_question(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
+    """A Korean question for what a relation of a thing leads to, the relation called as its graph calls it.
+
+    >>> korean_question(Relation("", "감독"), "낮은 물결", person=True)
+    '낮은 물결의 감독은 누구인가요?'
+    """
+    ends = "언제인가요" if dated else "누구인가요" if person else "무엇인가요"
+    return f"{about}의 {with_particle(korean_relation(relation).label, '은')} {ends}?"

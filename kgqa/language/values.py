@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from kgqa.graph.linking.literals import BOOLEAN, MONTHS, XSD, comparable, is_value, seconds, split_literal
+from kgqa.types import Relation
 
 _UNITS = """
 length mm=0.001 cm=0.01 centimetre=0.01 centimeter=0.01 m=1 metre=1 meter=1 km=1000 kilometre=1000 kilometer=1000
@@ -18,6 +19,7 @@ _UNIT: dict[str, tuple[str, float]] = {
     for line in _UNITS.strip().splitlines()
     for name, _, factor in (entry.partition("=") for entry in line.split()[1:])
 }
+_MORE_UNITS = "eur euro usd dollar gbp pound chf krw won percent % year month mile feet foot kwh"
 _KINDS = frozenset(kind for kind, _ in _UNIT.values())
 _AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
 _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
@@ -97,6 +99,25 @@ def is_count(name: str) -> bool:
         return False
     text, _, datatype = split_literal(name) if name.startswith('"') else (name, "", "")
     return text.strip()[:1].isdigit() or (bool(datatype) and text.strip()[:1] in "+-")
+
+
+def with_unit(text: str, name: str, relation: Relation) -> str:
+    """A mere number with the unit that its datatype, or the end of its relation's label, says; other texts as they are.
+
+    >>> with_unit("110", '"110"', Relation("", "runtime (minutes)")), with_unit("16", '"16"', Relation("", "price EUR"))
+    ('110 minutes', '16 EUR')
+    >>> with_unit("Oslo", "ex:Oslo", Relation("r", "height in m")), with_unit("7", '"7"', Relation("r", "floor"))
+    ('Oslo', '7')
+    """
+    if not name.startswith('"') or not re.fullmatch(r"[+-]?\d[\d.,]*", text):
+        return text
+    datatype = split_literal(name)[2]
+    if datatype and not datatype.startswith(XSD):
+        return f"{text} {datatype.replace('#', '/').rsplit('/', 1)[-1]}"
+    unit = (relation.label.split() or [""])[-1].strip("()[]")
+    single = unit.lower().removesuffix("s")
+    known = unit in _UNIT or unit.lower() in _UNIT or single in _UNIT or single in _MORE_UNITS.split()
+    return f"{text} {unit}" if known and " " in relation.label.strip() else text
 
 
 def is_plain(name: str) -> bool:

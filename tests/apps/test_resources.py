@@ -66,6 +66,6 @@ def test_an_app_may_let_a_service_answer(
         page.text_input(key="add_head0").input("Excavators")
         page.text_input(key="add_tail0").input("planting flowers")
         next(b for b in page.button if b.label == "Ask again").click().run()
-        assert not page.exception and not page.error and len(page.session_state["edits"]) == 1
+        assert not page.exception and not page.error and len(page.session_state["steps"]) == 1
         about = open_page("about").run()
         assert not about.exception and not loads

@@ -27,11 +27,25 @@ GRAPHS = Path(__file__).parents[1] / "graphs"
         ("moored at", "Where is X moored?"),
         ("afraid of", "What is X afraid of?"),
         ("number of beds", "What is the number of beds of X?"),
+        ("directed", "What did X direct?"),
         ("소속", "X의 소속은 무엇인가요?"),
     ],
 )
 def test_worded(label: str, question: str) -> None:
     assert worded(Relation("", label), "X") == question
+
+
+@pytest.mark.parametrize(
+    ("label", "question"),
+    [
+        ("stars", "Who stars in X?"),
+        ("has director", "Who is the director of X?"),
+        ("director", "Who is the director of X?"),
+        ("employs", "Who does X employ?"),
+    ],
+)
+def test_of_people_it_is_asked_who(label: str, question: str) -> None:
+    assert worded(Relation("", label), "X", person=True) == question
 
 
 def test_dates_are_asked_for_by_when() -> None:

@@ -1,5 +1,6 @@
 from kgqa.graph.linking.literals import XSD
-from kgqa.language.values import is_count, is_date, is_plain, value_of
+from kgqa.language.values import is_count, is_date, is_plain, value_of, with_unit
+from kgqa.types import Relation
 
 
 def test_units_of_one_kind_have_one_order() -> None:
@@ -29,3 +30,12 @@ def test_counts_are_numbers_of_things() -> None:
     assert is_count(f'"134"^^<{XSD}integer>') and is_count("9000")
     assert not is_count(f'"1994-03-27"^^<{XSD}date>') and not is_count('"Mo-Sa 06:30"')
     assert is_plain(f'"1"^^<{XSD}integer>') and not is_plain('"1 kg"')
+
+
+def test_units_and_datatypes_are_said() -> None:
+    price = Relation("http://x/priceEuros", "price euros")
+    assert with_unit("16", '"16"^^<http://www.w3.org/2001/XMLSchema#integer>', price) == "16 euros"
+    minutes = '"110"^^<http://qudt.org/vocab/unit/MIN>'
+    assert with_unit("110", minutes, Relation("http://x/runtime", "runtime")) == "110 MIN"
+    assert with_unit("3.5", '"3.5"', Relation("http://x/height", "height (m)")) == "3.5 m"
+    assert with_unit("1990", '"1990"', Relation("http://x/built", "built in")) == "1990"

@@ -212,7 +212,7 @@ class World:
 
         path = folder / "questions.jsonl"
         path.write_bytes(broken(self.questions, draw))
-        list(read_questions(path))
+        read_questions(path)
 
     def _recipe(self, draw: random.Random, folder: Path) -> None:
         from kgqa.trainer.finetuning.answering import AnsweringRecipe

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kgqa.answering.evidence.paths import LEAST_CHANGE
 from kgqa.graph.linking.morphology import is_korean
+from kgqa.language.values import with_unit
 from kgqa.text.synthesis.inflection import with_article
 from kgqa.text.synthesis.sentences import say_fact
 from kgqa.types import CAUTION, Answer, Candidate, Evidence, EvidencePath, Relation, Source, Subgraph
@@ -81,9 +82,18 @@ def is_guess(answer: Answer, caution: float = CAUTION) -> bool:
     return answer.confidence < caution
 
 
+def in_full(answer: Answer) -> str:
+    """What was answered, a mere number with the unit that its fact says; empty where nothing was."""
+    best, paths = answer.candidates[:1], answer.evidence.paths
+    if answer.text is None or answer.items or not best or not best[0].concept or not paths:
+        return answer.text or ""
+    graph, last = answer.evidence.subgraph, paths[0].steps[-1]
+    return with_unit(answer.text, best[0].concept, graph.relations[int(graph.edges[last, 1])])
+
+
 def perhaps(answer: Answer) -> str:
     """What is guessed where an answer is too unsure, empty where nothing is."""
-    return answer.text or next((c.text for c in likely_runners_up(answer)), "")
+    return in_full(answer) or next((c.text for c in likely_runners_up(answer)), "")
 
 
 def is_decided_by_facts(answer: Answer) -> bool:

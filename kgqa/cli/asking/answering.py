@@ -84,6 +84,7 @@ def show(answer: Answer, caution: float, korean: bool = False) -> None:
     from rich.text import Text
 
     from kgqa.answering.presentation.sentences import (
+        in_full,
         is_decided_by_facts,
         is_guess,
         likely_runners_up,
@@ -98,7 +99,7 @@ def show(answer: Answer, caution: float, korean: bool = False) -> None:
         console.print(Text(printable(text), style=style))
 
     runners_up = likely_runners_up(answer)
-    told = answer.text or _NO_ANSWER[korean]
+    told = in_full(answer) or _NO_ANSWER[korean]
     if is_guess(answer, caution) and (guess := perhaps(answer)):
         told = f"{_PERHAPS[korean]} {guess}"
     say(told, "bold")

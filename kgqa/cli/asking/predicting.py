@@ -1,6 +1,6 @@
 """`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run.
 
-Files may be Parquet, or lie at any address that fsspec opens; then the answers are gathered as JSON lines on this
+Files may be tables (CSV, TSV) or Parquet, or lie at any address that fsspec opens; then the answers are gathered as JSON lines on this
 machine, and go there once all are given.
 """
 
@@ -16,13 +16,19 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 from kgqa.assets import cache_folder, find_model
+from kgqa.checking import check_question
 from kgqa.cli.asking.prompting import is_prompted, open_prompter
-from kgqa.types import InputError, Passage, Question
+from kgqa.text.datasets.tables import read_table
+from kgqa.types import InputError, Passage, Question, printable
 
 MAX_LINE_BYTES = 16 << 20
 MAX_ID_CHARACTERS = 200
+MOST_TOLD = 10
+"""Bad rows that are told one by one."""
+_TABLES = (".csv", ".tsv", ".txt")
 ASKED = ("id", "question", "passage", "choices")
 """Columns that are read; a table may have others."""
 
@@ -39,19 +45,52 @@ class Run:
     language: str = "auto"
     engine: str = "local"
     workers: int = 2
+    strict: bool = False
+    """Stop at the first row that holds no question, instead of leaving it out."""
 
 
-def read_questions(source: Path | str) -> Iterator[Question]:
-    """Questions of a file of JSON lines or of Parquet, here or at an address: `id question passage? choices?` a row.
+def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:
+    """The questions of a file, here or at an address, and what is wrong with each row that holds none.
+
+    JSON lines and Parquet are `id question passage? choices?` a row; tables (CSV, TSV) have a first line of such names.
 
     Raises:
-        InputError: naming file and line.
+        InputError: the file cannot be read, or `strict` and a row is bad; naming file and line.
     """
-    for number, line in enumerate(_lines(str(source)), start=1):
+    name = str(source)
+    is_table = Path(urlsplit(name).path if "://" in name else name).suffix.lower() in _TABLES
+    found: list[Question] = []
+    faults: list[str] = []
+    for row in _table_rows(name) if is_table else _json_rows(name):
+        if isinstance(row, Question):
+            found.append(row)
+        elif strict:
+            raise InputError(row)
+        else:
+            faults.append(row)
+    return found, faults
+
+
+def _table_rows(name: str) -> Iterator[Question | str]:
+    for row in read_table(name, b"".join(_lines(name))):
+        yield row.question or f"{name}:{row.number}: {row.error}"
+
+
+def _json_rows(name: str) -> Iterator[Question | str]:
+    number, goes_on = 0, False
+    for line in _lines(name):
+        part, goes_on = goes_on, len(line) > MAX_LINE_BYTES and not line.endswith(b"\n")
+        if part:  # of a line that was too long
+            continue
+        number += 1
         if len(line) > MAX_LINE_BYTES:
-            raise InputError(f"{source}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line")
-        if question := _question(line, f"{source}:{number}", number):
-            yield question
+            yield f"{name}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line"
+            continue
+        try:
+            if question := _question(line, f"{name}:{number}", number):
+                yield question
+        except InputError as error:
+            yield str(error)
 
 
 def _lines(name: str) -> Iterator[bytes]:
@@ -112,7 +151,12 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
         raise InputError(f'{where}: "passage" is not a string')
     if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
         raise InputError(f'{where}: "id" is no text or number of at most {MAX_ID_CHARACTERS} characters')
-    return Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
+    question = Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
+    try:
+        check_question(question)
+    except InputError as error:
+        raise InputError(f"{where}: question {question.id}: {error}") from None
+    return question
 
 
 def predict(source: str, target: str, run: Run) -> None:
@@ -176,17 +220,18 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from kgqa.checking import check_question, checked_language
+    from kgqa.checking import checked_language
 
     if not is_prompted(run.model):
         find_model(run.model)
     checked_language(run.language)
-    questions = list(read_questions(source))
-    for question in questions:
-        try:
-            check_question(question)
-        except InputError as error:
-            raise InputError(f"{source}: question {question.id}: {error}") from error
+    questions, faults = read_questions(source, run.strict)
+    if faults and not questions:
+        raise InputError(faults[0])
+    for fault in faults[:MOST_TOLD]:
+        print(f"left out: {printable(fault)}", file=sys.stderr)
+    if faults:
+        print(f"{source}: {len(faults)} rows left out; --strict stops at the first", file=sys.stderr)
     if target.exists() and (not target.is_file() or _same(source, target)):
         raise InputError(f"{target}: the input itself, or no regular file; name another output file")
     with _owned(target) as out:

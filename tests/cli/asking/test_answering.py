@@ -55,7 +55,7 @@ def test_a_bad_line_is_named(line: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text('{"question": "fine"}\n' + line + "\n")
     with pytest.raises(InputError, match=words) as error:
-        list(read_questions(path))
+        read_questions(path)
     assert "in.jsonl:2" in str(error.value)
 
 

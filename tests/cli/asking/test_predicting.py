@@ -1,7 +1,9 @@
+import csv
 import datetime
 import fcntl
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +32,7 @@ def test_what_is_no_question_ends_in_one_line(content: bytes, words: str, tmp_pa
     path = tmp_path / "in.jsonl"
     path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
-        list(read_questions(path))
+        read_questions(path)
     assert (
         "in.jsonl:1" in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300
     )
@@ -38,13 +40,46 @@ def test_what_is_no_question_ends_in_one_line(content: bytes, words: str, tmp_pa
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(b"\xef\xbb\xbf" + FINE)
-    assert [question.id for question in read_questions(tmp_path / "in.jsonl")] == ["a"]
+    assert [question.id for question in read_questions(tmp_path / "in.jsonl")[0]] == ["a"]
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/"])
 def test_devices_and_folders_are_not_read(path: str) -> None:
     with pytest.raises(InputError, match="no regular file"):
-        list(read_questions(Path(path)))
+        read_questions(Path(path))
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_files_of_all_forms_are_answered_and_bad_rows_left_out_by_their_number(
+    form: str, model_folder: Path, tools_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"id": "a", "question": "What did I dig with?", "passage": "I dug, and dug.", "choices": ""},
+        {"id": "b", "question": "", "passage": "", "choices": ""},
+        {"id": "c", "question": "Which?", "passage": "", "choices": "bee|hive"},
+    ]
+    source, target = tmp_path / f"in.{form}", tmp_path / "out.jsonl"
+    if form in ("csv", "tsv"):
+        with source.open("w", newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]), delimiter="," if form == "csv" else "\t")
+            table.writeheader()
+            table.writerows(rows)
+    else:
+        lists = [{**row, "choices": row["choices"].split("|") if row["choices"] else []} for row in rows]
+        if form == "parquet":
+            parquet = pytest.importorskip("pyarrow.parquet")
+            parquet.write_table(pytest.importorskip("pyarrow").Table.from_pylist(lists), source)
+        else:
+            source.write_text("".join(json.dumps(row) + "\n" for row in lists))
+    run = Run(str(tools_file), str(model_folder), 4)
+    predicting.predict(str(source), str(target), run)
+    answers = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [answer["id"] for answer in answers] == ["a", "c"] and answers[1]["answer"] in ("bee", "hive")
+    told = capsys.readouterr().err
+    assert "1 rows left out" in told and ("3: " if form in ("csv", "tsv") else ":2: ") in told
+    with pytest.raises(InputError, match=r"the question is empty|no question"):
+        predicting.predict(str(source), str(tmp_path / "strict.jsonl"), replace(run, strict=True))
+    assert not (tmp_path / "strict.jsonl").exists()
 
 
 def predict(source: Path, target: Path, graph: Path, model: Path) -> None:
@@ -117,16 +152,16 @@ def test_columns_of_any_type_pass_and_a_bad_row_names_the_users_file(tmp_path: P
     path, when = tmp_path / "in.parquet", datetime.datetime(2024, 5, 1)
     rows = {"id": [when, when], "question": [b"What did I dig with?", b"Why?"], "when": [when] * 2}
     parquet.write_table(pyarrow.table({**rows, "picture": [b"\xff\xd8", None]}), path)
-    assert [(q.id, q.text) for q in read_questions(path)] == [
+    assert [(q.id, q.text) for q in read_questions(path)[0]] == [
         ("2024-05-01 00:00:00", "What did I dig with?"),
         ("2024-05-01 00:00:00", "Why?"),
     ]
     parquet.write_table(pyarrow.table({"question": ["What is a bee?", None]}), path)
     with pytest.raises(InputError, match=f"^{path}:2: no .question"):
-        list(read_questions(path))
+        read_questions(path)
     parquet.write_table(pyarrow.table({"question": [b"\xff"]}), path)
     with pytest.raises(InputError, match=f"^{path}: cannot be read"):
-        list(read_questions(path))
+        read_questions(path)
 
 
 def test_nothing_is_left_in_temporary_folders_when_a_run_is_killed(
