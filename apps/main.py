@@ -39,12 +39,12 @@ STYLE = """
   .stMainBlockContainer h3{font-size:1.1rem}
 }
 """
+# Streamlit's own words on the uploader; its label says the rest
 KOREAN = """
 [data-testid=stFileUploaderDropzoneInstructions]{display:none}
 [data-testid=stFileUploaderDropzone] button p{font-size:0}
 [data-testid=stFileUploaderDropzone] button p::after{content:"올리기";font-size:1rem}
 """
-"""Streamlit's own words of the uploader, whose label says the rest."""
 DARK = (
     "button[data-selected=true] p,[role=tab][aria-selected=true] p,"
     "[data-testid=stSliderThumbValue] p,[data-testid=stCaptionContainer] code"

@@ -14,7 +14,7 @@ _PROBABILITY = re.compile(r"[01](?:\.\d+)?")
 MAX_HISTORY = 20
 MAX_PASSAGE = 20_000
 """Characters of a passage that is still kept in the browser."""
-FIELDS = ("passage", "question", "choices", "graph", "over", "answer", "perhaps", "confidence")
+FIELDS = ("passage", "question", "choices", "graph", "answer", "perhaps", "confidence")
 ASKED = FIELDS[:4]
 """What makes a question another one."""
 

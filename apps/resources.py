@@ -12,7 +12,7 @@ import streamlit as st
 from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.sentences import OWN_CAUTION, in_full, is_common, perhaps
+from kgqa.answering.presentation.sentences import in_full, perhaps
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
 from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
@@ -90,21 +90,21 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def caution(own: bool) -> float:
-    """The confidence below which this visitor wants to hear "I don't know", of answers over a graph of `own` or not."""
-    return max(float(st.session_state.get("caution", CAUTION)), OWN_CAUTION if own else 0.0)
+def caution() -> float:
+    """The confidence below which this visitor wants to hear "I don't know"."""
+    return float(st.session_state.get("caution", CAUTION))
 
 
-def in_words(text: str, guess: str, confidence: float, own: bool) -> str:
+def in_words(text: str, guess: str, confidence: float) -> str:
     """An answer as it is said wherever it stands: given, guessed, or none."""
-    if confidence < caution(own):
+    if confidence < caution():
         return say("unknown_perhaps", answer=spoken(guess)) if guess else say("unknown")
     return spoken(text) if text else say("no_answer")
 
 
 def said(answer: Answer) -> str:
     """The same of an answer itself."""
-    return in_words(in_full(answer), perhaps(answer), answer.confidence, not is_common(answer.graph))
+    return in_words(in_full(answer), perhaps(answer), answer.confidence)
 
 
 def spoken(text: str) -> str:

@@ -104,22 +104,17 @@ def go_on(
 @app.command()
 def predict(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="IN", help="JSON lines, CSV, TSV or Parquet, one question a line; or an address."
-        ),
+        str, typer.Argument(metavar="IN", help="JSON lines, a table or Parquet; or an address.")
     ],
     target: Annotated[
-        str, typer.Argument(metavar="OUT.jsonl", help="One answer a line, same order; or as IN.")
+        str, typer.Argument(metavar="OUT.jsonl", help="An answer a line; or Parquet, an address.")
     ],
     graph: Graph = "everyday",
     model: Model = DEFAULT_READER,
     batch: Annotated[int, typer.Option(min=1, help="Questions read together.")] = 16,
     device: Device = "auto",
     language: Language = "auto",
-    engine: Annotated[
-        Engine, typer.Option(help="local, or ray: on the cluster that RAY_ADDRESS names.")
-    ] = "local",
+    engine: Annotated[Engine, typer.Option(help="local, or ray: on the cluster of RAY_ADDRESS.")] = "local",
     workers: Annotated[int, typer.Option(min=1, help="For ray: readers at work, a core or GPU each.")] = 2,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a row that holds no question.")] = False,
 ) -> None:

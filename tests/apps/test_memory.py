@@ -4,7 +4,7 @@ from apps.memory import FIELDS, MAX_HISTORY, MAX_PASSAGE, merged, understood
 
 
 def asked(question: str, passage: str = "", answer: str = "") -> dict[str, str]:
-    return dict(zip(FIELDS, (passage, question, "", "", "everyday", answer, "", "0.5"), strict=True))
+    return dict(zip(FIELDS, (passage, question, "", "", answer, "", "0.5"), strict=True))
 
 
 def test_a_question_is_kept_once_and_the_newest_first() -> None:

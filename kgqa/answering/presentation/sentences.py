@@ -15,8 +15,6 @@ _DEED = "/ReceivesAction"
 """What is done to a thing: no English verb joins the two."""
 LEAST_SHOWN = 0.02
 """Probability from which on a runner-up is worth a reader's time."""
-OWN_CAUTION = 0.3
-"""As `CAUTION`, over a graph of one's own; fitted by training/bench/caution.py."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
 _SOURCE_WORDS = {
     Source.PASSAGE: ("read in the passage", "글에서 읽음"),

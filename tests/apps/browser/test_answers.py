@@ -1,4 +1,4 @@
-"""Answers as they are shown: lists, reasons, one wording of certainty, nothing twice; at three sizes, in two languages."""
+"""Answers as they are shown: lists, reasons, one wording of certainty; at three sizes, in two languages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from tab import MARKS, Form, ask_example, settled, visit
 pytestmark = MARKS
 SIZES = pytest.mark.parametrize(
     "form",
-    [(390, "dark", "ko"), (390, "light", "en"), (768, "light", "en"), (768, "dark", "ko"), (1440, "light", "en")],
+    [
+        (390, "dark", "ko"),
+        (390, "light", "en"),
+        (768, "light", "en"),
+        (768, "dark", "ko"),
+        (1440, "light", "en"),
+    ],
     ids=["phone-ko", "phone", "tablet", "tablet-ko", "desk"],
 )
 STAGE = """
