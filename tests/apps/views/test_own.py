@@ -104,3 +104,23 @@ def test_endpoints_are_checked(open_page: Callable[[str], Any], monkeypatch: pyt
     page.text_input[0].input("http://127.0.0.1:8001/sparql")
     page.button[0].click().run()
     assert not page.exception and "inside this network" in page.error[0].value
+
+
+def test_a_file_that_fails_is_not_sent_again_with_the_next(open_page: Callable[[str], Any]) -> None:
+    page = open_page("own").run()
+    page.file_uploader[0].upload("bad.ttl", b"this is no Turtle", "text/turtle")
+    page.button[0].click().run()
+    assert not page.exception and "bad.ttl" in page.error[0].value.replace("\\", "")
+    assert not page.file_uploader[0].value
+    page.file_uploader[0].upload("bees.ttl", BEES.encode(), "text/turtle")
+    page.button[0].click().run()
+    assert not page.exception and not page.error and page.session_state["graph_choice"] == "own"
+
+
+def test_what_was_left_out_is_not_everything() -> None:
+    from streamlit.testing.v1 import AppTest
+
+    script = "from apps.views.own import report\nreport({'warnings': [], 'skipped': {'prose': %d}})\n"
+    left_out, whole = (AppTest.from_string(script % count).run() for count in (4, 0))
+    assert not left_out.success and "4" in left_out.expander[0].label
+    assert whole.success and not whole.expander
