@@ -1,7 +1,7 @@
 """`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run.
 
-Files may be tables (CSV, TSV) or Parquet, or lie at any address that fsspec opens; then the answers are gathered as JSON lines on this
-machine, and go there once all are given.
+Files may be tables (CSV, TSV), JSON lines or Parquet, or lie at any address that fsspec opens; then the answers are
+gathered as JSON lines on this machine, and go there once all are given.
 """
 
 from __future__ import annotations
