@@ -29,6 +29,15 @@ def test_files_and_folders_exist(name: str) -> None:
         assert (ROOT / link).exists(), f"{name}: {link}"
 
 
+def test_every_promise_of_security_names_its_test() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    promises = [row for row in text.splitlines() if row.startswith("| ") and "**" not in row][1:]
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert len(promises) > 40 and all("::" in row for row in promises) and len(named) >= len(promises)
+    for file, name in named:
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{name}"
+
+
 def test_every_file_that_a_recipe_reads_is_named_with_where_it_is_to_be_had() -> None:
     script = runpy.run_path(str(ROOT / "training" / "data_files.py"))
     wanted = script["wanted"]()

@@ -1,3 +1,4 @@
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -46,3 +47,15 @@ def test_bad_input_ends_in_one_line_and_code_2(arguments: list[str], words: str,
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1 and words in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_commands_listen_on_this_machine_alone() -> None:
+    from kgqa.cli import main
+
+    found = [
+        parameter.default
+        for command in main.app.registered_commands
+        for name, parameter in inspect.signature(command.callback).parameters.items()
+        if name in ("host", "address")
+    ]
+    assert found == ["127.0.0.1"] * 2

@@ -2,9 +2,12 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from kgqa.cli.asking.answering import ask_one, show
 from kgqa.cli.asking.predicting import Run, predict_file, read_questions
+from kgqa.cli.graph.commands import graph_app
+from kgqa.cli.main import app
 from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
 
 
@@ -80,3 +83,15 @@ def test_several_things_are_printed_each_with_its_fact(
         "  trowel: a trowel is used to plant flowers",
         "  hoe",
     ]
+
+
+def test_escapes_in_labels_do_not_reach_the_terminal(model_folder: Path, tools_file: Path) -> None:
+    tools_file.write_text(tools_file.read_text().replace('"trowel"', r'"tro\u001B[31mwel\u0007\u202E"'))
+    asked = ["ask", "What plants flowers?", "--model", str(model_folder)]
+    said = ""
+    for command, given in ((app, asked), (graph_app, ["neighbours", "plant flowers"])):
+        done = CliRunner().invoke(command, [*given, "--graph", str(tools_file)])
+        assert done.exit_code == 0, done.output
+        assert not set("\x1b\x07\u202e") & set(done.output)
+        said += done.output
+    assert "tro\\x1b[31mwel\\x07\\u202e" in said
