@@ -5,7 +5,8 @@
 Callers ask over HTTP on this machine, each the next question as soon as it has the answer to the last, of the everyday
 development questions, whose texts are told apart by a number. A hundred callers who never pause and wait at most 2 s
 would be 50 questions a second; so a row is added of as many who read each answer for some seconds, as people and agents
-do, and come at different times. An answer with another's id or question is mixed up, a
+do, and come at different times. Who is told to come again does, when they are told to, and asks the same: such are
+counted as refused, and their wait is their own. An answer with another's id or question is mixed up, a
 request without an answer is lost. The plain reader is Hugging Face's: `AutoModelForQuestionAnswering` over the encoder
 of the served reader, the same questions with their passages, in batches of 16, no HTTP and no graph. Beside the times
 on the clock stand processor seconds, which say what a free machine would do where this one is shared.
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections import Counter
 from itertools import count
@@ -31,8 +33,6 @@ from pathlib import Path
 import psutil
 
 from kgqa.models.pretrained import load_pretrained
-from kgqa.serving.client import Client
-from kgqa.types import InputError
 
 DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
 Asked = dict[str, object]
@@ -85,6 +85,18 @@ class Service:
         self.process.wait()
 
 
+def post(url: str, body: Asked) -> tuple[int, Asked, float]:
+    """Status, answer and, of a refusal, the seconds after which to come again."""
+    asked = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked, timeout=600) as response:
+            return response.status, json.load(response), 0.0
+    except urllib.error.HTTPError as error:
+        return error.code, {}, float(error.headers.get("Retry-After", 1))
+    except OSError:
+        return 0, {}, 0.0
+
+
 def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s: float = 0) -> list[str]:
     """A row of the table: so many callers at a time, until every question has been asked once.
 
@@ -95,14 +107,17 @@ def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s:
     lock = threading.Lock()
 
     def call() -> None:
-        client = Client(service.url, timeout_s=600)
         time.sleep(draw.uniform(0, pause_s))
         while (number := next(numbers)) < len(asked):
             body = {**asked[number], "id": f"asked {number}"}
-            begin = time.perf_counter()
-            try:
-                found = client.post(path, body)
-            except InputError:
+            while True:
+                begin = time.perf_counter()
+                status, found, again_s = post(service.url + path, body)
+                if status != 503:
+                    break
+                wrong["refused"] += 1
+                time.sleep(again_s)
+            if status != 200:
                 wrong["lost"] += 1
                 continue
             with lock:
@@ -122,8 +137,8 @@ def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s:
     return [
         f"{path}, {callers} callers" + (f", pauses of {pause_s:g} s" if pause_s else ""),
         *_figures(spent, seconds, cpu, len(asked)),
-        str(wrong["lost"]),
-        str(wrong["mixed"]),
+        *(str(wrong[kind]) for kind in ("refused", "lost", "mixed")),
+        f"{psutil.Process(service.process.pid).memory_info().rss / 1e6:.0f}",
     ]
 
 
@@ -160,7 +175,14 @@ def plain_reader(folder: Path, asked: list[Asked], batch: int = 16) -> list[str]
         scores.start_logits.argmax(-1), scores.end_logits.argmax(-1)
         spent += [time.perf_counter() - began] * len(texts)
     cpu, seconds = time.process_time() - before, time.perf_counter() - begin
-    return ["plain extractive reader, 16 together", *_figures(spent, seconds, cpu, len(asked)), "0", "0"]
+    return [
+        "plain extractive reader, 16 together",
+        *_figures(spent, seconds, cpu, len(asked)),
+        "",
+        "",
+        "",
+        "",
+    ]
 
 
 def main() -> None:
@@ -182,8 +204,10 @@ def main() -> None:
     torch.set_num_threads(chosen.threads)
     there = questions()
     asked = [there[7 * n % len(there)] for n in range(chosen.questions)]
-    print("| | answers a s | median s | p95 s | CPU ms each | answers a CPU s | lost | mixed |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| | answers a s | median s | p95 s | CPU ms each | answers a CPU s | refused | lost | mixed | MB |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
     service = Service(chosen.model, chosen.processes, chosen.threads)
     try:
         load(service, "/v1/answer", 4, asked[:16])  # warm
