@@ -220,7 +220,7 @@ def ask() -> None:
         memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
     link = link_of(question)
     if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS:
-        st.query_params.from_dict(link)
+        st.query_params.from_dict(link | ({"lang": language()} if language() != "en" else {}))
     else:
         st.query_params.clear()
 
