@@ -197,7 +197,7 @@ def _answered(store: Any, query: str) -> dict[str, Any]:
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(TIMEOUT_S)
-    limit(min(_address_space() + QUERY_BYTES, _LOADING.memory_bytes), TIMEOUT_S)
+    limit(_address_space() + QUERY_BYTES, TIMEOUT_S)
     elsewhere = _asks_elsewhere(query)
     resource.setrlimit(
         resource.RLIMIT_NOFILE, (0, 0)

@@ -125,12 +125,14 @@ def tell(**told: Any) -> None:
 
 
 def limit(memory_bytes: int, time_s: float) -> None:
-    """From now on this process may use so much, and no more."""
+    """From now on this process may use so much, and no more; a limit that it has already is never raised."""
     try:
         import resource
     except ImportError:  # a system without such limits; the time is still kept from outside
         return
     if memory_bytes:
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        memory_bytes = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     if time_s:
         seconds = int(time_s) + 1

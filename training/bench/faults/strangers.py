@@ -147,8 +147,9 @@ class Strangers:
         return out.getvalue()
 
     def _table(self, draw: Random, folder: Path) -> None:
-        from apps.tables import read_table, to_csv
+        from apps.tables import to_csv
         from kgqa.cli.asking.predicting import read_questions
+        from kgqa.text.datasets.tables import read_table
 
         rows = [
             {"question": "Who works in the hospital?", "passage": SAID, "choices": ["a nurse", "Kim"]}
