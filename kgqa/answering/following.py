@@ -40,7 +40,11 @@ def follow(drafts: Drafts, graph: KnowledgeGraph, score: Score, weights: Followi
     }
     rows = {n: _rows(drafts[n], made) for n, made in plans.items() if made.chosen}
     scores = score([row for each in rows.values() for row in each]) if rows else torch.zeros(0)
-    read = dict(zip(rows, scores.split([len(each) for each in rows.values()]), strict=True)) if rows else {}
+    read = (
+        dict(zip(rows, torch.split(scores, [len(each) for each in rows.values()]), strict=True))
+        if rows
+        else {}
+    )
     return tuple(
         _followed(draft, plans[n], read[n].tolist() if n in read else [])
         if n in plans

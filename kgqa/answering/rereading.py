@@ -76,7 +76,7 @@ def second_readings(
     if not rows:
         return {}
     scores = score([row for each in rows.values() for row in each])
-    parts = scores.split([len(each) for each in rows.values()])
+    parts = torch.split(scores, [len(each) for each in rows.values()])
     return {n: part.log_softmax(-1) for n, part in zip(rows, parts, strict=True)}
 
 

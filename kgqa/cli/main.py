@@ -10,8 +10,21 @@ from typing import Annotated
 import typer
 
 from kgqa import __version__
-from kgqa.assets import APP, DEFAULT_READER, RECIPES, ROOT
-from kgqa.cli.options import AsJson, Device, Engine, Graph, Language, Model, NoneAbove, Shots, Shown, Worth
+from kgqa.assets import DEFAULT_READER, RECIPES
+from kgqa.cli.options import (
+    Ablated,
+    AsJson,
+    Device,
+    Engine,
+    Graph,
+    Language,
+    Limit,
+    Model,
+    NoneAbove,
+    Shots,
+    Shown,
+    Worth,
+)
 from kgqa.types import CAUTION, InputError, printable
 
 ENVIRONMENT = {
@@ -132,57 +145,23 @@ def predict(
 
 @app.command()
 def evaluate(
-    task: Annotated[
-        str, typer.Argument(help="Data set name, `own` with --data, `graphs`, `edits`, or `compare`.")
-    ],
-    data: Annotated[
-        Path | None, typer.Option(help="Your own JSONL with answers; for graphs and edits: their folder.")
-    ] = None,
+    task: Annotated[str, typer.Argument(help="Data set name, or `own` with --data.")],
+    data: Annotated[Path | None, typer.Option(help="Your own JSONL with answers.")] = None,
     graph: Graph = "everyday",
     model: Model = DEFAULT_READER,
     device: Device = "auto",
-    limit: Annotated[int | None, typer.Option(help="Only the first so many questions.")] = None,
+    limit: Limit = None,
     as_json: AsJson = False,
     language: Language = "auto",
-    deletion: Annotated[
-        int, typer.Option(min=0, help="Also test the explanations of the first so many questions.")
-    ] = 0,
-    calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate", help="First fit its gate and its table of decisions, and store them."),
-    ] = False,
+    deletion: Annotated[int, typer.Option(min=0, help="So many explanations are tested too.")] = 0,
+    calibrate: Annotated[bool, typer.Option("--calibrate", help="First fit and store its table.")] = False,
     none_above: NoneAbove = None,
-    sparql: Annotated[
-        bool, typer.Option("--sparql", help="For graphs: ask each through a SPARQL endpoint on this machine.")
-    ] = False,
-    ablation: Annotated[
-        str, typer.Option(help="none, shuffled, no-direct-edges or no-facts: what is left without them.")
-    ] = "none",
-    recipe: Annotated[Path, typer.Option(help="For compare: the recipe that every row follows.")] = COMPARED,
-    rows: Annotated[str, typer.Option(help="For compare: rows, separated by ';' (default all).")] = "",
-    seeds: Annotated[int, typer.Option(min=1, help="For compare: seeds of each row.")] = 3,
-    out: Annotated[Path, typer.Option(help="For compare: resumable folder.")] = Path("runs/compare"),
-    overrides: Annotated[list[str] | None, typer.Option("--set", help="For compare: KEY=VALUE.")] = None,
+    ablation: Ablated = "none",
     shots: Shots = 0,
     shown: Shown = None,
     worth: Worth = "token",
 ) -> None:
-    """Measure a reader on a data set or on many graphs, or train and compare all reasoners."""
-    if task == "compare":
-        from kgqa.cli.evaluation.comparing import compare_rows
-
-        compare_rows(recipe, overrides or [], rows, seeds, limit, out, as_json)
-        return
-    if task == "graphs":
-        from kgqa.cli.evaluation.suites import evaluate_graphs
-
-        evaluate_graphs(data, model, as_json, sparql, limit, device, ablation)
-        return
-    if task == "edits":
-        from kgqa.cli.evaluation.suites import evaluate_edits
-
-        evaluate_edits(data, model, as_json, device)
-        return
+    """Measure a reader on a data set."""
     from kgqa.cli.asking.prompting import is_prompted, open_prompter
     from kgqa.cli.evaluation.evaluating import evaluate_prompted, evaluate_task
 
@@ -191,6 +170,46 @@ def evaluate(
         return
     fitted = (deletion, calibrate, device, language, ablation, none_above)
     evaluate_task(task, data, graph, model, limit, as_json, *fitted)
+
+
+@app.command()
+def compare(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="What every row follows.")] = COMPARED,
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")] = None,
+    rows: Annotated[str, typer.Option(help="Rows, separated by ';' (default all).")] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Of each row.")] = 3,
+    limit: Limit = None,
+    out: Annotated[Path, typer.Option(help="Resumable folder.")] = Path("runs/compare"),
+    as_json: AsJson = False,
+) -> None:
+    """Train all reasoners alike, and measure them."""
+    from kgqa.cli.evaluation.comparing import compare_rows
+
+    compare_rows(recipe, overrides or [], rows, seeds, limit, out, as_json)
+
+
+@app.command()
+def suite(
+    of: Annotated[str, typer.Argument(metavar="[graphs|edits]", help="Questions, or what if.")] = "graphs",
+    data: Annotated[Path | None, typer.Option(help="Folder of graphs with their questions.")] = None,
+    model: Model = DEFAULT_READER,
+    device: Device = "auto",
+    limit: Annotated[int | None, typer.Option(help="Only the first so many questions of each graph.")] = None,
+    as_json: AsJson = False,
+    sparql: Annotated[
+        bool, typer.Option("--sparql", help="Ask each graph through a SPARQL endpoint on this machine.")
+    ] = False,
+    ablation: Ablated = "none",
+) -> None:
+    """Measure a reader on many graphs that it was not trained on."""
+    from kgqa.cli.evaluation.suites import evaluate_edits, evaluate_graphs
+
+    if of == "graphs":
+        evaluate_graphs(data, model, as_json, sparql, limit, device, ablation)
+    elif of == "edits":
+        evaluate_edits(data, model, as_json, device)
+    else:
+        raise InputError(f"{of}: no such suite; it is graphs or edits")
 
 
 @app.command()
@@ -285,20 +304,12 @@ def serve(
     model: Annotated[list[str] | None, typer.Option(help="A reader to answer with; repeat.")] = None,
     device: Device = "auto",
     language: Language = "auto",
-    processes: Annotated[
-        int, typer.Option(min=1, help="Processes that share the port and the graph's pages.")
-    ] = 1,
-    keys: Annotated[
-        Path | None, typer.Option(help="File of API keys, one a line; else anyone may ask.")
-    ] = None,
-    rate: Annotated[
-        float, typer.Option(min=0, help="Requests a minute of one caller in a process; 0: any.")
-    ] = 0,
+    processes: Annotated[int, typer.Option(min=1, help="They share the port and the graph's pages.")] = 1,
+    keys: Annotated[Path | None, typer.Option(help="API keys, one a line; else anyone may ask.")] = None,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a minute of one caller; 0: any.")] = 0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds from question to answer.")] = 30,
     batch: Annotated[int, typer.Option(min=1, help="Questions of many callers read together.")] = 16,
-    waiting: Annotated[
-        int, typer.Option(min=1, help="Questions that may wait; beyond, callers get 503.")
-    ] = 1000,
+    waiting: Annotated[int, typer.Option(min=1, help="Questions that may wait; else 503.")] = 1000,
     log_texts: Annotated[bool, typer.Option(help="Write questions and passages to the log.")] = False,
 ) -> None:
     """Answer over HTTP: /v1/answer, /v1/answers, /v1/explain, /v1/what-if; described at /docs."""
@@ -325,9 +336,7 @@ def mcp(
     model: Model = DEFAULT_READER,
     device: Device = "auto",
     language: Language = "auto",
-    http: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port on this machine; else stdin.")
-    ] = None,
+    http: Annotated[int | None, typer.Option(min=1, max=65535, help="Port here; else stdin.")] = None,
 ) -> None:
     """Offer an agent the tools answer, explain and graph_search (Model Context Protocol)."""
     from kgqa.cli.asking.serving import serve_tools
@@ -349,25 +358,18 @@ def open_app(
     headless: Annotated[bool, typer.Option(help="Open no browser.")] = False,
 ) -> None:
     """Open the app in a browser."""
-    import importlib.util
-    import runpy
+    from kgqa.cli.asking.serving import serve_app
 
-    if not APP.exists():
-        raise InputError(f"{APP}: the app is not here; install kgqa again")
-    if importlib.util.find_spec("streamlit") is None:
-        raise InputError("streamlit is not installed; install the app's extra: pip install 'kgqa[app]'")
-    os.environ.update(
-        KGQA_GRAPH=graph,
-        KGQA_MODEL=model,
-        KGQA_DEVICE=device,
-        KGQA_READERS=os.pathsep.join(reader or []),
-        KGQA_ALLOW_SPARQL="1" if allow_sparql else "",
-        KGQA_SERVER=server,
-        KGQA_API_KEY=key,
-    )
-    sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
-    sys.path.insert(0, str(ROOT))  # where the package `apps` lies
-    runpy.run_module("apps.serve", run_name="__main__")
+    environment = {
+        "KGQA_GRAPH": graph,
+        "KGQA_MODEL": model,
+        "KGQA_DEVICE": device,
+        "KGQA_READERS": os.pathsep.join(reader or []),
+        "KGQA_ALLOW_SPARQL": "1" if allow_sparql else "",
+        "KGQA_SERVER": server,
+        "KGQA_API_KEY": key,
+    }
+    serve_app(environment, port, address, headless)
 
 
 def run() -> None:

@@ -23,4 +23,11 @@ NoneAbove = Annotated[
     float | None,
     typer.Option("--none-above", min=0, max=1, help="Say none where that is likelier than this."),
 ]
+Limit = Annotated[int | None, typer.Option("--limit", help="Only the first so many questions.")]
+Ablated = Annotated[
+    str,
+    typer.Option(
+        "--ablation", help="none, shuffled, no-direct-edges or no-facts: what is left without them."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -124,7 +124,7 @@ def fit_second_opinion(readings: Readings, before: Rereading = Rereading()) -> R
         optimizer.zero_grad()
         a, b = weights.exp()
         value = -torch.stack([(a * x + b * y).log_softmax(0)[right] for x, y, right in readings]).sum()
-        value.backward()
+        value.backward()  # type: ignore[no-untyped-call]
         return value
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
@@ -145,7 +145,7 @@ def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
         optimizer.zero_grad()
         value = torch.nn.functional.cross_entropy(scores * logarithm.exp() + shift, right, reduction="sum")
         value = value + CLOSE * (logarithm.square() + shift.square().sum())
-        value.backward()
+        value.backward()  # type: ignore[no-untyped-call]
         return value
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]

@@ -90,7 +90,7 @@ def probe(
             stem = f"blimp-{pairs or 'all'}" if task == "blimp" else task
             results[task] = _once(
                 kept / f"{stem}.json",
-                lambda task=task: _likelihood(task, folder, data, pairs, from_scratch),  # type: ignore[misc]
+                lambda task=task: _likelihood(task, folder, data, pairs, from_scratch),
             )
             continue
         runs = []
@@ -99,7 +99,7 @@ def probe(
             runs.append(
                 _once(
                     kept / f"{stem}.json",
-                    lambda task=task, stem=stem, seed=seed: finetune(  # type: ignore[misc]
+                    lambda task=task, stem=stem, seed=seed: finetune(
                         task,
                         settings,
                         data,
@@ -170,7 +170,8 @@ def _once(path: Path, measure: Any) -> dict[str, Any]:
         part = path.with_name(path.name + ".part")
         part.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
         os.replace(part, path)
-    return json.loads(path.read_text(encoding="utf-8"))
+    rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
 
 
 def settings_words(

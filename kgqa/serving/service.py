@@ -335,7 +335,7 @@ def _add_about(app: FastAPI, service: Service) -> None:
         registry = service.registry
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # the figures of all processes together
             registry = CollectorRegistry()
-            multiprocess.MultiProcessCollector(registry)
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")
 
 

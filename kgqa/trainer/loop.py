@@ -170,7 +170,8 @@ class _Run:
             flops = flops_of_token(self.objective, self.batches[0].to(device))
         if not flops:
             return 0.0
-        return flops / (matrix_rate(device, self.settings.precision) * self.accelerator.num_processes)
+        value: float = flops / (matrix_rate(device, self.settings.precision) * self.accelerator.num_processes)
+        return value
 
     def _steps(self, show: Callable[[str, float], None], board: Any) -> None:
         progress, settings = self.progress, self.settings

@@ -58,7 +58,8 @@ def flops_of_token(objective: Objective, batch: Any) -> float | None:
             loss.backward()
     objective.train(was_training)
     objective.zero_grad(set_to_none=True)
-    return counter.get_total_flops() / rows.input_ids.numel()
+    value: float = counter.get_total_flops() / rows.input_ids.numel()
+    return value
 
 
 def _wait(device: torch.device) -> None:

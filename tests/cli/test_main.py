@@ -10,7 +10,9 @@ from kgqa import __version__
 from kgqa.cli.main import app
 
 
-@pytest.mark.parametrize("command", ["ask", "predict", "evaluate", "train", "pretrain", "probe", "app"])
+@pytest.mark.parametrize(
+    "command", ["ask", "predict", "evaluate", "compare", "suite", "train", "pretrain", "probe", "app"]
+)
 def test_every_command_has_help(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.output
@@ -36,6 +38,9 @@ def test_help_does_not_import_torch() -> None:
         (["ask", "why?", "--model", "missing"], "missing"),
         (["ask", "why?", "--passage", "@missing.txt"], "missing.txt"),
         (["predict", "missing.jsonl", "out.jsonl"], "missing.jsonl"),
+        (["evaluate", "graphs"], "kgqa suite"),
+        (["suite", "questions"], "graphs or edits"),
+        (["compare", "missing.toml"], "missing.toml"),
         (["train", "missing.toml"], "missing.toml"),
         (["probe", "missing", "--tasks", "rte"], "missing"),
     ],

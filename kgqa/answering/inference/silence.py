@@ -35,7 +35,10 @@ class Found(NamedTuple):
 
     def odds(self, weights: Silence) -> float:
         """Log-odds that the passage does not tell."""
-        return weights.before + sum(getattr(weights, name) * value for name, value in self._asdict().items())
+        value: float = weights.before + sum(
+            getattr(weights, name) * value for name, value in self._asdict().items()
+        )
+        return value
 
 
 def found_of(question: Question, span: Candidate, gate: Tensor, margin: float) -> Found:

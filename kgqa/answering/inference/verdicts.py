@@ -24,7 +24,10 @@ class Signs(NamedTuple):
 
     def odds(self, weights: Verdicts) -> float:
         """Log-odds of yes."""
-        return weights.before + sum(getattr(weights, name) * value for name, value in self._asdict().items())
+        value: float = weights.before + sum(
+            getattr(weights, name) * value for name, value in self._asdict().items()
+        )
+        return value
 
 
 class Verified(NamedTuple):

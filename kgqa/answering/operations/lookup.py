@@ -198,4 +198,5 @@ def edge_of(subgraph: Subgraph, graph: KnowledgeGraph, row: Row) -> int:
     head, tail = (subgraph.nodes.index(name) for name in graph.names(ids((row.head, row.tail))))
     name = graph.relations[row.relation].name
     relation = next(at for at, known in enumerate(subgraph.relations) if known.name == name)
-    return subgraph.edges.tolist().index([head, relation, tail])
+    edge: int = subgraph.edges.tolist().index([head, relation, tail])
+    return edge

@@ -1,4 +1,4 @@
-"""`kgqa serve` and `kgqa mcp`: answers for programs."""
+"""`kgqa serve`, `kgqa mcp` and `kgqa app`: answers for programs, and for people."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import json
 import logging
 import multiprocessing
 import os
+import runpy
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kgqa.assets import APP, ROOT
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -181,6 +183,21 @@ def serve_tools(model: str, graph: str, device: str, language: str, port: int | 
         server.run()
     else:
         server.run("streamable-http", host="127.0.0.1", port=port)
+
+
+def serve_app(environment: Mapping[str, str], port: int, address: str, headless: bool) -> None:
+    """Serve the app until stopped; it is told what to open by its environment.
+
+    Raises:
+        InputError: the app or what serves it is not installed.
+    """
+    if not APP.exists():
+        raise InputError(f"{APP}: the app is not here; install kgqa again")
+    need("streamlit", "app")
+    os.environ.update(environment)
+    sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
+    sys.path.insert(0, str(ROOT))  # where the package `apps` lies
+    runpy.run_module("apps.serve", run_name="__main__")
 
 
 def ask_server(

@@ -1,4 +1,4 @@
-"""`kgqa evaluate compare`: all reasoners trained and measured alike."""
+"""`kgqa compare`: all reasoners trained and measured alike."""
 
 from __future__ import annotations
 

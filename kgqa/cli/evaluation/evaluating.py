@@ -12,6 +12,9 @@ from kgqa.types import Example, InputError
 if TYPE_CHECKING:
     from kgqa.models.language.prompting import Prompter
 
+ELSEWHERE = {"graphs": "kgqa suite", "edits": "kgqa suite edits", "compare": "kgqa compare"}
+"""What else is measured, by the commands that do."""
+
 
 def evaluate_task(
     task: str,
@@ -43,6 +46,8 @@ def evaluate_task(
     from kgqa.graph.retrieval.ablation import find_ablation
     from kgqa.text.datasets.loading import load_dataset
 
+    if task in ELSEWHERE:
+        raise InputError(f"{task}: no data set; the command is `{ELSEWHERE[task]}`")
     find_model(model)
     ablate = find_ablation(ablation)
     examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))

@@ -1,4 +1,4 @@
-"""`kgqa evaluate graphs` and `kgqa evaluate edits`: what is made of many graphs, without retraining."""
+"""`kgqa suite graphs` and `kgqa suite edits`: what is made of many graphs, without retraining."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int 
     for seed in range(recipe.trainer.seed, recipe.trainer.seed + seeds):
         own = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"seed": seed})})
         target = folder / f"seed-{seed}" if seeds > 1 else folder
-        result: TrainResult = train(own, target)  # type: ignore[operator]
+        result: TrainResult = train(own, target)
         if _done(result):
             told = ", ".join(f"{figure} {value:.3f}" for figure, value in result.metrics.items())
             print(f"the {name} is in {target / 'export'}{': ' * bool(told)}{told}")
@@ -75,7 +75,8 @@ def pretrain_recipe(path: Path, overrides: list[str], out: Path | None = None) -
 
     The encoder is a Hugging Face folder, `runs/<name>/export` unless `out` names another run folder.
     """
-    from kgqa.trainer.pretraining.encoder import PretrainingRecipe, run_recipe
+    from kgqa.trainer.pretraining.assemble import PretrainingRecipe
+    from kgqa.trainer.pretraining.encoder import run_recipe
     from kgqa.trainer.recipe import load_recipe
 
     loaded = load_recipe(path, overrides, PretrainingRecipe)

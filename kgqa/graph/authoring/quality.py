@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from kgqa.graph.authoring.compiling import SourceGraph, surface
 from kgqa.graph.authoring.contrasts import near_duplicates, not_told_apart, out_of_order
 from kgqa.graph.linking.normalising import normalise, words
@@ -189,22 +191,20 @@ def _same_lemmas(graph: SourceGraph) -> list[str]:
 
 def _connectivity(graph: SourceGraph, samples: int, rng: random.Random) -> tuple[set[int], float]:
     """The largest component, and the mean shortest path within it."""
-    import networkx
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components, shortest_path
 
     if not graph.concepts:
         return set(), 0.0
-    net = networkx.Graph()
-    net.add_nodes_from(range(len(graph.concepts)))
-    net.add_edges_from((fact.head, fact.tail) for fact in graph.facts)
-    largest: set[int] = max(networkx.connected_components(net), key=len)
-    starts = rng.sample(sorted(largest), min(samples, len(largest)))
-    lengths = [
-        length
-        for start in starts
-        for length in networkx.single_source_shortest_path_length(net, start).values()
-        if length
-    ]
-    return largest, sum(lengths) / max(len(lengths), 1)
+    ends = np.array([(fact.head, fact.tail) for fact in graph.facts], dtype=np.int32).reshape(-1, 2).T
+    size = len(graph.concepts)
+    net = coo_array((np.ones(ends.shape[1]), tuple(ends)), (size, size)).tocsr()
+    _, component = connected_components(net, directed=False)
+    largest = np.flatnonzero(component == np.bincount(component).argmax()).tolist()
+    starts = rng.sample(largest, min(samples, len(largest)))
+    lengths = shortest_path(net, directed=False, unweighted=True, indices=starts)
+    lengths = lengths[np.isfinite(lengths) & (lengths > 0)]
+    return set(largest), float(lengths.mean()) if len(lengths) else 0.0
 
 
 def _unknown_words(graph: SourceGraph) -> list[str]:

@@ -78,7 +78,8 @@ def train_entities(
     called after each epoch.
 
     Raises:
-        InputError: an unknown method, an odd size for a complex one, or a graph without facts.
+        InputError: an unknown method, an odd size for a complex one, a graph without facts, or the extra `entities`
+            is not installed.
     """
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
@@ -119,8 +120,12 @@ def train_entities(
 
 
 def _model(method: str, entities: int, relations: int, size: int) -> Any:
-    from torch_geometric.nn import kge
-
+    try:
+        from torch_geometric.nn import kge
+    except ImportError:
+        raise InputError(
+            "torch-geometric is not installed; install the extra: pip install 'kgqa[entities]'"
+        ) from None
     kinds = {"transe": kge.TransE, "distmult": kge.DistMult, "complex": kge.ComplEx, "rotate": kge.RotatE}
     # SparseAdam touches the rows of a batch alone, so that an epoch does not cost entities x batches; RotatE's
     # relations are few and take part all the same

@@ -52,7 +52,8 @@ class Distillation(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the student without its head."""
-        return self.student.base_model
+        encoder: nn.Module = self.student.base_model
+        return encoder
 
     @property
     def teacher(self) -> Any:

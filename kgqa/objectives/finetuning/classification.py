@@ -49,7 +49,8 @@ class Task(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The pretrained part, trained with its own learning rate."""
-        return self.model.base_model
+        encoder: nn.Module = self.model.base_model
+        return encoder
 
     def train(self, mode: bool = True) -> Self:
         """A frozen encoder reads as in use, without dropout."""

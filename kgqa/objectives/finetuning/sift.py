@@ -53,11 +53,12 @@ class SiFT(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The pretrained part, trained with its own learning rate."""
-        return self.inner.encoder
+        encoder: nn.Module = self.inner.encoder
+        return encoder
 
     def forward(self, batch: Any) -> Loss:
         """The inner loss, in training with `sift`: how far the predictions move."""
-        loss = self.inner(batch)
+        loss: Loss = self.inner(batch)
         if not self.training:
             return loss
         with torch.no_grad():

@@ -42,7 +42,8 @@ class CLM(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the model without its head."""
-        return self.model.base_model
+        encoder: nn.Module = self.model.base_model
+        return encoder
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the tokens after the first."""

@@ -43,7 +43,7 @@ class EntityDenoising(Joint):
         if graph.node_vector is not None and self.reader.settings.entity_size:
             known = graph.node_vector.abs().sum(-1, keepdim=True) > 0
             labels = torch.where(known, graph.node_vector.to(labels.dtype), labels)
-        mentioned, gold = graph.mention_node.unique(return_inverse=True)  # (U), (M)
+        mentioned, gold = graph.mention_node.unique(return_inverse=True)  # type: ignore[no-untyped-call]  # (U), (M)
         states = self.linear(fused.tokens[graph.mention_row, graph.mention_token])  # (M, E)
         scores = (states @ labels[mentioned].to(states.dtype).T).float() / labels.shape[-1] ** 0.5  # (M, U)
         same_row = graph.mention_row.unsqueeze(1) == graph.batch[mentioned]

@@ -71,7 +71,8 @@ class LinkPrediction(Joint):
 
     def score(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """DistMult's score sum_d h_d r_d t_d / sqrt(d) of facts, (...), from vectors (..., d)."""
-        return (head.float() * relation.float() * tail.float()).sum(-1) / head.shape[-1] ** 0.5
+        found: Tensor = (head.float() * relation.float() * tail.float()).sum(-1) / head.shape[-1] ** 0.5
+        return found
 
 
 def is_fact(graph: GraphBatch, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:

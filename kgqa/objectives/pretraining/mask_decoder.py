@@ -28,7 +28,7 @@ class EnhancedMaskDecoder(nn.Module):
         outputs = model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
         context = outputs.hidden_states[-2]
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
-        query = self.positions(places) + context  # (B, T, H)
+        query: Tensor = self.positions(places) + context  # (B, T, H)
         stack = model.encoder
         for _ in range(self.times):
             query, _ = stack.layer[-1](

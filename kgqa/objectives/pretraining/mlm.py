@@ -119,7 +119,8 @@ def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:
         inputs["attention_mask"] = batch.attention_mask.long()
     if batch.token_type_ids is not None:
         inputs["token_type_ids"] = batch.token_type_ids
-    return encoder(**inputs).last_hidden_state
+    found: Tensor = encoder(**inputs).last_hidden_state
+    return found
 
 
 def gather(hidden: Tensor, positions: Tensor) -> Tensor:
@@ -173,7 +174,8 @@ class MLM(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the model without its head."""
-        return self.model.base_model
+        encoder: nn.Module = self.model.base_model
+        return encoder
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the hidden tokens."""

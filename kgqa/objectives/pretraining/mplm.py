@@ -42,7 +42,8 @@ class MPLM(MLM):
         streams, encoder = self.streams(batch), self.encoder
         embeddings: Any = encoder.embeddings
         stack: Any = encoder.encoder
-        positions = create_position_ids_from_input_ids(batch.input_ids, embeddings.padding_idx)  # (B, T)
+        place: Any = create_position_ids_from_input_ids
+        positions = place(batch.input_ids, embeddings.padding_idx)  # (B, T)
         hidden = embeddings(streams.input_ids, positions.gather(1, streams.places))  # (B, S, H)
         distance = streams.places.unsqueeze(1) - streams.places.unsqueeze(2)  # (B, S, S)
         bias = stack.relative_attention_bias(stack.relative_position_bucket(distance)).permute(0, 3, 1, 2)

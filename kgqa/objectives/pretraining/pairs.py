@@ -30,7 +30,8 @@ class PairHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Logits (B, 2)."""
-        return self.out(torch.tanh(self.dense(hidden[:, 0])))
+        found: Tensor = self.out(torch.tanh(self.dense(hidden[:, 0])))
+        return found
 
 
 class MLMWithPairs(MLM):
@@ -70,7 +71,7 @@ class MLMWithPairs(MLM):
         super().export(folder)
         names = WHOLE.get(self.model.config.model_type)
         if names:
-            whole = AutoModelForPreTraining.from_config(self.model.config)
+            whole = AutoModelForPreTraining.from_config(self.model.config)  # type: ignore[no-untyped-call]
             parts = zip(names, (self.pair_head.dense, self.pair_head.out), strict=True)
             heads = {
                 f"{name}{key}": value for name, part in parts for key, value in part.state_dict().items()

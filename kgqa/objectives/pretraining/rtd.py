@@ -53,7 +53,8 @@ class DiscriminatorHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Logits (B, T)."""
-        return self.dense_prediction(gelu(self.dense(hidden))).squeeze(-1)
+        found: Tensor = self.dense_prediction(gelu(self.dense(hidden))).squeeze(-1)
+        return found
 
 
 def with_head(discriminator: Any, head: DiscriminatorHead) -> Any:
@@ -145,7 +146,8 @@ class RTD(Objective):
     @property
     def encoder(self) -> nn.Module:
         """The part that is kept: the discriminator."""
-        return self.discriminator
+        encoder: nn.Module = self.discriminator
+        return encoder
 
     def begin_step(self, step: int) -> None:
         """Count on to `warm_steps`."""

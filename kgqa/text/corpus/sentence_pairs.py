@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class PairMaker:
         other = int(draw.integers(0, len(self.documents) - 1))
         return other + (other >= number)
 
-    def _segments(self, number: int, draw: np.random.Generator) -> tuple[NDArray, NDArray]:
+    def _segments(self, number: int, draw: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
         start, end = self.documents[number]
         begin = int(draw.integers(start, end - 1))
         room = int(self.begins[begin]) + self.length - 3
@@ -85,7 +85,7 @@ class PairMaker:
         one, two, three = (int(self.begins[place]) for place in (begin, cut, stop))
         return self.tokens[one:two], self.tokens[two:three]
 
-    def _fit(self, first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
+    def _fit(self, first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         room = self.length - 3
         over = len(first) + len(second) - room
         if over > 0:

@@ -252,11 +252,13 @@ class Corpus:
 
     def sentences(self, split: str = "train") -> NDArray[np.int64]:
         """Where each sentence begins in the stream."""
-        return np.load(self.folder / f"{split}-sentences.npy")
+        places: NDArray[np.int64] = np.load(self.folder / f"{split}-sentences.npy")
+        return places
 
     def documents(self, split: str = "train") -> NDArray[np.int64]:
         """Number of the first sentence of each document."""
-        return np.load(self.folder / f"{split}-documents.npy")
+        places: NDArray[np.int64] = np.load(self.folder / f"{split}-documents.npy")
+        return places
 
     def joined(self, split: str = "train") -> NDArray[np.bool_]:
         """Whether each token of the stream begins a further word of the concept before it (in said facts)."""

@@ -98,7 +98,7 @@ def _csv_rows(name: str, text: str) -> Iterator[Row]:
         raise InputError(f"{name}:1: no column `question`; the first line names the columns")
     try:
         for row in table:
-            beyond: Sequence[str] = row.pop(None, [])  # type: ignore[call-overload]
+            beyond: Sequence[str] = row.pop(None, [])
             cells = {column: value or "" for column, value in row.items()}
             if not any(cells.values()):
                 continue

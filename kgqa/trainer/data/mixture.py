@@ -172,7 +172,7 @@ class MixedBatches(Batches):
                 for pool in pools
                 for i in range(0, len(pool), size)
             ]
-            draw.shuffle(batches)  # type: ignore[arg-type]
+            draw.shuffle(batches)
             self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
             self._orders[number, epoch] = batches
         return self._orders[number, epoch]

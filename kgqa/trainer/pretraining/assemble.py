@@ -379,7 +379,7 @@ def _start(model: nn.Module, start: str | None) -> None:
         for candidate in (name, prefix + name, name.removeprefix(prefix)):
             if candidate in own and own[candidate].shape == value.shape:
                 fitting[candidate] = value
-    inside = {f"{prefix}{name}" for name in model.base_model.state_dict()} & set(own)  # type: ignore[union-attr,operator]
+    inside = {f"{prefix}{name}" for name in model.base_model.state_dict()} & set(own)  # type: ignore[union-attr]
     missing = [name for name in sorted(inside or set(own)) if name not in fitting and "pooler" not in name]
     if missing:
         raise InputError(

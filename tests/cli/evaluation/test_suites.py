@@ -1,4 +1,4 @@
-"""`kgqa evaluate graphs` and `edits` on a small folder."""
+"""`kgqa suite graphs` and `edits` on a small folder."""
 
 from __future__ import annotations
 

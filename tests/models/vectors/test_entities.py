@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,7 @@ def test_what_cannot_be_used_is_said(ring: GraphStore, tmp_path: Path) -> None:
         train_entities(ring, "rotate", size=7)
     with pytest.raises(InputError, match="graph embed"):
         load_entities(tmp_path)
+
     (tmp_path / "entities.safetensors").write_bytes(b"no")
     with pytest.raises(InputError, match="damaged"):
         load_entities(tmp_path)
@@ -45,3 +47,11 @@ def test_what_cannot_be_used_is_said(ring: GraphStore, tmp_path: Path) -> None:
 
 def test_no_names_no_vectors() -> None:
     assert EntityVectors(["a"], np.ones((1, 4), np.float16), {}).look_up([]).shape == (0, 4)
+
+
+def test_the_extra_is_named_where_it_is_not_installed(
+    ring: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch_geometric.nn", None)
+    with pytest.raises(InputError, match=r"kgqa\[entities\]"):
+        train_entities(ring)
