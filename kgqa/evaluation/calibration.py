@@ -56,7 +56,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[A
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
     gate, decision = answerer.reader.network.gate, answerer.decision
-    again = answerer.reader.settings.compares
+    follows = answerer.reader.settings.compares and answerer.reader.network.operation is None
     gate.calibrate()
     drafts = _read(answerer, asked)
     scores = torch.stack([draft.scores.gate for draft in drafts])  # (Q, C)
@@ -75,7 +75,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[A
             "rereading": fit_second_opinion(_readings(answerer, asked, drafts), decision.rereading),
             "verdicts": fit_verdicts(verdicts, decision.verdicts),
             "silence": fit_silence(silences, decision.silence),
-            "following": fit_following(list(way_cases(answerer, suite if again else ())), decision.following),
+            "following": fit_following(list(way_cases(answerer, suite if follows else ())), decision.following),
         }
     )
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
