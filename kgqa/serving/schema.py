@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
 
 from kgqa.checking import MAX_CHOICES, MAX_PASSAGE_CHARACTERS, MAX_QUESTION_CHARACTERS
 from kgqa.types import Passage, Question
@@ -41,10 +42,24 @@ EXAMPLE_ANSWER: JsonDict = {
 EXAMPLE_EDIT: JsonDict = {"head": "trowel", "relation": "used for", "tail": "plant flowers"}
 
 
-class Asked(BaseModel):
+class Sent(BaseModel):
+    """What callers send: known fields, and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_few_fields(cls, sent: Any) -> Any:
+        """Hundreds of thousands are told of at once, since to tell of each holds everyone up."""
+        if isinstance(sent, dict) and len(sent) > len(cls.model_fields):
+            raise PydanticCustomError("extra_forbidden", "There are fields that are not permitted")
+        return sent
+
+
+class Asked(Sent):
     """A question, perhaps about a passage, perhaps with choices."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)
     passage: str | None = Field(None, max_length=MAX_PASSAGE_CHARACTERS)
@@ -61,20 +76,18 @@ class Asked(BaseModel):
         return Question(self.question, tuple(self.choices), passage, self.id)
 
 
-class AskedMany(BaseModel):
+class AskedMany(Sent):
     """Several questions at once; the answers come in the same order."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_extra={"examples": [{"questions": [EXAMPLE]}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"questions": [EXAMPLE]}]})
 
     questions: list[Asked] = Field(min_length=1, max_length=MAX_QUESTIONS)
 
 
-class StatedFact(BaseModel):
+class StatedFact(Sent):
     """A fact, its ends in words or as names, its relation as the graph calls it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [EXAMPLE_EDIT]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_EDIT]})
 
     head: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
     relation: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
@@ -84,9 +97,7 @@ class StatedFact(BaseModel):
 class WhatIf(Asked):
     """A question, and facts that are added to the graph or struck out of it for this question alone."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_extra={"examples": [{**EXAMPLE, "strike": [EXAMPLE_EDIT]}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "strike": [EXAMPLE_EDIT]}]})
 
     add: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
     strike: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)

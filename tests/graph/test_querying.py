@@ -76,6 +76,7 @@ def test_no_query_reaches_an_endpoint(box: QueryBox) -> None:
             f"SELECT * WHERE {{ VALUES ?x {{ <{here}> }} FILTER(1<2)SERVICE?x{{?a ?b ?c}}FILTER(3>2) }}",
             f"PREFIX : <{here}> SELECT * {{ FILTER(1<2)SERVICE#>\n: {{ ?a ?b ?c }} }}",
             f"SELECT * {{ ?a ?b ?c FILTER NOT EXISTS {{ SERVICE SILENT <{here}> {{ ?a ?b ?c }} }} }}",
+            f"SELECT * {{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }} ORDER BY EXISTS {{ SERVICE <{here}> {{ ?j ?k ?l }} }}",
             f"SELECT * FROM <{here}> {{ {{ SELECT * {{ OPTIONAL {{ SERVICE <{here}> {{ ?a ?b ?c }} }} }} }} }}",
         ):
             with pytest.raises(InputError, match="leave out SERVICE|not SPARQL"):

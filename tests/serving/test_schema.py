@@ -22,3 +22,11 @@ def test_examples_are_valid() -> None:
 def test_what_is_described_is_what_is_sent() -> None:
     sent = answer_json(Answer(Question("q"), "a", Source.PASSAGE, 0.5))
     assert set(AnswerBody.model_fields) == set(sent) == set(EXAMPLE_ANSWER)
+
+
+def test_however_many_fields_are_unknown_one_fault_is_told() -> None:
+    unknown = {f"field{n}": n for n in range(100_000)}
+    for sent in (unknown, EXAMPLE | unknown, {**EXAMPLE, "add": [unknown]}):
+        with pytest.raises(ValidationError) as caught:
+            WhatIf.model_validate(sent)
+        assert [fault["type"] for fault in caught.value.errors()] == ["extra_forbidden"]
