@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from kgqa.answering.deciding import ranked
@@ -23,7 +24,7 @@ from kgqa.answering.operations.comparing import compared
 from kgqa.answering.operations.counting import counted
 from kgqa.answering.operations.lookup import Row, edge_of, ids, subgraph_of
 from kgqa.answering.operations.operands import Facts
-from kgqa.answering.operations.telling import Told, tell
+from kgqa.answering.operations.telling import UNTOLD, Told, tell
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.linking.linker import Linker
 from kgqa.models.opening import LoadedReader
@@ -47,6 +48,8 @@ MOST_SHOWN = 50
 """Facts, or ends with the facts that lead there, that are kept as evidence."""
 READ_AT_ONCE = 8
 """Questions that are read beside their operands at once."""
+READ_FIRST, SURE = 8, 0.9
+"""Operands that are read before the others, and the probability of one from which on those are not read."""
 
 
 BY_GRAMMAR = {Operation.COUNT: counted, Operation.EXISTS: checked, Operation.COMPARE: compared}
@@ -142,8 +145,9 @@ def operate(
         for n, draft in enumerate(drafts)
         if followed[n] and ranked(draft)[0].source is not Source.PASSAGE
     }
-    asked_of = [replace(drafts[n].question, choices=of.choices) for n, of in told.items()]
-    read = dict(zip(told, _read(asked_of, reader), strict=True))
+    read = dict(
+        zip(told, _read([(drafts[n].question, of.words) for n, of in told.items()], reader), strict=True)
+    )
     done = {n: _operated(drafts[n], facts, of, *read[n]) for n, of in told.items()}
     done |= {
         n: _computed(draft, graph, reader.score, weights) for n, draft in enumerate(drafts) if not followed[n]
@@ -151,14 +155,34 @@ def operate(
     return tuple(replace(draft, computed=done.get(n)) for n, draft in enumerate(drafts))
 
 
-def _read(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[Tensor, Tensor]]:
-    """Probabilities of each question's choices, and of the operations."""
+def _read(
+    asked_of: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader
+) -> list[tuple[Tensor, Tensor]]:
+    """Probabilities of each question's operands and of none of them, and of the operations.
+
+    The likeliest are read first, the others where the reader is not sure of one of those.
+    """
+    first = [replace(question, choices=(*words[:READ_FIRST], UNTOLD)) for question, words in asked_of]
+    found = _chosen(first, reader)
+    unsure = [
+        n
+        for n, (scores, _) in enumerate(found)
+        if len(asked_of[n][1]) > READ_FIRST and float(scores.softmax(-1)[:-1].max()) < SURE
+    ]
+    others = [replace(asked_of[n][0], choices=tuple(asked_of[n][1][READ_FIRST:])) for n in unsure]
+    for n, (scores, _) in zip(unsure, _chosen(others, reader), strict=True):
+        before, operations = found[n]
+        found[n] = torch.cat([before[:-1], scores, before[-1:]]), operations
+    return [(scores.softmax(-1), operations) for scores, operations in found]
+
+
+def _chosen(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[Tensor, Tensor]]:
+    """As `LoadedReader.choose`, those of a length together."""
     order = sorted(range(len(questions)), key=lambda n: sum(map(len, questions[n].choices)))
     found: dict[int, tuple[Tensor, Tensor]] = {}
     for at in range(0, len(order), READ_AT_ONCE):
         part = order[at : at + READ_AT_ONCE]
-        for n, scores in zip(part, reader.choose([questions[n] for n in part]), strict=True):
-            found[n] = scores
+        found |= zip(part, reader.choose([questions[n] for n in part]), strict=True)
     return [found[n] for n in range(len(questions))]
 
 

@@ -75,7 +75,9 @@ def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[A
             "rereading": fit_second_opinion(_readings(answerer, asked, drafts), decision.rereading),
             "verdicts": fit_verdicts(verdicts, decision.verdicts),
             "silence": fit_silence(silences, decision.silence),
-            "following": fit_following(list(way_cases(answerer, suite if follows else ())), decision.following),
+            "following": fit_following(
+                list(way_cases(answerer, suite if follows else ())), decision.following
+            ),
         }
     )
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))

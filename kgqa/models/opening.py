@@ -151,12 +151,15 @@ class LoadedReader:
         return self.collator.length(row.question, row.subgraph)
 
     def choose(self, questions: Sequence[Question]) -> list[tuple[Tensor, Tensor]]:
-        """For each question the probabilities of its choices, and of what is to be done with one (`OPERATIONS`)."""
+        """For each question scores (C,) of its choices, and probabilities of what is done with one (`OPERATIONS`).
+
+        A choice has the same score whatever others are read beside it.
+        """
         batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
         heads = self.heads(batch)
         assert heads.operation is not None
         pairs = zip(of_choices(heads.choice, batch), heads.operation.softmax(-1), questions, strict=True)
-        return [(scores[: len(q.choices)].softmax(-1), operations) for scores, operations, q in pairs]
+        return [(scores[: len(q.choices)], operations) for scores, operations, q in pairs]
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of what the embedding says of two words: those that are used alike are near each other."""

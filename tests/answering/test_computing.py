@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.answering.computing import compute, operate
+from kgqa.answering.computing import _read, compute, operate
 from kgqa.answering.deciding import decide
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft
@@ -77,8 +77,7 @@ class Reads:
     def choose(self, questions):
         sure = torch.tensor([float(name == self.operation) for name in OPERATIONS])
         return [
-            (torch.tensor([5.0 * (self.word in choice) for choice in q.choices]).softmax(0), sure)
-            for q in questions
+            (torch.tensor([5.0 * (self.word in choice) for choice in q.choices]), sure) for q in questions
         ]
 
 
@@ -118,3 +117,18 @@ def test_where_the_graph_does_not_tell_nothing_is_answered_and_nothing_is_so(ask
 
 def test_a_passage_that_answers_is_left_alone(ask) -> None:
     assert ask("Who is the captain of the Gull?", "captain", "lookup", Source.PASSAGE).text == "it"
+
+
+def test_operands_are_read_until_one_is_sure() -> None:
+    asked: list[tuple[str, ...]] = []
+
+    class Counts(Reads):
+        def choose(self, questions):
+            asked.extend(q.choices for q in questions)
+            return [(10 * scores, operations) for scores, operations in super().choose(questions)]
+
+    words = [f"way {n}" for n in range(20)]
+    for word, rows in (("way 3", 1), ("way 15", 2)):
+        asked.clear()
+        ((scores, _),) = _read([(Question("which?"), words)], Counts(word, "lookup"))
+        assert int(scores.argmax()) == int(word.split()[1]) and len(asked) == rows

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,9 @@ def test_a_choice_and_an_operation_are_read_of_one_row(encoder: nn.Module, token
     questions = [Question(WORDS, ("trowel", "spade", "bee")), Question("what is red", ("house",))]
     for (choices, operations), question in zip(reader.choose(questions), questions, strict=True):
         assert choices.shape == (len(question.choices),) and operations.shape == (len(OPERATIONS),)
-        assert torch.allclose(choices.sum() + operations.sum(), torch.tensor(2.0))
+        assert torch.allclose(operations.sum(), torch.tensor(1.0))
+    (whole, _), (alone, _) = reader.choose([questions[0], replace(questions[0], choices=("bee",))])
+    assert torch.allclose(whole[2], alone[0], atol=0.02)
 
 
 def test_choices_of_one_question_are_read_in_branches_of_one_row(
