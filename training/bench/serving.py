@@ -1,15 +1,19 @@
 """The service under load, beside a plain extractive reader of its encoder: answers a second, and the wait for each.
 
-    python training/bench/serving.py [--callers 1 4 16 64 100] [--questions 200] [--processes 1] [--pause 5]
+    python training/bench/serving.py [--callers 1 10 50 100] [--questions 200] [--processes 1] [--pause 5]
+
+A line of JSON for each load, for `training/results.py`, tells answers a second, the wait for one (median, 95 of 100),
+processor seconds, and how large the service has grown in MB: 1,000 questions for each of four loads show whether it
+goes on growing.
 
 Callers ask over HTTP on this machine, each the next question as soon as it has the answer to the last, of the everyday
-development questions, whose texts are told apart by a number. A hundred callers who never pause and wait at most 2 s
-would be 50 questions a second; so a row is added of as many who read each answer for some seconds, as people and agents
-do, and come at different times. Who is told to come again does, when they are told to, and asks the same: such are
-counted as refused, and their wait is their own. An answer with another's id or question is mixed up, a
-request without an answer is lost. The plain reader is Hugging Face's: `AutoModelForQuestionAnswering` over the encoder
-of the served reader, the same questions with their passages, in batches of 16, no HTTP and no graph. Beside the times
-on the clock stand processor seconds, which say what a free machine would do where this one is shared.
+development questions, whose passages are told apart by a number. A hundred callers who never pause and wait at most 2
+s would be 50 questions a second; so a load is added of as many who read each answer for some seconds, as people and
+agents do, and come at different times. Who is told to come again does, when they are told to, and asks the same: such
+are counted as refused, and their wait is their own. An answer with another's id or question is mixed up, a request
+without an answer is lost. The plain reader is Hugging Face's: `AutoModelForQuestionAnswering` over the encoder of the
+served reader, the same questions with their passages, in batches of 16, no HTTP and no graph. Beside the times on the
+clock stand processor seconds, which say what a free machine would do where this one is shared.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ import urllib.request
 from collections import Counter
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -36,6 +41,7 @@ from kgqa.models.pretrained import load_pretrained
 
 DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
 Asked = dict[str, object]
+NUMBERS = count(1)
 
 
 def questions() -> list[Asked]:
@@ -55,7 +61,7 @@ class Service:
     """`kgqa serve` on a free port of this machine, ready."""
 
     def __init__(self, model: str, processes: int, threads: int) -> None:
-        command = [sys.executable, "-m", "kgqa", "serve", "--port", "0", "--model", model, "--timeout", "300"]
+        command = [sys.executable, "-m", "kgqa", "serve", "--port", "0", "--model", model]
         threads_ = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
         self.process = subprocess.Popen(
             [*command, "--processes", str(processes)],
@@ -97,8 +103,8 @@ def post(url: str, body: Asked) -> tuple[int, Asked, float]:
         return 0, {}, 0.0
 
 
-def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s: float = 0) -> list[str]:
-    """A row of the table: so many callers at a time, until every question has been asked once.
+def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s: float = 0) -> dict[str, Any]:
+    """What is told of a load: so many callers at a time, until every question has been asked once.
 
     Between two questions a caller waits `pause_s`, half of it more or less.
     """
@@ -109,7 +115,8 @@ def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s:
     def call() -> None:
         time.sleep(draw.uniform(0, pause_s))
         while (number := next(numbers)) < len(asked):
-            body = {**asked[number], "id": f"asked {number}"}
+            apart = f"{asked[number].get('passage', '')} This is number {next(NUMBERS)}."
+            body = {**asked[number], "passage": apart, "id": f"asked {number}"}
             while True:
                 begin = time.perf_counter()
                 status, found, again_s = post(service.url + path, body)
@@ -134,29 +141,29 @@ def load(service: Service, path: str, callers: int, asked: list[Asked], pause_s:
         thread.join()
     seconds = time.perf_counter() - begin
     cpu = cpu_s(service.process.pid) - before
-    return [
-        f"{path}, {callers} callers" + (f", pauses of {pause_s:g} s" if pause_s else ""),
-        *_figures(spent, seconds, cpu, len(asked)),
-        *(str(wrong[kind]) for kind in ("refused", "lost", "mixed")),
-        f"{psutil.Process(service.process.pid).memory_info().rss / 1e6:.0f}",
-    ]
+    who = f"{callers} caller{'s' * (callers > 1)}" + (f" who pause {pause_s:g} s" if pause_s else "")
+    return {
+        "of": f"{'service' if path == '/v1/answer' else path}, {who}",
+        **_figures(spent, seconds, cpu),
+        **{kind: wrong[kind] for kind in ("refused", "lost", "mixed")},
+        "mb": round(psutil.Process(service.process.pid).memory_info().rss / 1e6),
+    }
 
 
-def _figures(spent: list[float], seconds: float, cpu: float, asked: int) -> list[str]:
+def _figures(spent: list[float], seconds: float, cpu: float) -> dict[str, float]:
     spent = sorted(spent) or [float("nan")]
-    late = spent[min(len(spent) - 1, int(0.95 * len(spent)))]
-    each = 1000 * cpu / asked
-    return [
-        f"{len(spent) / seconds:.1f}",
-        f"{statistics.median(spent):.2f}",
-        f"{late:.2f}",
-        f"{each:.0f}",
-        f"{1000 / each:.1f}",
-    ]
+    figures = {
+        "rate": len(spent) / seconds,
+        "p50": statistics.median(spent),
+        "p95": spent[min(len(spent) - 1, int(0.95 * len(spent)))],
+        "cpu_ms": 1000 * cpu / len(spent),
+        "cpu_rate": len(spent) / cpu,
+    }
+    return {name: round(value, 2) for name, value in figures.items()}
 
 
-def plain_reader(folder: Path, asked: list[Asked], batch: int = 16) -> list[str]:
-    """The row of Hugging Face's extractive reader over the same encoder (its head has random weights)."""
+def plain_reader(folder: Path, asked: list[Asked], batch: int = 16) -> dict[str, Any]:
+    """What is told of Hugging Face's extractive reader over the same encoder (its head has random weights)."""
     import torch
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
@@ -175,25 +182,18 @@ def plain_reader(folder: Path, asked: list[Asked], batch: int = 16) -> list[str]
         scores.start_logits.argmax(-1), scores.end_logits.argmax(-1)
         spent += [time.perf_counter() - began] * len(texts)
     cpu, seconds = time.process_time() - before, time.perf_counter() - begin
-    return [
-        "plain extractive reader, 16 together",
-        *_figures(spent, seconds, cpu, len(asked)),
-        "",
-        "",
-        "",
-        "",
-    ]
+    return {"of": "plain extractive reader, 16 together", **_figures(spent, seconds, cpu)}
 
 
 def main() -> None:
-    """Measure, and print the table."""
+    """Measure, and print a line for each load."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--callers", type=int, nargs="+", default=[1, 4, 16, 64, 100])
-    options.add_argument("--questions", type=int, default=200, help="of each row of the table")
+    options.add_argument("--callers", type=int, nargs="+", default=[1, 10, 50, 100])
+    options.add_argument("--questions", type=int, default=200, help="of each load")
     options.add_argument("--model", default="kgqa-base")
     options.add_argument("--processes", type=int, default=1)
     options.add_argument(
-        "--pause", type=float, default=5.0, help="seconds that each of the last row reads an answer"
+        "--pause", type=float, default=5.0, help="seconds that each of the last load reads an answer"
     )
     options.add_argument("--threads", type=int, default=1, help="of each process")
     chosen = options.parse_args()
@@ -202,27 +202,26 @@ def main() -> None:
     from kgqa.assets import find_model
 
     torch.set_num_threads(chosen.threads)
+    by = {1: "one process", 2: "two processes"}.get(chosen.processes, f"{chosen.processes} processes")
+
+    def tell(told: dict[str, Any]) -> None:
+        print(json.dumps(told | {"by": by}), flush=True)
+
     there = questions()
     asked = [there[7 * n % len(there)] for n in range(chosen.questions)]
-    print(
-        "| | answers a s | median s | p95 s | CPU ms each | answers a CPU s | refused | lost | mixed | MB |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
     service = Service(chosen.model, chosen.processes, chosen.threads)
     try:
         load(service, "/v1/answer", 4, asked[:16])  # warm
         for callers in chosen.callers:
-            print("|", " | ".join(load(service, "/v1/answer", callers, asked)), "|", flush=True)
+            tell(load(service, "/v1/answer", callers, asked))
         if chosen.pause:
             most = max(chosen.callers)
             again = [there[(7 * n + 3) % len(there)] for n in range(2 * chosen.questions)]
-            print("|", " | ".join(load(service, "/v1/answer", most, again, chosen.pause)), "|", flush=True)
-        print(
-            "|", " | ".join(load(service, "/v1/explain", 4, asked[: chosen.questions // 4])), "|", flush=True
-        )
+            tell(load(service, "/v1/answer", most, again, chosen.pause))
+        tell(load(service, "/v1/explain", 4, asked[: chosen.questions // 4]))
     finally:
         service.close()
-    print("|", " | ".join(plain_reader(find_model(chosen.model), asked)), "|")
+    tell(plain_reader(find_model(chosen.model), asked))
 
 
 if __name__ == "__main__":
