@@ -26,7 +26,7 @@ from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
 from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.types import Example, Question, Subgraph
+from kgqa.types import Example, InputError, Question, Subgraph
 
 ROWS_TOGETHER = (16, 512)
 """Rows of candidates read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
@@ -80,15 +80,22 @@ class LoadedReader:
         return self.collator([Example(question) for question in questions], subgraphs)
 
     def heads(self, batch: QABatch) -> Scores:
-        """What the heads say about a batch: computed on the reader's device, given on the CPU."""
+        """What the heads say about a batch: computed on the reader's device, given on the CPU.
+
+        Raises:
+            InputError: what they say is no number, as where weights are damaged.
+        """
         device = self.network.device
         # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
         half = (
             torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
         )
         with self._walking, torch.inference_mode(), half:
-            scores: Scores = self.network(batch.to(device))
-            return scores.to("cpu").float()
+            computed: Scores = self.network(batch.to(device))
+            scores = computed.to("cpu").float()
+        if any(said.isnan().any() for said in (scores.span, scores.choice, scores.concept, scores.gate)):
+            raise InputError(f"{self.name}: its weights give no numbers; copy the checkpoint again")
+        return scores
 
     def score(self, rows: Sequence[CandidateRow]) -> Tensor:
         """Scores (R,) of rows with one candidate each: of a choice, or of a concept its log-odds among all of its row.

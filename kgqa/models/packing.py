@@ -41,15 +41,21 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
     Raises:
         KeyError: a matrix in 8 bits has no scales.
+        ValueError: it has too many or too few, or some weights are no numbers.
     """
     state: dict[str, Tensor] = {}
     for name, value in stored.items():
         if name.endswith(SCALE):
             continue
         if value.dtype is torch.int8:
-            state[name] = value.float() * stored[name + SCALE].float().unsqueeze(1)
+            scale = stored[name + SCALE]
+            if scale.shape != value.shape[:1]:
+                raise ValueError(f"{name} has scales of another shape")
+            state[name] = value.float() * scale.float().unsqueeze(1)
         else:
             state[name] = value.float() if value.is_floating_point() else value
+        if not state[name].isfinite().all():
+            raise ValueError(f"{name} holds what is no number")
     return state
 
 

@@ -29,18 +29,27 @@ def load_config(folder: Path) -> Any:
 def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
     """What a class of transformers loads from a folder, its weights from safetensors alone.
 
-    Raises OSError where there are none, ValueError where the folder needs code of its own.
+    Raises:
+        InputError: there are no such weights, they are damaged, or the folder needs code of its own.
     """
-    if is_packed(folder, WEIGHTS):
+    try:
+        if not is_packed(folder, WEIGHTS):
+            return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
         if how.pop("output_loading_info", False):
-            raise OSError(f"{folder} holds an encoder alone")
+            raise OSError("it holds an encoder alone")
         how.pop("dtype", None)
         model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
         absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
         if more or any(POOLER not in name for name in absent):
-            raise OSError(f"{folder} holds no such weights ({[*more, *absent][0]})")
+            raise OSError(f"it holds no such weights: {[*more, *absent][0]}")
         return model.eval()
-    return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
+    except Exception as error:  # a damaged folder may fail anywhere in the encoder's own code
+        raise InputError(f"{folder}: not a whole model ({first_line(error)}); copy it again") from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, cut to one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def from_config(auto: Any, config: Any, **how: Any) -> Any:

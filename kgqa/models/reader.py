@@ -19,7 +19,16 @@ from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, OperationHead, SpanHead
 from kgqa.models.packing import load_weights
-from kgqa.models.pretrained import CARD, POOLER, WEIGHTS, check_sums, from_config, load_config, write_card
+from kgqa.models.pretrained import (
+    CARD,
+    POOLER,
+    WEIGHTS,
+    check_sums,
+    first_line,
+    from_config,
+    load_config,
+    write_card,
+)
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.reasoners.base import scatter_mean
 from kgqa.types import InputError, NodeRole
@@ -237,7 +246,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         raise
     except Exception as error:  # a damaged configuration may fail anywhere in the encoder's own code
         raise InputError(
-            f"{folder}: not a whole reader ({_line(error)}); copy the checkpoint again"
+            f"{folder}: not a whole reader ({first_line(error)}); copy the checkpoint again"
         ) from error
     try:
         absent, more = encoder.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
@@ -256,7 +265,7 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
         SafetensorError,
     ) as error:
         raise InputError(
-            f"{folder}: the checkpoint does not fit this version ({_line(error)}); train it again"
+            f"{folder}: the checkpoint does not fit this version ({first_line(error)}); train it again"
         ) from error
     lost = [name for name in missing if not name.startswith(ENCODER)]
     if lost or unexpected:
@@ -282,10 +291,6 @@ class _Undrawn(TorchFunctionMode):
         drawn = kwargs["tensor"] if "tensor" in kwargs else args[0]
         with torch.no_grad():
             return drawn.zero_()
-
-
-def _line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -88,3 +88,12 @@ def test_choices_of_one_question_are_read_in_branches_of_one_row(
     assert read == [2], "the second trowel stands beside other facts, in a row of its own"
     alone = torch.cat([reader.score([row]) for row in asked])
     assert torch.allclose(scores, alone, atol=1e-4) and scores[0] == scores[2] != scores[3]
+
+
+def test_a_reader_that_computes_no_numbers_says_so_in_one_line(
+    reader: LoadedReader, digging: Subgraph
+) -> None:
+    for weight in reader.network.parameters():
+        weight.data.fill_(3e38)
+    with pytest.raises(InputError, match="no numbers"):
+        reader.score(rows(digging, "trowel"))

@@ -1,4 +1,5 @@
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ from kgqa.answering.answerer import Answerer
 from kgqa.assets import ROOT
 from kgqa.models import packing
 from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.opening import open_reader
 from kgqa.models.packing import SCALE, is_packed, load_weights, packed, save_packed, unpacked
-from kgqa.types import Passage, Question
+from kgqa.types import InputError, Passage, Question
 
 
 def test_a_matrix_comes_back_within_half_a_step_of_its_row() -> None:
@@ -65,3 +67,43 @@ def test_a_released_reader_answers_as_it_was_trained(
     )
     assert [c.score for c in small.candidates] == pytest.approx([c.score for c in whole.candidates], abs=0.02)
     assert FactEncoder.load(tmp_path / "packed").encode(["trowel"]).shape == (1, 32)
+
+
+def test_weights_of_other_shapes_or_no_numbers_are_refused_in_one_line(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    monkeypatch.setattr(packing, "LEAST", 64)
+    whole = load_file(model_folder / "model.safetensors")
+    name = next(name for name, value in whole.items() if value.dim() == 2 and value.numel() >= packing.LEAST)
+    stored = packed(whole)
+    scale = stored[name + SCALE]
+    for of, value in (
+        (name + SCALE, scale * float("nan")),
+        (name + SCALE, scale * float("inf")),
+        (name + SCALE, scale[:1]),
+        (name + SCALE, scale[0]),
+        (name + SCALE, scale.unsqueeze(1)),
+        (name, stored[name].flatten()),
+        (name, whole[name] * float("nan")),
+    ):
+        save_file(stored | {of: value.clone()}, model_folder / "model.safetensors")
+        index = {"metadata": {"bits": 8}, "weight_map": {name: "model.safetensors"}}
+        card = json.loads((model_folder / "reader.json").read_text()) | {"checksums": {}}
+        (model_folder / "reader.json").write_text(json.dumps(card))
+        (model_folder / "model.safetensors.index.json").write_text(json.dumps(index))
+        for load in (open_reader, FactEncoder.load):
+            with pytest.raises(InputError) as caught:
+                load(model_folder)
+            assert "\n" not in str(caught.value)
+    for index in (
+        "[]",
+        '{"metadata": null}',
+        '{"metadata": {"bits": 8}, "weight_map": {"a": 1}}',
+        "\0",
+        "[" * 99_999,
+    ):
+        (model_folder / "model.safetensors.index.json").write_text(index)
+        with pytest.raises(InputError):
+            FactEncoder.load(model_folder)

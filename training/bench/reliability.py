@@ -186,6 +186,9 @@ class World:
 
         copy = folder / "reader"
         shutil.copytree(self.reader, copy)
+        if draw.random() < 0.7:  # as whoever made the folder would have it
+            card = json.loads((copy / "reader.json").read_text())
+            (copy / "reader.json").write_text(json.dumps(card | {"checksums": {}}))
         self._break_one(copy, draw)
         answerer = Answerer.load(str(copy), self.answerer.graph, device="cpu")
         answerer.answer(_question("Who works in the hospital?"))

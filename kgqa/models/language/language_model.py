@@ -18,6 +18,7 @@ from kgqa.models.encoders.stepping import CAUSAL_TYPES
 from kgqa.models.encoders.variants import ENCODERS
 from kgqa.models.pretrained import from_config, load_config, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.types import InputError
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,10 @@ def load_language_model(
     else:
         try:
             model, info = load_pretrained(kind, source, dtype=torch.float32, output_loading_info=True)
-        except ValueError:  # no such head for this architecture
-            return None
+        except InputError as error:
+            if isinstance(error.__cause__, ValueError):  # no such head for this architecture
+                return None
+            raise
         if info["missing_keys"]:
             return None
     return LanguageModel(model.eval().to(find_device(device)), tokenizer, marks, causal)
