@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kgqa.assets import DEFAULT_READER
 from kgqa.trainer.fingerprint import questions_hash
 from kgqa.types import Example, Question
 
@@ -46,15 +49,36 @@ def test_a_line_is_kept_of_a_command(results: dict[str, Any], tmp_path: Path) ->
     results["add"].__globals__["LINES"] = tmp_path
     told = {"em": 0.5, "task": "x", "data": "ab"}
     said = f"import json; print('so'); print(json.dumps({told}))"
-    results["add"]("file", "squad", "reader", ["setup.py"], [sys.executable, "-c", said])
+    results["add"]("file", "linking", "reader", [sys.executable, "-c", said])
     row = json.loads((tmp_path / "file.jsonl").read_text())
     assert row["figures"] == {"em": 0.5} and row["data"] == "ab" and row["by"] == "reader"
-    assert row["watched"] == {"setup.py": results["tree"]("setup.py")}
-    named = ["kgqa", "evaluate", "own", "--data", "training/data/why_dev.jsonl", "--model", "kgqa-everyday"]
-    watched = results["watched_by"](named)
-    assert {"kgqa", "training/data/why_dev.jsonl", "training/models/kgqa-everyday"} <= set(watched)
-    assert "training/models/kgqa-base" not in watched
-    assert "training/models/kgqa-base" in results["watched_by"](named[:5])
+    assert row["watched"]["kgqa/graph/linking"] == results["tree"]("kgqa/graph/linking")
+
+
+def test_a_line_watches_what_it_depends_on_and_no_more(results: dict[str, Any]) -> None:
+    asked, watched_by = "kgqa evaluate own --data training/data/why_dev.jsonl", results["watched_by"]
+    watched = watched_by("why_dev", "x", f"{asked} --model kgqa-everyday")
+    assert {"training/data/why_dev.jsonl", "training/models/kgqa-everyday", "kgqa/metrics.py"} <= set(watched)
+    default = f"training/models/{DEFAULT_READER}"
+    assert default not in watched and default in watched_by("why_dev", "x", asked)
+    compared = watched_by("compare csqa", "dragon", "kgqa evaluate compare")
+    assert {"kgqa/models/reasoners/greaselm.py", "kgqa/models/reasoners/gnn.py"} <= set(compared)
+    assert "kgqa/models/reasoners/kbert.py" not in compared
+    taught = watched_by(
+        "trec", "x", "kgqa train training/recipes/task/sentence.toml encoder.folder=kgqa-mini"
+    )
+    assert {"training/recipes/task/sentence.toml", "training/models/kgqa-mini"} <= set(taught)
+    rules = tomllib.loads(results["WATCHES"].read_text(encoding="utf-8"))["rules"]
+    for path in (path for rule in rules for path in rule["paths"]):
+        assert results["tree"](path) and path.count("/"), f"{path} of watches.toml is not there, or too broad"
+    for row in results["rows"]():
+        assert "kgqa" not in row["watched"], row
+
+
+def test_what_the_commands_of_lines_run_prints_json(results: dict[str, Any]) -> None:
+    for command in {row["command"] for row in results["rows"]()}:
+        if program := re.match(r"python (\S+)", command):
+            assert "json.dumps(" in (SCRIPT.parents[1] / program[1]).read_text(encoding="utf-8"), command
 
 
 def test_other_questions_make_a_line_stale(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

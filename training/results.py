@@ -1,11 +1,11 @@
 """Results are data: a line of JSON for each thing measured, in `training/results/`; the pages are made of them.
 
-`python training/results.py add FILE OF BY [--watch PATH ...] -- COMMAND` runs a command of this repository that
-prints its figures as lines of JSON (`kgqa evaluate ... --json`), and keeps them in `training/results/FILE.jsonl` as
-what was measured OF a data set BY a reader. `python training/results.py` writes `training/RESULTS.md`, and the tables
+`python training/results.py add FILE OF BY -- COMMAND` runs a command of this repository that prints its figures as
+lines of JSON (`kgqa evaluate ... --json`, `training/bench/`), and keeps them in `training/results/FILE.jsonl` as what
+was measured OF a data set BY a reader. `python training/results.py` writes `training/RESULTS.md`, and the tables
 between `<!-- results: NAME -->` and `<!-- end -->` of other documents, as `training/results/tables.toml` lays them
 out. A figure is marked † where a path that its line watches (code, data, weights; git's hash of it) is no longer what
-it was.
+it was: what its command names, and what `watches.toml` says that it depends on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kgqa.trainer.fingerprint import questions_hash
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES, PAGE = ROOT / "training" / "results", ROOT / "training" / "RESULTS.md"
-MORE = LINES / "MORE.md"
+MORE, WATCHES = LINES / "MORE.md", LINES / "watches.toml"
 DOCUMENTS = (ROOT / "README.md", ROOT / "training" / "MODEL_CARD.md")
 HEAD = """# Results
 
@@ -72,16 +72,29 @@ def is_stale(row: dict[str, Any]) -> bool:
     return any(tree(path) != before for path, before in row["watched"].items())
 
 
-def watched_by(command: list[str]) -> list[str]:
-    """The code, the everyday graph, and files and models of the repository that a command names."""
-    named = [path for word in command for path in (word, f"training/models/{word}")]
-    model = [] if "--model" in command else [f"training/models/{DEFAULT_READER}"]
-    return [
-        "kgqa",
-        "graph_data/everyday.ttl",
-        *model,
-        *(path for path in named if path.strip("./") and tree(path)),
-    ]
+def watched_by(of: str, by: str, command: str) -> list[str]:
+    """Files and models of the repository that a command names, and what `watches.toml` adds for what it measures."""
+    words = [word.rpartition("=")[2] for word in shlex.split(command)]
+    named = [path for word in words for path in (word, f"training/models/{word}")]
+    for rule in tomllib.loads(WATCHES.read_text(encoding="utf-8"))["rules"]:
+        if of.startswith(tuple(rule["of"])):
+            named += rule["paths"]
+            named += [f"training/models/{DEFAULT_READER}"] * ("reader" in rule and "--model" not in words)
+    if of.startswith("compare"):
+        named += reasoner_files(by)
+    return [path for path in dict.fromkeys(named) if "/" in path.strip("./") and tree(path)]
+
+
+def reasoner_files(row: str) -> list[str]:
+    """The modules of a comparison's reasoner, those of the networks it shares with others included."""
+    from kgqa.evaluation.comparison import ROWS
+    from kgqa.models.reasoners import REASONERS, Reasoner
+
+    kind = REASONERS.get(ROWS.get(row, {}).get("reasoner", ""))
+    own = (
+        [part for part in kind.__mro__ if issubclass(part, Reasoner) and part is not Reasoner] if kind else []
+    )
+    return [f"{part.__module__.replace('.', '/')}.py" for part in own]
 
 
 def cell(row: dict[str, Any] | None, figures: str, unit: str) -> str:
@@ -157,8 +170,9 @@ def legend(text: str) -> str:
     return f"\n{STALE} measured before code, data or weights last changed.\n" if STALE in text else ""
 
 
-def add(file: str, of: str, by: str, watched: list[str], command: list[str]) -> None:
-    """Run a command and keep its figures: the numbers of the last line of JSON that it prints."""
+def add(file: str, of: str, by: str, command: list[str]) -> None:
+    """Run a command and keep its figures: the numbers of the lines of JSON that it prints."""
+    watched = watched_by(of, by, shlex.join(command))
     changed = subprocess.run(
         ["git", "status", "--porcelain", *watched], cwd=ROOT, capture_output=True, text=True
     )
@@ -174,13 +188,14 @@ def add(file: str, of: str, by: str, watched: list[str], command: list[str]) -> 
         if not line.startswith("{"):
             continue
         told = json.loads(line)
+        of, by = told.pop("of", of), told.pop("by", by)
         row = {
-            "of": told.pop("of", of),
-            "by": told.pop("by", by),
+            "of": of,
+            "by": by,
             "figures": {name: value for name, value in told.items() if isinstance(value, (int, float, list))},
             "command": shlex.join(command),
             "commit": commit,
-            "watched": {path: tree(path) for path in watched},
+            "watched": {path: tree(path) for path in watched_by(of, by, shlex.join(command))},
             "task": told.get("task", ""),
             "data": told.get("data", ""),
             "seeds": told.get("seeds", 1),
@@ -200,11 +215,9 @@ def main() -> None:
     adding = parser.add_subparsers(dest="does").add_parser("add")
     for name in ("file", "of", "by"):
         adding.add_argument(name)
-    adding.add_argument("--watch", nargs="+")
     given = parser.parse_args(words[:end])
     if given.does == "add":
-        command = words[end + 1 :]
-        add(given.file, given.of, given.by, given.watch or watched_by(command), command)
+        add(given.file, given.of, given.by, words[end + 1 :])
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
 

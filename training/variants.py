@@ -122,6 +122,9 @@ def main() -> None:
         "\n| variant | masked words | other | parts of speech | tokens a CPU second |\n|---|---|---|---|---|"
     )
     print("\n".join(lines))
+    for name in options.rows:
+        found = json.loads((options.out / name / "figures.json").read_text(encoding="utf-8"))
+        print(json.dumps({"by": ROWS[name][0], **found}))
 
 
 if __name__ == "__main__":

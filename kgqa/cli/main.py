@@ -218,11 +218,12 @@ def train(
     overrides: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="So many trainings; tells mean and spread.")] = 1,
+    as_json: AsJson = False,
 ) -> None:
     """Train a reader or a classifier; run the same line again to resume."""
     from kgqa.cli.training.recipes import train_recipe
 
-    train_recipe(recipe, overrides or [], out, seeds)
+    train_recipe(recipe, overrides or [], out, seeds, as_json)
 
 
 @app.command()

@@ -7,7 +7,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -96,6 +96,18 @@ def train(
     if settings.threads:
         torch.set_num_threads(settings.threads)
     return _Run(objective, batches, settings, Path(folder), evaluate).train(resume)
+
+
+def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
+    """Refuse a `best_metric` that is none of what is measured: by name before a training, as it is told in it.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    if settings.best_metric not in figures:
+        raise InputError(
+            f"trainer.best_metric={settings.best_metric!r} is not measured; take one of {sorted(figures)}"
+        )
 
 
 def seed_everything(seed: int, step: int, rank: int = 0) -> None:
@@ -266,8 +278,7 @@ class _Run:
             (figures,) = broadcast_object_list([figures])
         self.objective.train()
         progress, name = self.progress, self.settings.best_metric
-        if name not in figures:
-            raise InputError(f"trainer.best_metric={name!r} is not measured; take one of {sorted(figures)}")
+        check_measured(self.settings, figures)
         value = figures[name]
         better = progress.best is None or (
             value < progress.best if name.startswith("loss") else value > progress.best

@@ -166,7 +166,9 @@ def main() -> None:
             f"{100 * column[stage] / total:.1f} %" for column, total in zip(columns, totals, strict=True)
         )
         print(f"| {stage} |", " | ".join(shares), "|")
-    print("| CPU ms a question |", " | ".join(f"{1000 * total / len(asked):.0f}" for total in totals), "|")
+    each = [round(1000 * total / len(asked)) for total in totals]
+    print("| CPU ms a question |", " | ".join(map(str, each)), "|")
+    print(json.dumps({f"together{n}": ms for n, ms in zip(chosen.together, each, strict=True)}))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ of the processors. A click is timed in the page, from it to the answer being the
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -71,9 +72,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     print(f"load average {psutil.getloadavg()[0]:.1f}, {psutil.cpu_count()} cores", flush=True)
+    told: dict[str, float] = {}
     for name, arguments in COMMANDS.items():
         walls, cpus = zip(*(command(arguments) for _ in range(given.runs)), strict=True)
         print(f"{name}: {statistics.median(walls):.1f} s, CPU {statistics.median(cpus):.1f} s", flush=True)
+        told[{"kgqa ask": "ask", "an empty question": "refused"}.get(name, name)] = statistics.median(walls)
     firsts, times = zip(*map(clicks, ("en", "ko")), strict=True)
     print(f"app from its start to its first answer: {' and '.join(f'{first:.1f}' for first in firsts)} s")
     spent = sorted(sum(times, []))
@@ -81,6 +84,8 @@ def main() -> None:
     print(
         f"click to answer, {len(spent)} examples: median {statistics.median(spent):.2f} s, 95 % {p95:.2f} s"
     )
+    told |= {"app": statistics.mean(firsts), "click": statistics.median(spent), "click95": p95}
+    print(json.dumps({name: round(value, 2) for name, value in told.items()}))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ prints what is missed, to be written into the sources: use it on training questi
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +64,10 @@ def main() -> None:
     for file in asked.files:
         examples = [example for example in load_dataset(file) if example.concepts]
         steps = np.array([list(reached(example, graph, linker)) for example in examples])
-        rows.append([Path(file).name, str(len(examples)), *(f"{share:.1%}" for share in steps.mean(axis=0))])
+        shares = steps.mean(axis=0)
+        rows.append([Path(file).name, str(len(examples)), *(f"{share:.1%}" for share in shares)])
+        figures = zip(("concept", "two", "among100", "among120", "among200"), shares.tolist(), strict=True)
+        print(json.dumps({"of": f"coverage of {Path(file).stem}", "by": "everyday graph", **dict(figures)}))
         for example, got in zip(examples, steps, strict=True) if asked.missing else ():
             if not got.all():
                 print(f"{STEPS[int(got.argmin())]}: {'; '.join(example.concepts)} | {example.question}")

@@ -11,6 +11,7 @@ ask a service at a time, and one asks thousands of questions in a row. All over 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import sys
@@ -45,6 +46,7 @@ def main() -> None:
     torch.set_num_threads(1)
     draw = random.Random(chosen.seed)
     faults: list[str] = []
+    killed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
@@ -56,10 +58,15 @@ def main() -> None:
         ):
             kills, wrong = kill(world, times, draw)
             faults += wrong
+            killed += kills
             print(f"{name}: {kills} kills, {len(wrong)} faults", flush=True)
-        wrong = fill_disk(world) + fill_small_disk(world)
+        said = {"of": "SIGKILLs of import, predict, train, serve", "tried": killed, "lost": len(faults)}
+        print(json.dumps(said))
+        (limited, wrong), (small, more) = fill_disk(world), fill_small_disk(world)
+        wrong += more
         faults += wrong
         print(f"full disk: {len(wrong)} faults", flush=True)
+        print(json.dumps({"of": "full disks", "tried": limited + small, "lost": len(wrong)}))
         for callers, seconds, most in (
             (chosen.callers, chosen.seconds, 0),
             (1, float("inf"), chosen.one_by_one),
@@ -68,6 +75,10 @@ def main() -> None:
                 count, wrong = call(world, callers, seconds, most)
                 faults += wrong
                 print(f"{callers} callers: {dict(count)}, {len(wrong)} faults", flush=True)
+                mixed = count["other than alone"] + sum("mixed up" in fault for fault in wrong)
+                lost, mb = sum("lost" in fault for fault in wrong), count["MB at the end"]
+                figures = {"tried": count["answered"], "lost": lost, "mixed": mixed, "mb": mb}
+                print(json.dumps({"of": f"{callers} callers, {seconds:.0f} s", **figures}))
     print("\n".join(faults))
     sys.exit(bool(faults))
 

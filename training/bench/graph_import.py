@@ -147,6 +147,7 @@ def main() -> None:
         folder = Path(name)
         print("| format | triples | reader | triples/s (wall) | triples/CPU s | peak MB |")
         print("|---|---|---|---|---|---|")
+        told: dict[str, dict[str, float]] = {}
         for suffix in ["nt"] if chosen.named else chosen.formats.split(","):
             path = folder / f"graph.{suffix}"
             (write_named if chosen.named else write)(path, chosen.triples)
@@ -158,13 +159,21 @@ def main() -> None:
                 rates = (f"{chosen.triples / used[key]:,.0f}" for key in ("wall_s", "cpu_s"))
                 row = [suffix, f"{chosen.triples:,}", reader, *rates, f"{used['peak_mb']:,.0f}"]
                 print("| " + " | ".join(row) + " |", flush=True)
+                mine = told.setdefault(reader, {"mb": 0})
+                mine |= {
+                    suffix: round(chosen.triples / used["cpu_s"]),
+                    "mb": round(max(mine["mb"], used["peak_mb"])),
+                }
             print(f"\nfile {path.stat().st_size / 1e9:.2f} GB, store {_size(folder / 'store') / 1e9:.2f} GB")
+            told["kgqa"]["gb"] = round(_size(folder / "store") / 1e9, 2)
             path.unlink()
         used, said = measure(OPEN, str(folder / "store"))
         line = next(line for line in said.splitlines() if line.startswith("RESULT"))
         opening, question, resident = map(float, line.split()[1:])
         print(f"\nopening {opening * 1e3:.1f} ms; then 100 questions of 20 concepts and their neighbours:")
         print(f"{question * 1e3:.2f} ms each, {resident:,.0f} MB resident, {used['peak_mb']:,.0f} MB at most")
+        for by, figures in told.items():
+            print(json.dumps({"of": f"import of {chosen.triples:,} triples", "by": by, **figures}))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Recall is the share of questions whose gold answer is linked in the text of the 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 
@@ -39,6 +40,7 @@ def main() -> None:
     warm = timed(texts, linker.link)
     found = [{e for m in mentions for e in m.entities} for mentions in linker.link_many(answers)]
     recall = np.mean([bool(ids & named) for ids, named in zip(found, gold, strict=True)])
+    print(json.dumps({"by": "kgqa", "us": round(warm, 1), "recall": round(float(recall), 3)}))
     count = np.mean([len(linker.link(text)) for text in texts])
     rows = [
         ["kgqa, first time", f"{cold:.0f}", f"{recall:.3f}", f"{count:.1f}"],
@@ -76,6 +78,8 @@ def peers(
 
     spent = timed(texts, phrase)
     recall = np.mean([bool(phrase(answer) & named) for answer, named in zip(answers, gold, strict=True)])
+    told = {"by": "spaCy's PhraseMatcher", "us": round(spent, 1), "recall": round(float(recall), 3)}
+    print(json.dumps(told))
     count = np.mean([len(phrase(text)) for text in texts])
     rows = [["spaCy PhraseMatcher", f"{spent:.0f}", f"{recall:.3f}", f"{count:.1f}"]]
     matcher = Matcher(language.vocab)

@@ -109,6 +109,8 @@ def main() -> None:
         print(
             f"{name}: {len(part)}; what matters most on the first path {first}, on one that is shown {shown}"
         )
+    first_path = sum(row["first"] for row in rows) / len(rows)
+    print(json.dumps({"first_path": first_path, "answers": len(rows)}))
     print(f"noise: {size:.4f} (95 % of {len(noise)} facts elsewhere move the probability by less)")
     said = sum(not row["decided"] for row in rows)
     print(

@@ -6,6 +6,7 @@ within one hop of the linked ones, ranked by how many of them they touch, then c
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 
@@ -77,6 +78,15 @@ def main() -> None:
         ["questions", "nodes", "answer recall", "p50 ms", "p99 ms", "all s"],
         rows,
     )
+    told: dict[str, dict[str, float]] = {"kgqa": {}, "neighbours by touch": {}}
+    for name, count, recall, half, *_ in rows:
+        by, kind = name.rpartition(", ")[2], "choices" if "choices" in name else "open"
+        told[by if by in told else "kgqa"] |= {
+            f"{kind}{count}": float(recall),
+            f"{kind}{count}_ms": float(half),
+        }
+    for by, figures in told.items():
+        print(json.dumps({"by": by, **figures}))
 
 
 if __name__ == "__main__":

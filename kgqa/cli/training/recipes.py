@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,13 @@ if TYPE_CHECKING:
     from kgqa.trainer.loop import TrainResult
 
 
-def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int = 1) -> None:
+def train_recipe(
+    path: Path, overrides: list[str], out: Path | None, seeds: int = 1, as_json: bool = False
+) -> None:
     """Train a reader from a recipe file; with a table [task] in it a classifier, with [retriever] what finds facts.
 
     With several `seeds`, from the recipe's own upwards, each has a folder of its own, and what was measured is told as
-    mean and standard deviation.
+    mean and standard deviation; with `as_json` as a line of JSON.
 
     Raises:
         InputError: the recipe cannot be used.
@@ -51,9 +54,12 @@ def train_recipe(path: Path, overrides: list[str], out: Path | None, seeds: int 
         figures.append(result.metrics)
     if not _speaks():
         return
-    if seeds > 1:
-        spread = over_seeds(figures).items()
-        told = ", ".join(f"{figure} {mean:.3f} ± {sd:.3f}" for figure, (mean, sd) in spread)
+    spread = over_seeds(figures)
+    if as_json:
+        only = {figure: mean if seeds == 1 else [mean, sd] for figure, (mean, sd) in spread.items()}
+        print(json.dumps({"seeds": seeds, **only}))
+    elif seeds > 1:
+        told = ", ".join(f"{figure} {mean:.3f} ± {sd:.3f}" for figure, (mean, sd) in spread.items())
         print(
             f"{seeds} seeds: {told or 'nothing was measured; name what in held_out, development or task.dev'}"
         )

@@ -17,6 +17,10 @@ from kgqa.trainer.loop import seed_everything
 from kgqa.types import Candidate, Example, Question, Source
 
 PARTS = 10_000
+READERS = frozenset(
+    {"loss", "accuracy", "accuracy_choice", "accuracy_passage", "accuracy_knowledge", "accuracy_verdict"}
+)
+"""What may be measured of a reader, by the sorts of questions that there are."""
 
 
 def is_held_out(question: Question, share: float) -> bool:
@@ -47,18 +51,30 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
         }
         verdicts = scores.gate[:, FIRST_VERDICT:].tolist()
         for number, example in enumerate(collated.examples):
-            if example.verdict is not None:
-                if verdicts[number]:
-                    yes, no = verdicts[number]
-                    right["verdict"].append(float((yes > no) is example.verdict))
-            elif example.source is not Source.NONE:
-                right[example.source.value].append(float(_right(example, ranked[example.source][number])))
+            sort = _sort(example)
+            if sort == "verdict" and verdicts[number]:
+                yes, no = verdicts[number]
+                right[sort].append(float((yes > no) is example.verdict))
+            elif sort and sort != "verdict":
+                right[sort].append(float(_right(example, ranked[example.source][number])))
     total, every = sum(count for _, count in losses), [value for values in right.values() for value in values]
     return {
         "loss": sum(loss * count for loss, count in losses) / max(total, 1),
         "accuracy": sum(every) / max(len(every), 1),
         **{f"accuracy_{sort}": sum(values) / len(values) for sort, values in right.items()},
     }
+
+
+def figures_of(examples: Iterable[Example]) -> set[str]:
+    """Names of what `measure` finds over questions."""
+    return {"loss", "accuracy", *(f"accuracy_{sort}" for sort in map(_sort, examples) if sort)}
+
+
+def _sort(example: Example) -> str:
+    """Of which sort a question is, "" where it has no answer."""
+    if example.verdict is not None:
+        return "verdict"
+    return "" if example.source is Source.NONE else example.source.value
 
 
 def _right(example: Example, candidates: list[Candidate]) -> bool:

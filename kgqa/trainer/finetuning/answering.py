@@ -19,14 +19,14 @@ from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.trainer.checkpoint import export_best
-from kgqa.trainer.data.held_out import measure
+from kgqa.trainer.data.held_out import READERS, figures_of, measure
 from kgqa.trainer.data.mixture import MixedBatches, data_hashes, in_order, split_off
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.finetuning.starting import build
 from kgqa.trainer.finetuning.teaching import load_teacher
 from kgqa.trainer.fingerprint import claim, weights_of
-from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.types import InputError
 
 
@@ -40,6 +40,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     """
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
+    check_measured(recipe.trainer, READERS)
     located = recipe.located()
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
@@ -108,6 +109,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         return measure(reader, in_order(measured, collator))
 
     given = evaluate if measured else None
+    if measured:
+        check_measured(recipe.trainer, figures_of(e for part in measured for e in part.examples))
     result = train(objective, batches, recipe.trainer, folder, evaluate=given, resume=resume)
     if measured:
         export_best(folder, objective)

@@ -26,7 +26,7 @@ from kgqa.trainer.data.held_out import held_out_loss, is_held_out
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, questions_hash, weights_of
-from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import Example, InputError
 
@@ -148,6 +148,7 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
         InputError: encoder, graph or questions are missing, or no answer is a concept of the graph.
     """
     settings = recipe.retriever
+    check_measured(recipe.trainer, ("loss", "found"))
     torch.manual_seed(recipe.trainer.seed)
     encoder, source = load_encoder(recipe.encoder)
     graph = open_graph(settings.graph)

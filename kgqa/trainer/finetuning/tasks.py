@@ -34,7 +34,7 @@ from kgqa.trainer.checkpoint import export_best
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, fingerprint, weights_of
-from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
 
@@ -141,6 +141,7 @@ def train_task(
     weights = [source, *([Path(expanded(settings.teacher))] if settings.teacher else [])]
     held_out = settings.dev or ("" if Path(expanded(settings.train)).is_file() else settings.train)
     measured = read_labelled(settings.kind, expanded(held_out), "dev", data)[:limit] if held_out else []
+    check_measured(recipe.trainer, figures_of(settings.kind, measured or rows, labels))
     claim(folder, recipe, examples=fingerprint([*rows, *measured]), weights=weights_of(weights))
     stepper = Stepper(encoder)
     if settings.auxiliary and not stepper.causal:
@@ -222,6 +223,13 @@ def labels_of(rows: Sequence[Labelled], kind: Kind) -> list[str]:
     return labels
 
 
+def figures_of(kind: Kind, rows: Sequence[Labelled], labels: Sequence[str]) -> list[str]:
+    """Names of what `measure_task` finds."""
+    iob = kind == "tagging" and any(tag.startswith("B-") for row in rows for tag in row.tags)
+    two = kind != "tagging" and len(labels) == 2
+    return ["accuracy", *["entity_f1"] * iob, *["matthews"] * two]
+
+
 @torch.inference_mode()
 def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: int = 64) -> dict[str, float]:
     """Accuracy; of tags by word, with entity F1 where they are in IOB form; Matthews' r of two classes."""
@@ -238,13 +246,13 @@ def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: i
         said, gold = [told[n]["tags"] for n in range(len(rows))], [list(row.tags) for row in rows]
         pairs = [(a, b) for one, two in zip(said, gold, strict=True) for a, b in zip(one, two, strict=True)]
         figures = {"accuracy": float(np.mean([a == b for a, b in pairs]))}
-        if any(tag.startswith("B-") for tags in gold for tag in tags):
+        if "entity_f1" in figures_of("tagging", rows, []):
             figures["entity_f1"] = entity_f1(said, gold)
         return figures
     key = "ending" if task.kind == "ending" else "label"
     said_one, gold_one = [str(told[n][key]) for n in range(len(rows))], [row.label for row in rows]
     figures = {"accuracy": float(np.mean([a == b for a, b in zip(said_one, gold_one, strict=True)]))}
-    if len(encode.labels) == 2:
+    if "matthews" in figures_of(task.kind, rows, encode.labels):
         second = encode.labels[1]
         figures["matthews"] = matthews([a == second for a in said_one], [b == second for b in gold_one])
     return figures

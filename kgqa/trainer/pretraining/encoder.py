@@ -22,7 +22,7 @@ from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, sav
 from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.fingerprint import claim, fingerprint, flat, refuse_other, weights_of
-from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.pretraining.assemble import (
     OBJECTIVES,
     CorpusSettings,
@@ -191,6 +191,7 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     """
     from accelerate import PartialState
 
+    check_measured(recipe.trainer, ("loss",))
     with PartialState(cpu=not torch.cuda.is_available()).local_main_process_first():
         corpus, tokenizer = prepare_corpus(recipe, folder)
     batches = open_batches(recipe, corpus)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,9 @@ def test_several_seeds_tell_mean_and_spread(
         True
     ] * 3
     assert said[-1] == "3 seeds: accuracy 0.500 ± 0.250"
+    train_recipe(tmp_path / "reader.toml", [], tmp_path / "run", seeds=3, as_json=True)
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told == {"seeds": 3, "accuracy": [0.5, 0.25]}
 
 
 def test_unknown_keys_are_named(tmp_path: Path) -> None:

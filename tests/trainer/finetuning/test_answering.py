@@ -102,6 +102,11 @@ def test_held_out_questions_pick_the_best_reader(
             },
         }
     )
+    for name in ("acuracy", "accuracy_choice"):  # mistyped; of questions that are not there
+        wrong = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"best_metric": name})})
+        with pytest.raises(InputError, match=f"best_metric='{name}' is not measured"):
+            train_reader(wrong, tmp_path / "wrong")
+        assert not (tmp_path / "wrong" / "log.jsonl").exists()
     result = train_reader(recipe, tmp_path / "run")
     assert result.steps < 40 and result.best == 1.0
     assert (tmp_path / "run" / "export" / "reader.json").exists()

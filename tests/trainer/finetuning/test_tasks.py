@@ -120,6 +120,18 @@ def test_the_best_classifier_is_kept_and_patience_ends_the_training(
     assert all(torch.equal(kept[name], measured[1][name]) for name in kept)
 
 
+@pytest.mark.parametrize(("kind", "metric"), [("sentence", "acuracy"), ("ending", "matthews")])
+def test_what_is_not_measured_is_refused_before_training(  # type: ignore[no-untyped-def]
+    kind: str, metric: str, tokenizer, tokenizer_folder, tmp_path: Path
+) -> None:
+    encoder = encoder_folder("electra", tokenizer, tokenizer_folder, tmp_path / "encoder")
+    asked = recipe(kind, encoder, tmp_path)
+    wrong = asked.model_copy(update={"trainer": asked.trainer.model_copy(update={"best_metric": metric})})
+    with pytest.raises(InputError, match=f"best_metric='{metric}' is not measured"):
+        train_task(wrong, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_other_labels_are_not_answered_by_an_earlier_run(tokenizer, tokenizer_folder, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     encoder = encoder_folder("bert", tokenizer, tokenizer_folder, tmp_path / "encoder")
     told = recipe("sentence", encoder, tmp_path, epochs=1)

@@ -83,6 +83,13 @@ def test_held_out_figure_repeats(recipe: PretrainingRecipe, tmp_path: Path) -> N
     assert runs[0] == runs[1]
 
 
+def test_what_is_not_measured_is_refused_before_training(recipe: PretrainingRecipe, tmp_path: Path) -> None:
+    wrong = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"best_metric": "mlm"})})
+    with pytest.raises(InputError, match="best_metric='mlm' is not measured"):
+        run_recipe(wrong, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_another_tokenizer_is_refused(recipe: PretrainingRecipe, tmp_path: Path) -> None:
     prepare_corpus(recipe, tmp_path / "a")
     prepare_corpus(recipe.model_copy(update={"name": "other"}), tmp_path / "a")

@@ -57,18 +57,18 @@ def leave_room(disk: Path, room: int) -> Path:
     return ballast
 
 
-def fill_small_disk(world: World) -> list[str]:
+def fill_small_disk(world: World) -> tuple[int, list[str]]:
     """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
     was begun goes on to what an unbroken run writes."""
     from kgqa.cli.asking.predicting import Run, predict_file
     from kgqa.graph.storage.importing import import_graph
     from kgqa.graph.storage.store import GraphStore
 
-    faults: list[str] = []
+    tried, faults = 0, list[str]()
     disk, train, whole = world.folder / "disk", training(world), world.folder / "whole"
     with small_disk(disk, "48m") as mounted:
         if not mounted:
-            return ["full disk: mounting is not allowed here"]
+            return 0, ["full disk: mounting is not allowed here"]
         import_graph([world.graph], disk / "store")
         facts = GraphStore.open(disk / "store").edge_count
         source, answers = world.folder / "disk_questions.jsonl", disk / "answers.jsonl"
@@ -87,6 +87,7 @@ def fill_small_disk(world: World) -> list[str]:
                 said = ending(attempt)
                 ballast.unlink()
                 endings[said.split()[0]] += 1
+                tried += 1
                 if said.split()[0] not in ("done", "refused"):
                     faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
             if GraphStore.open(disk / "store").edge_count != facts:
@@ -103,10 +104,10 @@ def fill_small_disk(world: World) -> list[str]:
             faults.append("full disk: a training that met one ends with other weights")
         left = [path.name for path in disk.rglob("*") if path.name.endswith((".part", ".old"))]
         faults += [f"full disk: {name} is left" for name in left]
-    return faults
+    return tried, faults
 
 
-def fill_disk(world: World) -> list[str]:
+def fill_disk(world: World) -> tuple[int, list[str]]:
     """An import and a prediction that meet a full disk end in one line, and leave what was there before whole.
 
     What may be written to a file is limited instead of the disk: the system refuses either in the middle of a write.
@@ -117,7 +118,7 @@ def fill_disk(world: World) -> list[str]:
     from kgqa.graph.storage.importing import import_graph
     from kgqa.graph.storage.store import GraphStore
 
-    faults: list[str] = []
+    tried, faults = 0, list[str]()
     store, answers = world.folder / "full", world.folder / "full.jsonl"
     import_graph([world.graph], store)
     facts = GraphStore.open(store).edge_count
@@ -137,6 +138,7 @@ def fill_disk(world: World) -> list[str]:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
             said = ending(attempt, limit)
+            tried += 1
             if said.split()[0] not in ("done", "refused"):
                 faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
         if name == "import" and GraphStore.open(store).edge_count != facts:
@@ -145,4 +147,4 @@ def fill_disk(world: World) -> list[str]:
     found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
     if found != [str(n) for n in range(24)]:
         faults.append("full disk: a prediction that met one does not go on")
-    return faults
+    return tried, faults
