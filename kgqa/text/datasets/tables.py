@@ -91,10 +91,14 @@ def separator_of(line: str) -> str:
 
 def _csv_rows(name: str, text: str) -> Iterator[Row]:
     lines = text.splitlines()
-    separator = separator_of(lines[0]) if lines else ","
+    try:
+        separator = separator_of(lines[0]) if lines else ","
+        table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        columns = table.fieldnames or ()
+    except csv.Error as error:
+        raise InputError(f"{name}:1: not CSV ({error}); check its quotes") from None
     among = ";" if separator == "|" else "|"
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    if "question" not in (table.fieldnames or ()):
+    if "question" not in columns:
         raise InputError(f"{name}:1: no column `question`; the first line names the columns")
     try:
         for row in table:

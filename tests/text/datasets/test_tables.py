@@ -42,6 +42,8 @@ def test_csv_and_jsonl_hold_the_same() -> None:
         ("q.csv", b"", "q.csv:1"),
         ("q.csv", b"question\n\xff\n", "UTF-8"),
         ("q.csv", b'question\n"open', "CSV"),
+        ("q.csv", b'"question"d\nWho?\n', "q.csv:1: not CSV"),
+        ("q.csv", b'question,"' + b"a" * 200_000, "q.csv:1: not CSV"),
         ("q.csv", b"question\n", "no questions"),
         ("q.csv", b"id,question\n7,\n", "q.csv:2"),
         ("q.jsonl", b"{", "q.jsonl:1"),
