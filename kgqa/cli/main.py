@@ -197,7 +197,7 @@ def suite(
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions of each graph.")] = None,
     as_json: AsJson = False,
     sparql: Annotated[
-        bool, typer.Option("--sparql", help="Ask each graph through a SPARQL endpoint on this machine.")
+        bool, typer.Option("--sparql", help="Ask each through a SPARQL endpoint here.")
     ] = False,
     ablation: Ablated = "none",
 ) -> None:

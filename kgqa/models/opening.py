@@ -161,6 +161,9 @@ class LoadedReader:
         """For each question scores (C,) of its choices, and probabilities of what is done with one (`OPERATIONS`).
 
         A choice has the same score whatever others are read beside it.
+
+        Raises:
+            InputError: as `collate`.
         """
         batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
         heads = self.heads(batch)
