@@ -196,9 +196,7 @@ def suite(
     device: Device = "auto",
     limit: Annotated[int | None, typer.Option(help="Only the first so many questions of each graph.")] = None,
     as_json: AsJson = False,
-    sparql: Annotated[
-        bool, typer.Option("--sparql", help="Ask each through a SPARQL endpoint here.")
-    ] = False,
+    sparql: Annotated[bool, typer.Option("--sparql", help="Ask through an endpoint here.")] = False,
     ablation: Ablated = "none",
 ) -> None:
     """Measure a reader on many graphs that it was not trained on."""

@@ -103,6 +103,9 @@ class LoadedReader:
         A row is scored without a look at the others, so rows of many questions are read together by their length: what
         they are padded with is read too. Rows that are equal, as those of a question asked again without a fact that
         has nothing to do with the choice, are read once.
+
+        Raises:
+            InputError: as `collate`.
         """
         first: dict[tuple[object, ...], int] = {}
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
