@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from kgqa.types import InputError
 
 _TIDY_S = 10.0
 """For a child that is stopped to leave nothing half-written."""
+_READING = threading.BoundedSemaphore(2)
+"""Files that are read at a time, so that many who send some take no more of the machine than two."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,13 @@ def confined(
     what it tells its parameter `report` is told to the one here. `subject` is what refusals name.
 
     Raises:
-        InputError: the function raises one, or takes more than it may.
+        InputError: the function raises one, or takes more than it may, or too many files are read.
     """
     told: dict[str, Any] = {}
-    with start(task, confines, content, reports=report is not None, **asked) as child:
+    with (
+        _turn(subject, confines),
+        start(task, confines, content, reports=report is not None, **asked) as child,
+    ):
         late = threading.Timer(confines.time_s or threading.TIMEOUT_MAX, child.kill)
         late.start()
         try:
@@ -73,6 +78,16 @@ def confined(
         why = f"not read within {confines.time_s:g} s" if taken else "exhausts its reader"
         raise InputError(f"{subject}: {why}; give a smaller or less nested file")
     return told["result"]
+
+
+@contextmanager
+def _turn(subject: str, confines: Confines) -> Iterator[None]:
+    if not _READING.acquire(timeout=confines.time_s or None):
+        raise InputError(f"{subject}: too many files are read at the moment; send it again in a minute")
+    try:
+        yield
+    finally:
+        _READING.release()
 
 
 def start(

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -55,6 +56,19 @@ def test_a_child_that_takes_too_much_is_one_line(task: str, said: str) -> None:
     with pytest.raises(InputError, match=f"the file: {said}"):
         confined(task, "the file", Confines(memory_bytes=600 << 20, time_s=5.0 if "5 s" in said else 60.0))
     assert time.monotonic() - begin < 30
+
+
+def test_no_more_than_two_files_are_read_at_a_time() -> None:
+    def read(seconds: float) -> str:
+        try:
+            return str(confined("tests.limits.test_confined:doze", "the file", Confines(time_s=seconds)))
+        except InputError as error:
+            return str(error)
+
+    with ThreadPoolExecutor() as many:
+        told = list(many.map(read, [8.0, 8.0, *[1.0] * 4]))
+    assert ["too many" in said for said in told] == [False, False, *[True] * 4]
+    assert confined("json:loads", "a text", content=b"1") == 1
 
 
 def test_what_is_told_on_the_way_is_heard() -> None:
