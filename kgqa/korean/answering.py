@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
 from kgqa.graph.linking.morphology import is_korean, morphemes
@@ -17,6 +16,7 @@ from kgqa.korean.reading.counting import HOW_MANY, is_of_another
 from kgqa.korean.saying import korean_relation
 from kgqa.korean.words.lexicon import lexicon
 from kgqa.korean.words.numerals import number
+from kgqa.limits.remembering import remembered
 from kgqa.types import (
     NO,
     YES,
@@ -60,8 +60,8 @@ class KoreanOver:
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
-        self._known = lru_cache(maxsize=50_000)(self._translate)
-        self.gloss = lru_cache(maxsize=1_000)(self._gloss)
+        self._known = remembered(len, room=5_000_000)(self._translate)
+        self.gloss = remembered(_length)(self._gloss)
 
     def _gloss(self, question: Question) -> Glossed:
         """A question with its passage and choices in English words; a passage that is not Korean stays as it is."""
@@ -193,6 +193,10 @@ def _as_asked(text: str) -> str:
 
 def _as_it_is(text: str) -> Gloss:
     return Gloss(text, None)
+
+
+def _length(question: Question) -> int:
+    return sum(map(len, (question.text, question.passage_text, *question.choices)))
 
 
 def _without_particles(text: str, span: Span) -> Span:

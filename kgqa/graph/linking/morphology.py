@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kgqa.graph.linking.function_words import STOP_WORDS
 from kgqa.graph.linking.normalising import ARTICLES, words
 from kgqa.graph.linking.person_names import korean_names
+from kgqa.limits.remembering import remembered
 from kgqa.limits.stopping import go_on
 from kgqa.types import InputError
 
@@ -58,7 +59,7 @@ def has_analyser() -> bool:
     return find_spec("kiwipiepy") is not None
 
 
-@lru_cache(maxsize=2_000)
+@remembered(len)
 def morphemes(text: str) -> tuple[Morpheme, ...]:
     """The morphemes of a text in order.
 

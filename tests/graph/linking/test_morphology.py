@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from kgqa.graph.linking import morphology
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean, morphemes
 
@@ -108,3 +110,15 @@ def test_english_is_answered_the_same_without_the_extra():
     assert (runs["with"][0], runs["without"][0]) == (True, False)
     assert runs["with"][1] == [], "English loads nothing that is Korean"
     assert runs["with"][2] == runs["without"][2]
+
+
+@needs_kiwi
+def test_long_texts_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    kiwi = morphology._kiwi()
+    analyser = SimpleNamespace(tokenize=lambda piece: (read.append(piece), kiwi.tokenize(piece))[1])
+    monkeypatch.setattr(morphology, "_kiwi", lambda: analyser)
+    texts = [f"{n} " + "땅을 팠다. " * 250 for n in range(300)]
+    for text in [*texts, texts[-1], texts[0]]:
+        morphemes(text)
+    assert len(read) == len(texts) + 1
