@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import os
@@ -9,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -148,10 +149,8 @@ class _Run:
         self.fetch = Ahead(batches).get if self.accelerator.device.type != "cpu" else _at_once(batches)
         self.progress = Progress()
         self.stopping = False
-        self._signalled, self._seen = (
-            False,
-            0,
-        )  # a signal, and tokens, that the other processes do not know of yet
+        # a signal, and tokens, that the other processes do not know of yet
+        self._signalled, self._seen = False, 0
 
     def train(self, resume: bool) -> TrainResult:
         found = find_checkpoint(self.folder) if resume else None
@@ -243,7 +242,7 @@ class _Run:
             batch = self.fetch(number, number + ranks).to(self.accelerator.device, non_blocking=True)
             seed_everything(settings.seed, number)
             last = micro == accumulate - 1
-            waiting = _nothing() if last else self.accelerator.no_sync(self.prepared)
+            waiting = nullcontext() if last else self.accelerator.no_sync(self.prepared)
             with waiting, self.accelerator.autocast():
                 loss = self.prepared(batch)
                 self.accelerator.backward(loss.total / accumulate)
@@ -380,11 +379,6 @@ def _at_once(batches: Batches) -> Callable[[int, int], Any]:
     return lambda number, _following: batches[number]
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
 def _accelerator(settings: TrainerSettings) -> Any:
     """Accelerate's view of the machine; a second training in one process begins afresh."""
     from accelerate import Accelerator, DistributedDataParallelKwargs
@@ -394,4 +388,8 @@ def _accelerator(settings: TrainerSettings) -> Any:
         AcceleratorState._reset_state(reset_partial_state=False)
     precision = "bf16" if settings.precision == "bf16" else "no"
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # poolers, frozen layers
-    return Accelerator(cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused])
+    found = Accelerator(
+        cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused]
+    )
+    atexit.register(found.state.destroy_process_group)  # Gloo's threads abort a process that ends with them
+    return found
