@@ -53,7 +53,7 @@ def main() -> None:
     rows = [json.loads(line) for line in given.out.read_text(encoding="utf-8").splitlines()]
     raised = [row["raised"] for row in rows if "raised" in row]
     refused = sum(said.startswith("InputError") for said in raised)
-    sets = sum("whole" in row for row in rows)
+    sets = len({row["set"] for row in rows if "raised" in row})
     fell = sum(bool(said) for said in raised) - refused
     print(json.dumps({"sets": sets, "tried": len(raised), "refused": refused, "fell": fell}))
 
