@@ -228,9 +228,7 @@ def train(
 def adapt(
     graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder, or shipped name.")],
     model: Model = DEFAULT_READER,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the reader; default runs/adapted-GRAPH.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Its folder; default runs/adapted-GRAPH.")] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Length of the training.")] = 5.0,
     questions: Annotated[int, typer.Option(min=20, help="Questions made of the graph's facts.")] = 600,
     steps: Annotated[int | None, typer.Option(min=1, help="End the training after so many steps.")] = None,

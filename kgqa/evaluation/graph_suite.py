@@ -21,6 +21,7 @@ KINDS = (
     "reverse",
     "two-hop",
     "several",
+    "list",
     "literal",
     "yes-no",
     "how-many",
@@ -28,6 +29,8 @@ KINDS = (
     "with-passage",
     "unanswerable",
 )
+ALSO_CALLED = {"none": "unanswerable"}
+"""Kinds by other names."""
 EDITS = "edits.jsonl"
 EVERY = "*"
 """In a fact to remove: whatever stands there."""
@@ -41,12 +44,22 @@ System = Callable[[KnowledgeGraph], AnswerMany]
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of the suite, over the graph in file `graph`; no `answers` means that it has none."""
+    """A question of the suite, over the graph in file `graph`; no `answers` means that it has none.
+
+    Any of them is right, of a `list` all of them together.
+    """
 
     graph: Path
     kind: str
     question: Question
     answers: tuple[str, ...]
+
+    def is_met(self, answer: Answer) -> bool:
+        """Whether an answer is right."""
+        if self.kind != "list":
+            return is_right(answer.best, self.answers)
+        listed = [item.text for item in answer.items] or [answer.best or ""]
+        return {_key(text) for text in listed} == {_key(text) for text in self.answers}
 
 
 @dataclass(frozen=True)
@@ -107,9 +120,10 @@ def load_suite(folder: Path) -> list[Asked]:
         if len(graphs) != 1:
             raise InputError(f"{path}: {len(graphs)} graphs of that name beside it; one is needed")
         for place, row in _rows(path, ("question", "kind", "answers")):
-            if row["kind"] not in KINDS:
-                raise InputError(f"{place}: kind {row['kind']!r}; known are {', '.join(KINDS)}")
-            found.append(Asked(graphs[0], row["kind"], _question(row, place), tuple(row["answers"])))
+            kind = ALSO_CALLED.get(row["kind"], row["kind"])
+            if kind not in KINDS:
+                raise InputError(f"{place}: kind {kind!r}; known are {', '.join(KINDS)}")
+            found.append(Asked(graphs[0], kind, _question(row, place), tuple(row["answers"])))
     if not found:
         raise InputError(f"{folder}: no questions here (NAME.jsonl beside a graph NAME.ttl)")
     return found
@@ -142,17 +156,20 @@ def ask_suite(
     for path in dict.fromkeys(asked.graph for asked in suite):
         mine = [asked for asked in suite if asked.graph == path]
         for name, system in systems.items():
-            said: list[str | None] = []
+            said: list[tuple[str | None, bool]] = []
             problem = ""
             try:
                 answer_many = system(open_graph(path))
                 for start in range(0, len(mine), batch):
-                    chunk = [asked.question for asked in mine[start : start + batch]]
-                    said += [answer.best for answer in answer_many(chunk)]
+                    chunk = mine[start : start + batch]
+                    answers = answer_many([asked.question for asked in chunk])
+                    said += [
+                        (answer.best, asked.is_met(answer))
+                        for asked, answer in zip(chunk, answers, strict=True)
+                    ]
             except InputError as error:
-                said, problem = [None] * len(mine), str(error)
-            for asked, text in zip(mine, said, strict=True):
-                right = not problem and is_right(text, asked.answers)
+                said, problem = [(None, False)] * len(mine), str(error)
+            for asked, (text, right) in zip(mine, said, strict=True):
                 about = (path.name, asked.kind, asked.question.id, asked.question.text)
                 results.append(Result(name, *about, text, asked.answers, right, problem))
     return results

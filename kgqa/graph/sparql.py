@@ -24,6 +24,7 @@ from kgqa.graph.sources.vocabulary import (
     steps_of,
 )
 from kgqa.graph.storage.relation_names import name_relations
+from kgqa.graph.storage.scratch import SHARED
 from kgqa.types import Edges, Ints, Label, Relation
 
 SCAN_LIMIT = 200_000
@@ -236,7 +237,9 @@ class SparqlGraph:
         values = " ".join(said for name in names if not name.startswith('"') and (said := iri(name)))
         if not values:
             return {}
-        wanted = ", ".join(literal(language) for language in dict.fromkeys((self.language, "en", "")))
+        wanted = ", ".join(
+            literal(language) for language in dict.fromkeys((self.language, "en", "", *SHARED))
+        )
         preferred = " ".join(f"<{name}>" for name in LABELS)
         order = (self.language, "", "en")
         best: dict[str, tuple[int, int, str]] = {}
@@ -248,6 +251,7 @@ class SparqlGraph:
             if row["p"]["value"] not in _PREFERRED:  # it was not asked for
                 continue
             language = row["l"].get("xml:lang", "").lower()
+            language = "" if language in SHARED else language
             place = order.index(language) if language in order else len(order)
             offer = (place, LABELS.index(row["p"]["value"]), " ".join(row["l"]["value"].split()))
             name = row["e"]["value"]

@@ -88,7 +88,7 @@ def _of_scale(facts: Facts, operation: str, operand: Operand, question: str) -> 
     first, second = list(amounts)[:2]
     if operation in ("least", "most"):
         best = (min if operation == "least" else max)(amounts.values())
-        chosen = [thing for thing, amount in amounts.items() if amount == best]
+        chosen = facts.by_label(thing for thing, amount in amounts.items() if amount == best)
         if len(chosen) == len(amounts):  # none is ahead of the others
             return None
         labels = tuple(dict.fromkeys(facts.label(thing) for thing in chosen))

@@ -86,6 +86,17 @@ class Facts:
             found = zip(self.graph.names(ids(unknown)), self.graph.labels(ids(unknown)), strict=True)
             self._named |= dict(zip(unknown, found, strict=True))
         self.is_kind += [is_kind(r) for r in self.graph.relations[len(self.is_kind) :]]
+        for e in new:  # as they are called, not as they happen to be written
+            self._rows[e].sort(key=self._called)
+
+    def _called(self, row: Row) -> tuple[str, ...]:
+        relation = self.graph.relations[row.relation]
+        called = self.label(row.head), relation.label, self.label(row.tail), relation.name
+        return tuple(text.casefold() for text in called)
+
+    def by_label(self, things: Iterable[int]) -> list[int]:
+        """Things in the order of what they are called."""
+        return sorted(things, key=lambda thing: self.label(thing).casefold())
 
     def of(self, entity: int) -> list[Row]:
         """Facts at whose head or tail a thing stands."""
@@ -212,6 +223,7 @@ def _of_kind(facts: Facts, kind: int, named: Sequence[int]) -> list[Operand]:
     """The things of a kind, and what else is said of the kind itself."""
     members = members_of(facts.graph, [kind])
     facts.fetch([row.head for row in members], MOST_ONWARD)
+    members.sort(key=lambda row: facts.label(row.head).casefold())
     own: dict[Step, Paths] = defaultdict(dict)
     for step, end, row in facts.onward(kind):
         if not facts.is_kind[step[0]] or step[1]:

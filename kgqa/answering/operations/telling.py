@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from kgqa.answering.operations.lookup import Row
@@ -44,13 +46,19 @@ def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD
     worth = _worth(facts, question.text, things, found)
     chosen: dict[str, Operand] = {}
     room = {True: most - most // 2, False: most}  # those with a scale answer comparisons alone
-    for number in sorted(range(len(found)), key=lambda n: -worth[n]):
-        scaled = bool(found[number].scale)
-        if len(chosen) < most and room[scaled]:
-            words = in_words(facts, found[number])
-            room[scaled] -= words not in chosen
-            chosen.setdefault(words, found[number])
+    for _, alike in groupby(sorted(range(len(found)), key=lambda n: -worth[n]), key=lambda n: worth[n]):
+        if len(chosen) == most:
+            break
+        for words, operand in sorted(((in_words(facts, found[n]), found[n]) for n in alike), key=_words):
+            scaled = bool(operand.scale)
+            if len(chosen) < most and room[scaled]:
+                room[scaled] -= words not in chosen
+                chosen.setdefault(words, operand)
     return Told(things, list(chosen.values()), list(chosen))
+
+
+def _words(told: tuple[str, Operand]) -> str:
+    return told[0].casefold()
 
 
 def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Operand]) -> list[float]:
@@ -69,7 +77,7 @@ def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Ope
                 wording = f"{called.label} {called.words} {called.inverse}"
                 shared[rest, relation] = (overlap(rest, wording) + overlap(wording, rest)) / 2
         own = [shared[rest, relation] for relation in operand.relations]
-        first = next(iter(operand.ends))
+        first = facts.by_label(operand.ends)[0]
         value = sum(own) / max(len(own), 1) - _FURTHER * (len(own) - 1) - _EVERY * (not operand.sources)
         if not operand.scale:
             value -= _BACK * (len(own) == 2 and len(set(operand.relations)) == 1 and operand.steps[0][1])
@@ -80,7 +88,7 @@ def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Ope
         value += (
             _COVERS * sum(not touched.isdisjoint(thing.entities) for thing in things) / max(len(things), 1)
         )
-        worth.append(value)
+        worth.append(round(value, 6))
     return worth
 
 
@@ -97,25 +105,33 @@ def in_words(facts: Facts, operand: Operand) -> str:
 
     With a scale it is called by that: "tower: height. Linden Tower height 40 m".
     """
-    things = list(operand.values or operand.ends)
+    things = facts.by_label(operand.values or operand.ends)
     named = "; ".join(_label(facts, thing) for thing in things[:_SHOWN])
     more = f"; {len(things) - _SHOWN} more" if len(things) > _SHOWN else ""
-    rows = [*operand.ends[things[0]], *operand.values.get(things[0], ())]
-    said = [_said(facts, row) for row in rows]
+    alike = [thing for thing in things if facts.label(thing) == facts.label(things[0])]
+    first, rows, said = min(((thing, *_told_of(facts, operand, thing)) for thing in alike), key=itemgetter(2))
     if operand.only:
-        said.append(" or ".join(dict.fromkeys(_label(facts, thing) for thing in operand.only)))
+        said.append(
+            " or ".join(dict.fromkeys(_label(facts, thing) for thing in facts.by_label(operand.only)))
+        )
     if operand.scale:
         called = " ".join(facts.graph.relations[relation].label for relation, _ in operand.scale)
         return f"{called} of {named}{more}. {'; '.join(said)}"
     kind = next(
         (
             _label(facts, row.tail)
-            for row in facts.known(things[0])
-            if facts.is_kind[row.relation] and row.head == things[0] and row not in rows
+            for row in facts.known(first)
+            if facts.is_kind[row.relation] and row.head == first and row not in rows
         ),
         "",
     )
     return f"{named}{more}. {'; '.join([*said, *filter(None, [kind])])}"
+
+
+def _told_of(facts: Facts, operand: Operand, thing: int) -> tuple[list[Row], list[str]]:
+    """The facts that lead to a thing and on to its value, and the same in words."""
+    rows = [*operand.ends[thing], *operand.values.get(thing, ())]
+    return rows, [_said(facts, row) for row in rows]
 
 
 def _said(facts: Facts, row: Row) -> str:

@@ -29,6 +29,10 @@ am is are was were be been being has have had get gets got i you he she we they 
 """
 _DETERMINERS = "this that these those all both each few more most some such no very own same"
 
+ABBREVIATIONS = frozenset("no nr nos vol op ch pt fig st mt dr mr mrs ms prof rev jr sr".split())  # noqa: SIM905
+"""The point behind these ends no sentence where a name goes on: "No. 418", "St. Mary"."""
+INDEFINITE = frozenset("what which whose many much a an any some every each no other another".split())  # noqa: SIM905
+"""A noun behind these is what is asked for, or any thing of a kind, and none that is known."""
 STOP_WORDS = frozenset(_STOP.split())
 """Link to nothing by themselves."""
 PARTICLES = frozenset(_PARTICLES.split())

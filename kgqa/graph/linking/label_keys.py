@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.function_words import STOP_WORDS
+from kgqa.graph.linking.function_words import ABBREVIATIONS, STOP_WORDS
 from kgqa.graph.linking.literals import MONTHS, literal_label, split_literal
 from kgqa.graph.linking.normalising import _CAMEL as CAMEL
 from kgqa.graph.linking.normalising import _NUMBERED as NUMBERED
@@ -157,7 +157,8 @@ def _before_brackets(text: str) -> str:
 
 
 def part_keys(texts: list[str]) -> tuple[list[int], list[str]]:
-    """Places and keys of what stands for a whole name: words of names of two to four words, years of dates.
+    """Places and keys of what stands for a whole name: words of names of two to four words, years of dates. A name
+    begins with a capital.
 
     >>> part_keys(["Marie Curie", "hand shovel", "7 November 1867"])
     ([0, 0, 2], ['\\x01marie', '\\x01curie', '\\x011867'])
@@ -169,15 +170,23 @@ def part_keys(texts: list[str]) -> tuple[list[int], list[str]]:
             keys.append(PART + date[1])
             continue
         said = _before_brackets(text).split()
-        if not 2 <= len(said) <= _LONGEST_NAME or not all(w[:1].isupper() or w in _PARTICLES for w in said):
+        if not 2 <= len(said) <= _LONGEST_NAME or not said[0][:1].isupper():
             continue
-        for word in dict.fromkeys(
-            w.lower() for text in said if text[:1].isupper() for w, _, _ in words(text)
-        ):
+        for word in dict.fromkeys(w for text in said if text not in _PARTICLES for w, _, _ in words(text)):
             if len(word) > 2 and word not in STOP_WORDS:
                 places.append(i)
                 keys.append(PART + word)
     return places, keys
+
+
+def noun_of(label: str) -> str:
+    """What sort of thing a name says that something is.
+
+    >>> noun_of("Marine Chronometer No. 418"), noun_of("Solaris (film)"), noun_of("Pork pies")
+    ('chronometer', 'solaris', 'pie')
+    """
+    said = [word for word, _, _ in words(_before_brackets(label)) if word.isalpha()]
+    return next((lemma(word) for word in reversed(said) if word not in ABBREVIATIONS), "")
 
 
 def hash_keys(keys: Iterable[str]) -> Hashes:

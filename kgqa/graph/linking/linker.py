@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -12,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kgqa.graph.linking.function_words import (
+    ABBREVIATIONS,
     DETERMINERS,
+    INDEFINITE,
     OBJECT_PRONOUNS,
     OPENERS,
     PARTICLES,
@@ -21,6 +22,7 @@ from kgqa.graph.linking.function_words import (
     SUBJECTS,
 )
 from kgqa.graph.linking.korean import is_hangul, stems
+from kgqa.graph.linking.label_keys import noun_of
 from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean
 from kgqa.graph.linking.normalising import ARTICLES, lemma, verb_bases, words
 from kgqa.graph.linking.person_names import people
@@ -100,8 +102,10 @@ def _read(text: str) -> _Words:
     clause, last = 0, 0
     korean = is_korean(text) and has_analyser()
     for word, start, end in each(words(text)):
-        if start - last > 1 and not _CLAUSE_MARKS.isdisjoint(text[last:start]):
-            clause += 1
+        gap = text[last:start]
+        if len(gap) > 1 and not _CLAUSE_MARKS.isdisjoint(gap):
+            shortened = gap == ". " and found.forms[-1].text in ABBREVIATIONS and not text[start].islower()
+            clause += not shortened
         found.forms.append(_korean_form(text, word, start, end) if korean else _form(word))
         found.starts.append(start)
         found.ends.append(end)
@@ -130,6 +134,8 @@ class Linker:
         self.max_candidates = max_candidates
         self.nearest = nearest
         self._found: Entities = {}
+        self._relation_words: set[str] = set()
+        self._relations_read = 0
 
     def link(self, text: str) -> list[Mention]:
         """Mentions of a text in reading order, longer before shorter. See `link_many`.
@@ -242,21 +248,41 @@ class Linker:
                 found[name] = own[0] if own else ()
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
-        """Names of which a text says a part: Curie for Marie Curie, 1867 for a day of that year."""
+        """Names of which a part is said: Curie for Marie Curie, 1867 for a day of it, the goulash if there is one."""
         covered = list(map(_covered, texts, chosen))
         missing = [
-            (row, form.text, start, end)
+            (row, form, start, end)
             for row, words_ in enumerate(read)
-            for form, start, end, _ in zip(*words_, strict=True)
-            if not form.stop and not texts[row][start].islower() and not covered[row][start]
+            for n, (form, start, end, _) in enumerate(zip(*words_, strict=True))
+            if not form.stop
+            and not covered[row][start]
+            and (not texts[row][start].islower() or self._may_be_known(words_.forms, n))
         ]
         if not missing:
             return
         go_on()
-        surfaces = [text.removesuffix("'s").removesuffix("’s") for _, text, _, _ in missing]
-        for (row, _, start, end), ids in zip(missing, self.graph.find_parts(surfaces), strict=True):
-            if len(ids):
+        surfaces = [
+            form.lemma if texts[row][start].islower() else form.text.removesuffix("'s").removesuffix("’s")
+            for row, form, start, _ in missing
+        ]
+        found = zip(missing, surfaces, self.graph.find_parts(surfaces), strict=True)
+        for (row, _, start, end), surface, ids in found:
+            known = not texts[row][start].islower() or [surface] == list(map(noun_of, self.graph.labels(ids)))
+            if known and len(ids):
                 chosen[row].append(Mention(start, end, tuple(ids.tolist()), _DOUBT))
+
+    def _may_be_known(self, forms: list[_Form], place: int) -> bool:
+        """Whether a noun may stand for a thing that is known, as in "the prize", and not in "what prize"; a word that a
+        relation is called by stands for that."""
+        form, relations = forms[place], self.graph.relations
+        if not self.graph.is_complete or form.inflected:
+            return False
+        if len(relations) != self._relations_read:
+            said = (f"{relation.label} {relation.words}" for relation in relations)
+            self._relation_words = {lemma(word) for text in said for word, _, _ in words(text)}
+            self._relations_read = len(relations)
+        before = {form.text for form in forms[:place][-2:]}
+        return INDEFINITE.isdisjoint(before) and form.lemma not in self._relation_words
 
     def _fill(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         assert self.nearest is not None
@@ -366,18 +392,3 @@ def _is_verbal(forms: list[_Form], run: tuple[int, ...]) -> bool:
     before = forms[run[0] - 1].text if run[0] else ""
     article_inside = run[-1] - run[0] >= len(run)
     return article_inside or first.stop or first.inflected or before in SUBJECTS
-
-
-class TimedLinker:
-    """A linker that notes the seconds it took; one a call, since visitors share the answerer."""
-
-    def __init__(self, linker: Linker) -> None:
-        self._linker = linker
-        self.seconds = 0.0
-
-    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """As `Linker.link_many`."""
-        begin = time.perf_counter()
-        found = self._linker.link_many(texts)
-        self.seconds += time.perf_counter() - begin
-        return found

@@ -118,9 +118,6 @@ _SYNTAX = {
 # Long prose, and links out of the graph: true, but no facts to reason with.
 _PROSE = (
     DCTERMS + "description",
-    DCTERMS + "creator",
-    DCTERMS + "created",
-    DCTERMS + "modified",
     PROV_DERIVED,
 )
 _WIKIBASE = (

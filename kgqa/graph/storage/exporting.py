@@ -19,7 +19,8 @@ from kgqa.types import InputError
 
 _PART = 100_000
 _WEIGHT = "https://kgqa.org/ontology#weight"
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+_PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
+_IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 
 
 def export(store: GraphStore, target: Path, form: str = "") -> None:

@@ -161,7 +161,8 @@ class Scratch:
     ) -> dict[str, list[str]]:
         """Write the label columns of a store; return the labels of `relations` in the language of the best, it first.
 
-        Best first: in the wanted language, without language, in English, in another; then preferred ones.
+        Best first: preferred ones in the wanted language or without one, others in these, in English, in another
+        language. Latin is no language but that of names that all share.
         """
         entity = self.column("label_entity").astype(np.int64)
         code = self.column("label_language")
@@ -171,7 +172,9 @@ class Scratch:
         text = self.column("label_text", "u1")
 
         grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
-        order = np.lexsort((grade[code] * 2 + (1 - preferred.astype(np.int64)), entity))
+        also, grade = 1 - preferred.astype(np.int64), grade[code]
+        rank = np.where(grade <= NEUTRAL, also * (NEUTRAL + 1) + grade, 2 * grade + also)
+        order = np.lexsort((rank + (grade > NEUTRAL) * NEUTRAL, entity))
         owners = entity[order]
         relation_labels: dict[str, list[str]] = {}
         for name in relations:
@@ -228,13 +231,19 @@ def _without_repeats(
     return kept
 
 
+NEUTRAL = 2
+"""Grade of a label in no language."""
+SHARED = ("la", "mul", "zxx")
+"""Languages in which things are called everywhere as here: the Latin of species, "multiple" and "none"."""
+
+
 def _grade(known: str, wanted: str) -> int:
     base, wanted = known.split("-")[0], wanted.lower()
     if known == wanted:
         return 0
     if base == wanted.split("-")[0]:
         return 1
-    return 2 if not known else 3 if base == "en" else 4
+    return NEUTRAL if not known or base in SHARED else 3 if base == "en" else 4
 
 
 def _distinct(hashes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

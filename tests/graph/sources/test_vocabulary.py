@@ -38,6 +38,9 @@ from kgqa.graph.sources.vocabulary import (
         ("http://x/ns#confidence", Role.WEIGHT),
         (KGQA + "domain", Role.SKIP),
         (RDF + "type", Role.TYPE),
+        ("http://purl.org/dc/terms/creator", Role.FACT),
+        ("http://purl.org/dc/terms/created", Role.FACT),
+        ("http://purl.org/dc/terms/description", Role.SKIP),
     ],
 )
 def test_role_of(relation: str, role: Role) -> None:

@@ -35,6 +35,23 @@ def test_relation_labels_in_the_wanted_language(tmp_path: Path) -> None:
     assert (tmp_path / "label_text.bin").read_bytes() == b"A"
 
 
+def test_a_name_that_all_share_is_better_than_another_name(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [
+        Label("a", "dandelion", "en", preferred=False),
+        Label("a", "Taraxacum", "la"),
+        Label("b", "foxglove", "en"),
+        Label("b", "Digitalis", "la"),
+        Label("c", "harebell", "en", preferred=False),
+        Label("c", "Glockenblume", "de"),
+    ]
+    scratch.add(Batch(["a", "b"], ["r", "r"], ["b", "c"], labels=labels))
+    scratch.close()
+    scratch.write_labels(scratch.used_entities(), tmp_path, "en", [])
+    texts = (tmp_path / "label_text.bin").read_bytes()
+    assert texts == b"TaraxacumdandelionfoxgloveDigitalisharebellGlockenblume"
+
+
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9), max_size=30))
 def test_distinct_hashes_are_those_of_numpy(values: list[int]) -> None:
     """Small numbers differ in the low bits only, which the packed sort leaves out."""

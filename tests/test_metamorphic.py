@@ -1,0 +1,162 @@
+"""Two readers of one graph answer alike: what a question is taken to be about hangs on no name, order, capital or
+prefix, on no fact of other things, nor on whether the graph is a file or an endpoint.
+
+Of each question over each graph the operands are told as the reader would be given them: of equal words it makes equal
+answers.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgqa.answering.operations.operands import Facts
+from kgqa.answering.operations.telling import tell
+from kgqa.evaluation.graph_suite import load_suite
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.opening import open_graph
+from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.serving import serve
+from kgqa.graph.storage.exporting import export
+from kgqa.types import KnowledgeGraph, Question, Triple
+
+GRAPHS = Path(__file__).parent / "graphs"
+SUITES = [
+    asked for folder in (GRAPHS, GRAPHS / "unseen", GRAPHS / "vocabularies") for asked in load_suite(folder)
+]
+FILES = sorted({asked.graph for asked in SUITES})
+EACH = 3
+"""Questions of a graph that are asked here."""
+VOCABULARIES = ("w3.org", "schema.org", "purl.org", "xmlns.com", "cidoc-crm.org", "wikidata.org", "kgqa.org")
+"""What is defined elsewhere keeps its prefix: it is known by it."""
+
+
+Change = Callable[[list[str]], list[str]]
+
+
+def in_another_order(lines: list[str]) -> list[str]:
+    return random.Random(7).sample(lines, len(lines))
+
+
+def in_capitals(lines: list[str]) -> list[str]:
+    label = re.compile(r' (rdfs:label|skos:altLabel) ("[^"\\]*")')
+    return [label.sub(lambda match: f" {match[1]} {match[2].upper()}", line) for line in lines]
+
+
+def with_another_prefix(lines: list[str]) -> list[str]:
+    def moved(match: re.Match[str]) -> str:
+        iri = match[0]
+        if any(known in iri for known in VOCABULARIES) or "^^" in iri:
+            return iri
+        return re.sub(r"^<https?://", "<https://moved.example/", iri)
+
+    return [re.sub(r"(?<!\^\^)<[^<>\s]+>", moved, line) for line in lines]
+
+
+def with_a_fact_of_other_things(lines: list[str]) -> list[str]:
+    other = "<https://elsewhere.example/"
+    return [*lines, f"{other}Zyrrhun> {other}vexes> {other}Wobbendale> ."]
+
+
+CHANGES: dict[str, Change] = {
+    "order": in_another_order,
+    "capitals": in_capitals,
+    "prefix": with_another_prefix,
+    "unrelated": with_a_fact_of_other_things,
+    "name": list,
+}
+
+
+@cache
+def written(path: Path) -> tuple[list[str], list[str]]:
+    """Prefixes and statements of a graph, a line each."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch) / "a.ttl"
+        export(open_graph(path), out)  # type: ignore[arg-type]
+        lines = [line for line in out.read_text(encoding="utf-8").splitlines() if line]
+    return [line for line in lines if line.startswith("@")], [x for x in lines if not x.startswith("@")]
+
+
+def opened(path: Path, change: Change, target: Path) -> KnowledgeGraph:
+    prefixes, lines = written(path)
+    target.write_text("\n".join([*prefixes, *change(lines)]) + "\n", encoding="utf-8")
+    return open_graph(target)
+
+
+def asked_of(path: Path) -> list[Question]:
+    rows = [asked.question for asked in SUITES if asked.graph == path]
+    return random.Random(3).sample(rows, min(EACH, len(rows)))
+
+
+def folded(text: str) -> str:
+    return text.lower().replace("ı", "i")  # as its capital is
+
+
+def operands_in_words(graph: KnowledgeGraph, path: Path) -> dict[str, list[str]]:
+    """What each question of a graph may be about."""
+    facts, linker = Facts(graph), Linker(graph)
+    return {q.text: [folded(words) for words in tell(facts, linker, q).words] for q in asked_of(path)}
+
+
+def subgraphs_in_words(graph: KnowledgeGraph, path: Path) -> dict[str, tuple[set[str], set[tuple[str, ...]]]]:
+    """The concepts that each question links to, and the facts that it is read with."""
+    found = {}
+    for question in asked_of(path):
+        (subgraph,) = retrieve(question, graph, Linker(graph))
+        labels = [folded(label) for label in subgraph.labels]
+        facts = {
+            (labels[head], folded(subgraph.relations[relation].label), labels[tail])
+            for head, relation, tail in subgraph.edges.tolist()
+        }
+        found[question.text] = {labels[link.node] for link in subgraph.links}, facts
+    return found
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_question_is_taken_alike(path: Path, change: str, tmp_path: Path) -> None:
+    before, after = (
+        opened(path, list, tmp_path / "a.ttl"),
+        opened(path, CHANGES[change], tmp_path / "mine.ttl"),
+    )
+    assert operands_in_words(before, path) == operands_in_words(after, path)
+    assert subgraphs_in_words(before, path) == subgraphs_in_words(after, path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_struck_fact_is_missed(path: Path, tmp_path: Path) -> None:
+    """Without the facts of the things that are named a question is taken otherwise."""
+    graph = open_graph(path)
+    for question in asked_of(path):
+        facts = Facts(graph)
+        told = tell(facts, Linker(graph), question)
+        rows = [row for operand in told.operands for path in operand.ends.values() for row in path]
+        if not rows:
+            continue
+        names = graph.names(np.array([rows[0].head, rows[0].tail], dtype=np.int32))
+        triple = Triple(names[0], graph.relations[rows[0].relation].name, names[1])
+        without = OverlayGraph(graph, (), [Fact(triple, ("", ""))])
+        assert tell(Facts(without), Linker(without), question).words != told.words
+
+
+@pytest.mark.parametrize("path", FILES[::4], ids=lambda path: path.stem)
+def test_through_sparql(path: Path) -> None:
+    """Over an endpoint all but comparisons of all things that there are."""
+    graph = open_graph(path)
+    with serve(path, graph) as url:
+        remote = open_graph(url)
+        for question in asked_of(path)[:3]:
+            told = [tell(Facts(g), Linker(g), question, 1_000) for g in (graph, remote)]
+            here, there = (
+                {words for words, operand in zip(t.words, t.operands, strict=True) if operand.sources}
+                for t in told
+            )
+            assert here == there
