@@ -13,6 +13,7 @@ from typing import Any
 from kgqa.answering.draft import Draft, Drafts
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.timed import TimedLinker
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval import retrieval
 from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
@@ -23,7 +24,7 @@ from kgqa.limits.stopping import go_on
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.meaning import open_meaning
-from kgqa.types import KnowledgeGraph, Mention, Question, Subgraph
+from kgqa.types import KnowledgeGraph, Question, Subgraph
 
 MOST_KEPT = 256
 """Questions whose subgraphs are kept, the last asked: answered first, then explained, or asked by many."""
@@ -146,18 +147,3 @@ def retrieve(drafts: Drafts, retriever: Retriever) -> Drafts:
 def _beneath(graph: KnowledgeGraph) -> KnowledgeGraph:
     """A graph without its edits."""
     return graph.base if isinstance(graph, OverlayGraph) else graph
-
-
-class TimedLinker:
-    """A linker that notes the seconds it took; one a call, since visitors share the answerer."""
-
-    def __init__(self, linker: Linker) -> None:
-        self._linker = linker
-        self.seconds = 0.0
-
-    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """As `Linker.link_many`."""
-        begin = time.perf_counter()
-        found = self._linker.link_many(texts)
-        self.seconds += time.perf_counter() - begin
-        return found

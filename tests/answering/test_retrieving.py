@@ -4,7 +4,7 @@ import pytest
 
 from kgqa.answering import retrieving
 from kgqa.answering.draft import Draft
-from kgqa.answering.retrieving import LONGEST_KEPT, Retriever, TimedLinker, retrieve
+from kgqa.answering.retrieving import LONGEST_KEPT, Retriever, retrieve
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval import retrieval
@@ -81,8 +81,3 @@ def test_the_stage_gives_each_question_its_subgraphs_and_tells_the_time(retrieve
         drafts = retrieve((Draft(QUESTION), Draft(choosing)), retriever)
     assert [len(draft.subgraphs) for draft in drafts] == [1, 2] and len(checks) >= 2
     assert set(drafts[0].timing_ms) == {"link", "retrieve"}
-
-
-def test_the_time_that_linking_takes_is_noted(retriever: Retriever) -> None:
-    linker, texts = TimedLinker(retriever.linker), ["I need a trowel"]
-    assert linker.link_many(texts) == retriever.linker.link_many(texts) and linker.seconds > 0
