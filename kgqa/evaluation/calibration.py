@@ -178,7 +178,9 @@ def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[f
 
     score = score.clip(1e-6, 1 - 1e-6)
     x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
-    start = np.array([1.0, 0.0])
+    mean = x[:, 0].mean()
+    x[:, 0] -= mean  # where all scores lie close together far from 0, slope and shift are else one direction
+    start = np.array([1.0, mean])
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         odds, off = x @ weights, weights - start
@@ -186,7 +188,8 @@ def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[f
         return float(value), x.T @ (np.exp(-np.logaddexp(0, -odds)) - right) + 1e-3 * off
 
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), (None, None)])
-    return float(found.x[0]), float(found.x[1])
+    slope, shift = map(float, found.x)
+    return slope, shift - slope * float(mean)
 
 
 def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:

@@ -71,6 +71,17 @@ def test_overconfident_scores_are_brought_down(mean: float, steepness: float) ->
         assert after < 0.09 and after < 0.7 * before
 
 
+@pytest.mark.parametrize("least", [0.0, 0.9, 0.99, 0.999, 1.0])
+def test_scores_that_are_always_high_and_tell_nothing_become_the_share_of_right_ones(least: float) -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        score, right = draw.uniform(least, 1, 600), (draw.random(600) < 0.5).astype(float)
+        a, b = fit_platt(score, right)
+        clipped = score.clip(1e-6, 1 - 1e-6)
+        fitted = 1 / (1 + np.exp(-a * np.log(clipped / (1 - clipped)) - b))
+        assert abs(fitted.mean() - right.mean()) < 1e-3 and fitted.std() < 0.07
+
+
 def test_confidence_is_fitted_to_how_often_it_is_right() -> None:
     draw = np.random.default_rng(0)
     examples, answers = [], []
