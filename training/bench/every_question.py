@@ -1,9 +1,9 @@
 """Whether any question stops kgqa: some of every set at hand, long ones too, answered as `kgqa predict` does.
 
-Run `KGQA_DATA=... python training/bench/every_question.py OUT.jsonl [--each 400] [--minutes 60]`; again to go on. Of
-each published set and each file of `training/data` come the longest twenty questions and others evenly spread. OUT has
-a line a question with what was raised, if anything was. Prints, as JSON for `training/results.py`, how many were asked,
-refused in one line, and fell.
+Run `KGQA_DATA=... python training/bench/every_question.py OUT.jsonl [--each 400] [--minutes 60]`; again to go on:
+what OUT holds is not asked anew. Of each published set and each file of `training/data` come the longest twenty
+questions and others evenly spread. OUT has a line a question with what was raised, if anything was. Prints, as JSON for
+`training/results.py`, how many were asked, refused in one line, and fell.
 """
 
 from __future__ import annotations
@@ -36,24 +36,20 @@ def main() -> None:
     given = parser.parse_args()
     answerer = Answerer.load(given.model, given.graph)
     lines = given.out.read_text(encoding="utf-8").splitlines() if given.out.exists() else []
-    done = {line["set"] for line in map(json.loads, lines) if line.get("whole")}
+    done = {(line["set"], line["id"]) for line in map(json.loads, lines)}
     end = time.monotonic() + 60 * given.minutes
-    with given.out.open("a", encoding="utf-8") as out:
+    with given.out.open("a", encoding="utf-8", buffering=1) as out:
         for name in [*DATASETS, *sorted(map(str, (ROOT / "training" / "data").glob("*.jsonl")))]:
             short = Path(name).name
-            if short in done or time.monotonic() > end:
-                continue
-            try:
-                rows = [{"set": short, **row} for row in asked(answerer, chosen(name, given.each))]
-            except Exception as error:  # the set itself could not be read
-                rows = [{"set": short, "id": "", "raised": f"{type(error).__name__}: {error}"[:300]}]
-            rows.append({"set": short, "whole": True})
-            out.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-            out.flush()
+            left = [] if time.monotonic() > end else chosen(name, given.each)
+            for row in asked(answerer, [q for q in left if (short, q.id) not in done]):
+                print(json.dumps({"set": short, **row}, ensure_ascii=False), file=out)
+                if time.monotonic() > end:
+                    break
     rows = [json.loads(line) for line in given.out.read_text(encoding="utf-8").splitlines()]
-    raised = [row["raised"] for row in rows if "raised" in row]
+    raised = [row["raised"] for row in rows]
     refused = sum(said.startswith("InputError") for said in raised)
-    sets = len({row["set"] for row in rows if "raised" in row})
+    sets = len({row["set"] for row in rows})
     fell = sum(bool(said) for said in raised) - refused
     print(json.dumps({"sets": sets, "tried": len(raised), "refused": refused, "fell": fell}))
 
@@ -66,7 +62,8 @@ def chosen(name: str, each: int) -> list[Question]:
         print(missing)
         return []
     longest = sorted(found, key=lambda question: -len(question.passage_text))[:LONGEST]
-    return [*longest, *found[:: max(1, len(found) // max(1, each - LONGEST))]][:each]
+    spread = found[:: max(1, len(found) // max(1, each - LONGEST))]
+    return list(dict.fromkeys([*longest, *spread]))[:each]
 
 
 def asked(answerer: Answerer, questions: Sequence[Question]) -> Iterator[dict[str, str]]:
