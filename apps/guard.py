@@ -11,7 +11,13 @@ import urllib.request
 from typing import IO
 from urllib.parse import urlsplit
 
-from kgqa.graph.sources.sparql_client import TimedConnection, TimedHTTP, TimedHTTPS, TimedSecureConnection
+from kgqa.graph.sources.sparql_client import (
+    BriefRedirects,
+    TimedConnection,
+    TimedHTTP,
+    TimedHTTPS,
+    TimedSecureConnection,
+)
 from kgqa.types import InputError
 
 WEB_PORTS = frozenset({80, 443})
@@ -94,7 +100,7 @@ def _is_free(req: urllib.request.Request) -> bool:
     return os.environ.get("KGQA_ALLOW_PRIVATE") == "1" or req.has_proxy()
 
 
-class CheckedRedirects(urllib.request.HTTPRedirectHandler):
+class CheckedRedirects(BriefRedirects):
     """Lets an endpoint send the question on only to an address that a visitor may name."""
 
     def redirect_request(

@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
 
 from kgqa.graph.linking.literals import literal_name, split_literal
 from kgqa.limits.stopping import go_on
@@ -81,28 +81,31 @@ def iri(name: str) -> str | None:
     return f"<{name}>" if ":" in name and not _BAD_IRI.search(name) else None
 
 
+class TimedResponse(http.client.HTTPResponse):
+    """An answer that is hung up on when its time is over, whatever of it still comes: where it drips, no single read
+    ever times out."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **named: Any) -> None:
+        super().__init__(sock, *args, **named)
+        self._late = threading.Timer(float(sock.gettimeout() or 30), _hang_up, (sock,))
+        self._late.daemon = True
+        self._late.start()
+
+    def close(self) -> None:
+        """It is no longer waited for."""
+        self._late.cancel()
+        super().close()
+
+
+def _hang_up(sock: socket.socket) -> None:
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
+
+
 class TimedConnection(http.client.HTTPConnection):
-    """A connection whose answers' heads come within its time limit: a server that drips never lets a read time out."""
+    """A connection whose answers come whole within its time limit."""
 
-    def getresponse(self) -> http.client.HTTPResponse:
-        """The head of the answer."""
-        is_late = threading.Event()
-
-        def hang_up() -> None:
-            is_late.set()
-            with suppress(OSError):
-                self.sock.shutdown(socket.SHUT_RDWR)
-
-        late = threading.Timer(float(self.timeout or 30), hang_up)
-        late.start()
-        try:
-            return super().getresponse()
-        except (OSError, http.client.HTTPException):
-            if is_late.is_set():
-                raise TimeoutError("timed out") from None
-            raise
-        finally:
-            late.cancel()
+    response_class = TimedResponse
 
 
 class TimedSecureConnection(http.client.HTTPSConnection, TimedConnection):
@@ -117,6 +120,27 @@ class TimedHTTP(urllib.request.HTTPHandler):
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """The answer."""
         return self.do_open(self.connection, req)
+
+
+class BriefRedirects(urllib.request.HTTPRedirectHandler):
+    """Sends a question on, by HTTP alone, without reading what the redirect says beside, which may have no end."""
+
+    max_redirections = 3
+
+    def http_error_302(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+    ) -> Any:
+        """The answer of where it points to."""
+        fp.close()
+        if urllib.parse.urlsplit(headers.get("location", "")).scheme in ("http", "https", ""):
+            return super().http_error_302(req, fp, code, msg, headers)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 class TimedHTTPS(urllib.request.HTTPSHandler):
@@ -162,7 +186,7 @@ class Endpoint:
         self.headers = dict(headers or {})
         self.graphs = tuple(graphs)
         self._largest = _LARGEST_OF_STRANGERS if opener else _LARGEST
-        self._opener = opener or urllib.request.build_opener(TimedHTTP, TimedHTTPS)
+        self._opener = opener or urllib.request.build_opener(TimedHTTP, TimedHTTPS, BriefRedirects)
         self._sleep = sleep
 
     def asked(self) -> dict[str, Any]:
@@ -183,7 +207,7 @@ class Endpoint:
             except InputError:
                 raise
             except urllib.error.HTTPError as error:
-                said = " ".join(error.read(500).decode("utf-8", "replace").split())[:200]
+                said = _said(error)
                 if error.code not in _RETRIED:
                     raise InputError(f"{self.url}: refused the query (HTTP {error.code}: {said})") from None
                 problem, wait = f"HTTP {error.code}", _seconds(error.headers.get("Retry-After"))
@@ -223,14 +247,17 @@ class Endpoint:
                 while part := response.read1(1 << 16):
                     go_on()
                     content += part
-                    if time.monotonic() > until:  # one that drips never lets a single read time out
-                        raise TimeoutError("timed out")
                     if len(content) > self._largest:
                         raise InputError(
                             f"{self.url}: answered with over {self._largest:,} bytes; ask for less"
                         )
-        except http.client.HTTPException as error:
-            raise EOFError(str(error)) from None
+        except (OSError, http.client.HTTPException) as error:
+            if time.monotonic() < until and isinstance(error, OSError):
+                raise
+            if time.monotonic() < until:
+                raise EOFError(str(error)) from None
+        if time.monotonic() > until:
+            raise TimeoutError("timed out")
         answer = json.loads(content)
         if b"\\ud" in content.lower():
             json.dumps(answer, ensure_ascii=False).encode()  # raises for half a letter (a lone surrogate)
@@ -256,6 +283,16 @@ def _bindings(answer: Any, needed: Sequence[str]) -> list[Binding]:
                 raise ValueError("a value, language or datatype that is no text")
     bindings: list[Binding] = rows
     return bindings
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    """The first words of what a refusal says, as far as they come."""
+    try:
+        return " ".join(error.read(500).decode("utf-8", "replace").split())[:200]
+    except (OSError, http.client.HTTPException):
+        return ""
+    finally:
+        error.close()
 
 
 def _seconds(header: str | None) -> float:

@@ -215,3 +215,42 @@ def answering(content: bytes) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_address[1]}/"
     server.shutdown()
     server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("head", "part"),
+    [
+        ("200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),  # the size of a chunk
+        ("200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),  # trailers
+        *((f"{status}\r\n\r\n", b"x") for status in ("200 OK", "400 Bad", "500 Bad")),
+        *((f"{code} Found\r\nLocation: http://127.0.0.1:9/\r\n\r\n", b"x") for code in (302, 307)),
+        ("302 Found\r\nLocation: ftp://127.0.0.1:9/\r\n\r\n", b"x"),
+        ("302 Found\r\nLocation: http://127.0.0.1:9/\r\n\r\n", b"x" * (1 << 20)),  # without end
+        ("100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+)
+def test_whatever_an_endpoint_drips_is_given_up_in_time(head: str, part: bytes) -> None:
+    done, sent = threading.Event(), 0
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            nonlocal sent
+            line, _ = listener.accept()
+            with line, suppress(OSError):
+                line.recv(1 << 16)
+                line.sendall(f"HTTP/1.1 {head}".encode())
+                while not done.wait(0.05):
+                    line.sendall(part)
+                    sent += len(part)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout_s=0.5, retries=0)
+        begin = time.monotonic()
+        late = threading.Timer(10, done.set)  # so that a failure ends
+        late.start()
+        with pytest.raises(InputError) as caught:
+            endpoint.select("SELECT * {}")
+        assert time.monotonic() - begin < 5 and sent < 20 << 20 and "\n" not in str(caught.value)
+        done.set(), late.cancel()
+        thread.join()
