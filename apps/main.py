@@ -30,11 +30,14 @@ STYLE = """
 .st-key-asking .st-key-question{flex:1 1 12rem}
 .st-key-memory{position:absolute;height:0;overflow:hidden}
 @media(max-width:767px){
-  .st-key-pages{display:flex;flex-wrap:nowrap!important;overflow-x:auto;gap:.2rem;scrollbar-width:none}
+  .st-key-pages{display:flex;flex-wrap:wrap!important;gap:.1rem}
   .st-key-pages>*{flex:none!important;width:auto!important}
-  .stMainBlockContainer{padding:3.5rem 1rem 2rem}
+  .st-key-pages a{padding:.2rem .4rem}
+  .st-key-pages a p{font-size:.85rem}
+  .stMainBlockContainer{padding:4rem 1rem 2rem}
   .stMainBlockContainer>div>.stVerticalBlock,.stMainBlockContainer>.stVerticalBlock{gap:.6rem}
-  .stMainBlockContainer h1{font-size:1.5rem}
+  .stHorizontalBlock{gap:1rem}
+  .stMainBlockContainer h1{font-size:1.5rem;padding-bottom:.6rem}
   .stMainBlockContainer h2{font-size:1.3rem}
   .stMainBlockContainer h3{font-size:1.1rem}
 }
@@ -81,7 +84,7 @@ def main() -> None:
         state.update(saved)
     with st.container(horizontal=True, key="pages"):  # on a phone Streamlit hides its own menu
         for name, page in pages.items():
-            st.page_link(page, label=say(name))
+            st.page_link(page, label=say(name), icon="")
     with st.sidebar:
         st.segmented_control(
             say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True

@@ -12,7 +12,7 @@ import streamlit as st
 from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.sentences import in_full, perhaps
+from kgqa.answering.presentation.sentences import in_full, perhaps, short_words
 from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
 from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
@@ -78,11 +78,14 @@ def say(key: str, **values: object) -> str:
     return text(key, language(), **values)
 
 
+def spoken_relation(relation: Relation) -> Relation:
+    """A relation worded in the visitor's language."""
+    return korean_relation(relation) if language() == "ko" else relation
+
+
 def relation_words(relation: Relation) -> str:
-    """A relation in words of the visitor's language."""
-    if language() == "ko":
-        relation = korean_relation(relation)
-    return relation.words or relation.label
+    """A relation in short in the visitor's language."""
+    return short_words(spoken_relation(relation))
 
 
 def is_dark() -> bool:

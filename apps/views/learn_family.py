@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from apps.lens import Lens, Storyteller
-from apps.markup import bars, escaped, plain
+from apps.markup import bars, escaped
 from apps.resources import is_dark, say
 from kgqa.assets import MODELS
 from kgqa.types import InputError
@@ -38,15 +38,8 @@ def softened(opened: Lens) -> None:
     for column, heat, guesses in zip(st.columns(len(found)), TEMPERATURES, found, strict=True):
         with column:
             st.markdown(f"**{say('temperature')} {heat:g}**")
-            top = guesses[0].probability
-            st.html(bars((g.word, g.probability / top, legible(g.probability)) for g in guesses))
-
-
-def legible(share: float) -> str:
-    """A share that may be very small: no row of zeros to be counted."""
-    if share < 0.001:
-        return say("below", percent="0.1 %")
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
+            shares = [(g.word, g.probability / sum(other.probability for other in guesses)) for g in guesses]
+            st.html(bars((word, share, f"{share:.0%}") for word, share in shares))
 
 
 def sees_whom(opened: Lens, table: Table) -> None:
@@ -55,7 +48,7 @@ def sees_whom(opened: Lens, table: Table) -> None:
     try:
         told = storyteller(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
     except InputError:
-        st.info(plain(say("no_storyteller")))
+        st.info(say("no_storyteller"))
         return
     rgb = "87,199,155" if is_dark() else "31,111,84"
     st.caption(say("sees_note"))

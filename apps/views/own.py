@@ -24,7 +24,9 @@ from kgqa.graph.querying import MAX_QUERY, MAX_ROWS, QueryBoxes
 from kgqa.graph.samples import common_types, sample_questions, worded
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.saying import korean_question
-from kgqa.types import InputError, NodeRole
+from kgqa.text.synthesis.inflection import with_article
+from kgqa.text.synthesis.sentences import as_kind
+from kgqa.types import InputError, NodeRole, Relation
 
 MAX_SCANNED = 200_000
 HUBS = 14
@@ -112,7 +114,9 @@ def questions(opened: Opened) -> None:
         *known,
         *(
             ("", words, "")
-            for words in sample_questions(graph, QUESTIONS, korean_question if language() == "ko" else worded)
+            for words in sample_questions(
+                graph, QUESTIONS, korean_question if language() == "ko" else in_english
+            )
         ),
     ]
     if found:
@@ -126,6 +130,13 @@ def questions(opened: Opened) -> None:
         st.button(say("forget"), on_click=keep_own, args=(None,), icon=":material/delete:")
     if st.session_state.pop("to_ask_page", False) and "ask_page" in st.session_state:
         st.switch_page(st.session_state["ask_page"])
+
+
+def in_english(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
+    """A question for the tail of a relation: a common noun has its article, a deed is one ("opening the hive")."""
+    if about.islower() and about.replace(" ", "").isalpha():
+        about = deed if (deed := as_kind(about)) != about else with_article(about)
+    return worded(relation, about, dated, person)
 
 
 def ask_here(passage: str = "", question: str = "", choices: str = "") -> None:

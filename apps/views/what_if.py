@@ -8,10 +8,10 @@ import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, complain, relation_words, said, say
+from apps.resources import answerer, complain, relation_words, said, say, spoken_relation
 from kgqa.answering.presentation.answer_json import MAX_NODES
 from kgqa.answering.presentation.edits import Edit, add, strike, strike_answer
-from kgqa.answering.presentation.sentences import likely_runners_up, path_sentences, sentence
+from kgqa.answering.presentation.sentences import fact_sentence, likely_runners_up, path_sentences, sentence
 from kgqa.answering.presentation.turtle import edits_turtle
 from kgqa.types import Answer, InputError
 
@@ -42,7 +42,7 @@ def section(answer: Answer) -> None:
             key="without",
         )
     below = {"without": st.container()}
-    graph = after.evidence.subgraph
+    graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
     names = dict.fromkeys([*(r.name for r in graph.relations), *(r.name for r in answerer().graph.relations)])
     relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
     run = len(steps)  # with new keys the boxes are empty after an edit, but not after a complaint
@@ -50,7 +50,7 @@ def section(answer: Answer) -> None:
         struck = st.multiselect(
             say("strike"),
             near_edges(after, MAX_NODES),
-            format_func=lambda edge: sentence(graph, edge),
+            format_func=lambda edge: sentence(shown, edge),
             placeholder=say("pick"),
             key=f"strike{run}",
             select_all=False,
@@ -70,12 +70,14 @@ def section(answer: Answer) -> None:
     if sent:
         try:
             new = [strike(graph, edge) for edge in struck]
+            changed = [f"{say('struck')}: {sentence(shown, edge)}" for edge in struck]
             if (head or tail) and relation:
                 new.append(add(answerer(), head, relations[relation], tail))
+                said_so = fact_sentence(head, spoken_relation(relations[relation]), tail)
+                changed.append(f"{say('added')}: {said_so}")
             if not new:
                 raise InputError(say("no_edit"))
-            words = "; ".join(f"{say('added' if e.added else 'struck')}: {e.sentence}" for e in new)
-            read_again([*steps, Step(words, tuple(new), "form")], answer)
+            read_again([*steps, Step("; ".join(changed), tuple(new), "form")], answer)
             st.rerun()
         except InputError as error:
             complain(error)
@@ -98,9 +100,9 @@ def side_by_side(answer: Answer, steps: list[Step]) -> None:
     """The changes, the old answer and the new one."""
     before, after = st.columns(2, gap="large", border=True)
     with before:
-        card(say("before"), answer)
+        card(say("before"), answerer().shown(answer))
     with after:
-        card(say("after"), st.session_state.get("edited_answer", answer))
+        card(say("after"), answerer().shown(st.session_state.get("edited_answer", answer)))
     with st.expander(say("edits", count=len(steps)), expanded=len(steps) <= SHOWN):
         st.html(listed(step.words for step in steps))
     with st.container(horizontal=True):

@@ -12,18 +12,17 @@ from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.markup import QUIET, annotated, bars, escaped, listed, plain, sentence_around
 from apps.own_graphs import asked_graph
-from apps.resources import answerer, is_dark, language, relation_words, say
+from apps.resources import answerer, is_dark, language, say, spoken_relation
 from kgqa.answering.evidence.paths import answer_nodes
-from kgqa.answering.presentation.sentences import is_decided_by_facts, path_sentences, sentence
+from kgqa.answering.presentation.sentences import fact_sentence, is_decided_by_facts, path_sentences, sentence
 from kgqa.answering.presentation.turtle import evidence_turtle
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver
-from kgqa.korean.saying import say_fact
 from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source, Span
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
-MOST_NARROW = 7
-"""Concepts of a picture on a narrow screen, where more cannot be read."""
+NARROW = {"path_only": 0, "near": 4, "all_shown": 9}
+"""Concepts of a picture, and on a narrow screen, where more cannot be read."""
 
 
 def section(answer: Answer, given: Answer) -> None:
@@ -97,7 +96,7 @@ def picture(answer: Answer) -> None:
             required=True,
         )
     narrow = is_narrow("why")
-    limit = min(LIMITS.get(chosen or "near", 9), MOST_NARROW if narrow else 99)
+    limit = (NARROW if narrow else LIMITS)[chosen or "near"]
     edges = picked_edges(answer, limit)
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     legend(answer, nodes)
@@ -153,11 +152,8 @@ def facts_of(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) -> l
         return []
     edges = graph.neighbours(np.array(ids[:1], dtype=np.int32), limit=limit)
     heads, tails = (labels_of(graph, ends) for ends in (edges.head, edges.tail))
-    relations = [graph.relations[r] for r in edges.relation.tolist()]
-    facts = [(h, r.name, relation_words(r), t) for h, r, t in zip(heads, relations, tails, strict=True)]
-    if language() == "ko":
-        return [say_fact(*fact) for fact in facts]
-    return [f"{head} {words} {tail}" for head, _, words, tail in facts]
+    relations = [spoken_relation(graph.relations[r]) for r in edges.relation.tolist()]
+    return [fact_sentence(*fact) for fact in zip(heads, relations, tails, strict=True)]
 
 
 def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:

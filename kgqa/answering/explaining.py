@@ -123,7 +123,7 @@ class Scoring(NamedTuple):
 
 def attribute(drafts: Drafts, scoring: Scoring) -> Drafts:
     """Each answer with those paths first that tell it from the second candidate, by how much the lead over that one
-    falls without the fact of each that matters most; last what both have."""
+    falls for each of their facts without the one that matters most; last what both have."""
     return tuple(_attributed(draft, scoring) for draft in drafts)
 
 
@@ -140,22 +140,26 @@ def _attributed(draft: Draft, scoring: Scoring) -> Draft:
     def tells(path: EvidencePath) -> bool:
         return not any(is_shared(path, graph, rival) for rival in rivals)
 
-    through = {edge: path_through(best, graph, edge, evidence.paths) for edge in may_carry(best, evidence)}
-    able = [edge for edge, path in through.items() if path is not None and tells(path)]
-    tried = able[: min(TRIED, affordable)]
+    through: dict[int, EvidencePath] = {}
+    for edge in may_carry(best, evidence):
+        path = path_through(best, graph, edge, evidence.paths)
+        if path is not None and tells(path):
+            through[edge] = path
+        if len(through) == min(TRIED, affordable):
+            break
     changes = (
-        dict(zip(tried, falls(draft, [[edge] for edge in tried], scoring), strict=True)) if tried else {}
+        dict(zip(through, falls(draft, [[edge] for edge in through], scoring), strict=True))
+        if through
+        else {}
     )
     paths: dict[tuple[int, ...], EvidencePath] = {}
     """By what they join: some facts are stated in both directions."""
-    for edge in sorted(tried, key=lambda edge: -changes[edge]):
-        if changes[edge] < LEAST_CHANGE or len(paths) == MOST_PATHS:
-            break
-        if not any(edge in path.steps for path in paths.values()) and (path := through[edge]):
+    for edge, path in sorted(through.items(), key=lambda tried: -changes[tried[0]] / len(tried[1].steps)):
+        if changes[edge] >= LEAST_CHANGE and not any(edge in other.steps for other in paths.values()):
+            path = through.get(path.steps[-1], path)  # its last fact is the one that tells
             paths.setdefault(joined_by(path, graph), path)
-    for path in (*filter(tells, evidence.paths), *(through[edge] for edge in tried), *evidence.paths):
-        if path is not None:
-            paths.setdefault(joined_by(path, graph), path)
+    for path in (*filter(tells, evidence.paths), *through.values(), *evidence.paths):
+        paths.setdefault(joined_by(path, graph), path)
     kept = tuple(reasons(list(paths.values()), graph) or paths.values())[:MOST_PATHS]
     influence = max(changes.get(edge, 0.0) for edge in kept[0].steps) if tells(kept[0]) else 0.0
     return replace(draft, evidence=replace(evidence, paths=kept, influence=influence))

@@ -46,6 +46,10 @@ def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pyte
         monkeypatch.setattr(why, "language", lambda language=language: language)
         facts = why.facts_of("trowel", name, graph)
         assert facts and all(word in fact for fact in facts)
+    (flower,) = graph.names(graph.find(["flower"])[0][:1])
+    for module in (resources, why):
+        monkeypatch.setattr(module, "language", lambda: "en")
+    assert "what people do with a flower: pick flowers" in why.facts_of("flower", flower, graph)
 
 
 def test_an_app_may_let_a_service_answer(

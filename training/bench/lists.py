@@ -1,43 +1,48 @@
-"""`python training/bench/lists.py QUESTIONS.jsonl ...`: precision and recall of answers that are several things.
+"""`python training/bench/lists.py [QUESTIONS.jsonl] [--json]`: precision and recall of answers that are several things.
 
-A file's graph lies beside it under the same name. Asked are its questions of the kinds "several" and "list"; `all` or
-`answers` are the things that are right.
+A line holds `graph` (a file of tests/graphs, or a path), `question` and `all` that is right; `lists.jsonl` beside this
+file has twenty, written before any was asked.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import kgqa
 from kgqa.graph.linking.normalising import normalise
 from kgqa.graph.opening import open_graph
-from kgqa.types import Passage, Question
+from kgqa.types import Question
+
+HERE = Path(__file__).parent
+GRAPHS = HERE.parents[1] / "tests" / "graphs"
 
 
-def main(files: list[Path]) -> None:
+def main(file: Path, as_json: bool) -> None:
+    """Print each answer beside its figures, or the means alone as a line of JSON."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     reader, figures = kgqa.load(), []
-    for file in files:
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        rows = [row for row in rows if row.get("kind") in ("several", "list")]
-        graph = next(path for path in file.parent.glob(f"{file.stem}.*") if path != file)
-        answerer = reader.with_graph(open_graph(str(graph))) if rows else reader
-        for row in rows:
-            passage = Passage(row["passage"]) if row.get("passage") else None
-            (answer,) = answerer.answer_many([Question(row["question"], passage=passage)])
+    for name, some in groupby(rows, key=lambda row: row["graph"]):
+        asked = list(some)
+        answerer = reader.with_graph(open_graph(str(GRAPHS / name)))
+        answers = answerer.answer_many([Question(row["question"]) for row in asked])
+        for row, answer in zip(asked, answers, strict=True):
             said = {normalise(item.text) for item in answer.items} or {normalise(answer.text or "")} - {""}
-            gold = {normalise(text) for text in row.get("all", row["answers"])}
+            gold = {normalise(text) for text in row["all"]}
             hits = len(said & gold)
             figures.append((hits / max(len(said), 1), hits / len(gold)))
-            print(f"{figures[-1][0]:.2f} {figures[-1][1]:.2f} {file.stem}: {row['question']} {answer.text}")
-    count = max(len(figures), 1)
-    precision, recall = (sum(column) / count for column in zip(*figures, strict=True))
-    whole = sum(figure == (1.0, 1.0) for figure in figures)
-    print(
-        f"{len(figures)} lists: precision {precision:.2f}, recall {recall:.2f}, {whole} whole and nothing else"
-    )
+            if not as_json:
+                print(f"{figures[-1][0]:.2f} {figures[-1][1]:.2f} {name}: {row['question']} {answer.text}")
+    precision, recall = (sum(column) / len(figures) for column in zip(*figures, strict=True))
+    whole = sum(figure == (1.0, 1.0) for figure in figures) / len(figures)
+    told = {"precision": precision, "recall": recall, "whole": whole}
+    print(json.dumps({"figures": told, "questions": len(figures)} if as_json else told))
 
 
 if __name__ == "__main__":
-    main([Path(name) for name in sys.argv[1:]])
+    main(
+        Path(next((a for a in sys.argv[1:] if not a.startswith("-")), HERE / "lists.jsonl")),
+        "--json" in sys.argv,
+    )

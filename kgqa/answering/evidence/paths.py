@@ -91,8 +91,10 @@ def joined_by(path: EvidencePath, graph: Subgraph) -> tuple[int, ...]:
 
 
 def is_shared(path: EvidencePath, graph: Subgraph, rival: int) -> bool:
-    """Whether the last fact of a path is stated of another node too, as it stands or by a relation that says the same
-    the other way round: what both have tells neither from the other."""
+    """Whether a path leads over another node, or its last fact is stated of that too, as it stands or by a relation
+    that says the same the other way round: what both have tells neither from the other."""
+    if rival in joined_by(path, graph):
+        return True
     head, relation, tail = graph.edges[path.steps[-1]].tolist()
     end, other = (tail, head) if path.forward[-1] else (head, tail)
 
@@ -126,15 +128,17 @@ def may_carry(best: Candidate, evidence: Evidence) -> list[int]:
 def path_through(
     best: Candidate, graph: Subgraph, edge: int, known: Sequence[EvidencePath] = ()
 ) -> EvidencePath | None:
-    """The shortest path over a fact from what the text mentions to the answer that gives a reason, a `known` one
-    first; None where there is none."""
-    for path in known:
-        if edge in path.steps:
-            return path
+    """The shortest path over a fact from what the text mentions to the answer that gives a reason, rather from the
+    passage, since what is asked is asked of every candidate, and rather a `known` one; None where there is none."""
     cost = np.ones(len(graph.edges))
     cost[edge] = 0.01
-    found = [path for path in answer_paths(best, graph, cost, k=TRIED) if edge in path.steps]
-    return min(found, key=lambda path: len(path.steps), default=None)
+    found = [path for path in (*known, *answer_paths(best, graph, cost, k=TRIED)) if edge in path.steps]
+    asked = {link.node for link in graph.links if link.part == NodeRole.QUESTION}
+
+    def order(path: EvidencePath) -> tuple[int, bool]:
+        return len(path.steps), joined_by(path, graph)[0] in asked
+
+    return min(found, key=order, default=None)
 
 
 def answer_nodes(answer: Answer) -> set[int]:

@@ -8,11 +8,12 @@ from kgqa.answering.evidence.paths import LEAST_CHANGE
 from kgqa.graph.linking.morphology import is_korean
 from kgqa.language.values import with_unit
 from kgqa.text.synthesis.inflection import with_article
-from kgqa.text.synthesis.sentences import say_fact
+from kgqa.text.synthesis.sentences import as_kind, say_fact
 from kgqa.types import CAUTION, Answer, Candidate, Evidence, EvidencePath, Relation, Source, Subgraph
 
 _DEED = "/ReceivesAction"
 """What is done to a thing: no English verb joins the two."""
+_KIND = "/IsA"
 LEAST_SHOWN = 0.02
 """Probability from which on a runner-up is worth a reader's time."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
@@ -61,7 +62,7 @@ def fact_sentence(head: str, relation: Relation, tail: str) -> str:
         from kgqa.korean.saying import say_fact as say_in_korean
 
         return say_in_korean(head, relation.name, words, tail)
-    return say_fact(head, relation.name, words, tail)
+    return say_fact(head, relation.name, words, as_kind(tail) if relation.name.endswith(_KIND) else tail)
 
 
 def short_words(relation: Relation) -> str:

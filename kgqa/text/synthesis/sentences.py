@@ -33,12 +33,12 @@ vaccinate vacuum varnish visit volunteer wag wait walk want warm warn wash watch
 whiten wipe wish work worship worry wrap
 """
 _ALSO_NOUNS = """
-book clean clear control cook cool copy cover cut drain drill dry dust feed fence file film fly glue guard guide harvest
-iron lift light lock look massage milk oil open pack paint park pick plant plaster play plug post record report rescue
-rest score scrub seal search set shop sign sleep sound spray spring staple surprise swallow swim swing tape test tie tow
-train travel try vacuum warm wash watch water work cross race answer dance exercise hammer label land level mine mop
-pin pitch plan point pump punch question review roll rule sand screw season shelter shovel steam stop store study
-support taste toast track transport ring saw wind wound lead run ride hit cast stick bear drink show
+book bow clean clear control cook cool copy cover cut drain drill dry dust empty feed fence file film fly glue guard
+guide harvest iron lift light lock look massage milk oil open pack paint park pick plant plaster play plug post record
+report rescue rest score scrub seal search set shop sign sleep sound spray spring staple surprise swallow swim swing
+tape test tie tow train travel try vacuum warm wash watch water work cross race answer dance exercise hammer label
+land level mine mop pin pitch plan point pump punch question review roll rule sand screw season shelter shovel steam
+stop store study support taste toast track transport ring saw wind wound lead run ride hit cast stick bear drink show
 """
 _NEVER_NOUNS = """
 breathe build bury carry carve celebrate chew climb commute complain decorate dig eat explore feel freeze gnaw grow hang
@@ -146,6 +146,15 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
     if deed or not is_plural(head) or not chosen.lower().startswith("{a}"):
         return said
     return _SINGULAR.sub(lambda match: _MANY[match.group()], said, count=1)
+
+
+def as_kind(label: str) -> str:
+    """A label as what something is a kind of: dig -> digging.
+
+    >>> as_kind("dig"), as_kind("hand tool")
+    ('digging', 'hand tool')
+    """
+    return _doing(label) if _is_deed(label, False) else label
 
 
 @lru_cache

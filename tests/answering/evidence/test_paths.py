@@ -2,12 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgqa.answering.evidence.paths import answer_nodes, answer_paths, is_shared, targets
+from kgqa.answering.evidence.paths import answer_nodes, answer_paths, is_shared, path_through, targets
 from kgqa.types import (
     Answer,
     Candidate,
     Evidence,
     EvidencePath,
+    Link,
     NodeRole,
     Question,
     Relation,
@@ -52,3 +53,17 @@ def test_a_path_is_shared_where_its_last_fact_is_stated_of_another_also_the_othe
     turned = graph.only(np.array([0, 2, 3, 4, 5]))  # the excavator's use is stated from the house alone
     assert is_shared(trowel_builds, turned, 3)
     assert not is_shared(EvidencePath((0,), (False,), 1.0), graph.only(np.array([0, 2, 4, 5])), 3)
+
+
+def test_a_path_over_another_candidate_is_shared_and_the_passage_is_where_a_reason_begins(digging) -> None:
+    """A spoon is not told from the ice cream scoop by what the scoop is; what is asked is asked of every candidate."""
+    edges = np.array([[2, 0, 3], [3, 0, 4], [0, 0, 4], [1, 0, 4]], dtype=np.int32)
+    roles = np.array([NodeRole.PASSAGE, NodeRole.PASSAGE, 3, 3, 3], dtype=np.int32)
+    graph = replace(digging, edges=edges, weights=np.ones(4, dtype=np.float32), roles=roles)
+    over = EvidencePath((1, 0), (True, True), 1.0)
+    assert is_shared(over, graph, 3) and not is_shared(over, graph, 1)
+    graph = replace(graph, edges=np.array([[0, 0, 4], [1, 0, 4], [4, 0, 2]], dtype=np.int32))
+    graph = replace(graph, links=(Link(NodeRole.QUESTION, 0, 3, 0), Link(NodeRole.PASSAGE, 0, 3, 0)))
+    asked, said = EvidencePath((0, 2), (True, True), 1.0), (1, 2)
+    found = path_through(TROWEL, graph, 2, (asked,))
+    assert found is not None and found.steps == said

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tab import MARKS, Form, ask_example, settled, visit
 
+from apps.examples import gallery_of
+
 pytestmark = MARKS
 SIZES = pytest.mark.parametrize(
     "form",
@@ -97,7 +99,35 @@ def test_an_empty_question_says_so_and_all_pages_are_a_tap_away(page: Any, addre
     page.get_by_role("button", name=say("ask_button"), exact=True).click()
     page.get_by_text(say("empty_question")).wait_for()
     links = page.locator(".st-key-pages a") if form[0] < 768 else page.get_by_role("link", name=say("batch"))
+    boxes = [link.bounding_box() for link in links.all()] if form[0] < 768 else []
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= form[0] for box in boxes)
     link = links.filter(has_text=say("batch")).first
     link.wait_for()
     link.click()
     page.get_by_role("heading", name=say("batch")).wait_for()
+
+
+@SIZES
+def test_a_passage_that_says_it_is_quoted_by_its_sentence_and_facts_are_folded(
+    page: Any, address: str, form: Form
+) -> None:
+    visit(page, address, form)
+    name, (passage, _, _) = next(iter(gallery_of(form[2])["gallery_other"].items()))
+    page.get_by_role("button", name=name, exact=True).click()
+    page.locator("blockquote mark").wait_for()
+    settled(page)
+    assert page.locator("blockquote").inner_text() == passage
+    assert not page.locator("svg g.node").count()
+
+
+@SIZES
+def test_hidden_words_are_found_and_temperatures_can_be_read(page: Any, address: str, form: Form) -> None:
+    say = visit(page, address, form, "learn")
+    first = page.locator("ul").filter(has_text="dog").first
+    assert first.locator("li span").first.inner_text() == "dog"
+    for heat in ("1", "2", "5"):
+        column = page.get_by_test_id("stColumn").filter(has_text=f"{say('temperature')} {heat}").last
+        shares = [
+            int(share.rstrip("%")) for share in column.locator("li span:nth-child(2)").all_inner_texts()
+        ]
+        assert len(shares) == 6 and min(shares) > 0 and 97 <= sum(shares) <= 103

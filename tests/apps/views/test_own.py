@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from apps.own_graphs import uploaded
-from kgqa.types import InputError
+from apps.views.own import in_english
+from kgqa.types import InputError, Relation
 
 BEES = """
 @prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -124,3 +125,15 @@ def test_what_was_left_out_is_not_everything() -> None:
     left_out, whole = (AppTest.from_string(script % count).run() for count in (4, 0))
     assert not left_out.success and "4" in left_out.expander[0].label
     assert whole.success and not whole.expander
+
+
+@pytest.mark.parametrize(
+    ("relation", "about", "question"),
+    [
+        ("requires", "feed the colony", "What does feeding the colony require?"),
+        ("protects from", "veil", "What does a veil protect from?"),
+        ("lives in", "Odin", "Where does Odin live?"),
+    ],
+)
+def test_suggested_questions_are_english(relation: str, about: str, question: str) -> None:
+    assert in_english(Relation("", relation), about) == question
