@@ -1,4 +1,4 @@
-"""`python training/bench/lists.py [QUESTIONS.jsonl] [--json]`: precision and recall of answers that are several things.
+"""`python training/bench/lists.py [QUESTIONS.jsonl]`: precision and recall of answers that are several things.
 
 A line holds `graph` (a file of tests/graphs, or a path), `question` and `all` that is right; `lists.jsonl` beside this
 file has twenty, written before any was asked.
@@ -20,8 +20,8 @@ HERE = Path(__file__).parent
 GRAPHS = HERE.parents[1] / "tests" / "graphs"
 
 
-def main(file: Path, as_json: bool) -> None:
-    """Print each answer beside its figures, or the means alone as a line of JSON."""
+def main(file: Path) -> None:
+    """Print each answer beside its figures, and the means as a line of JSON."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     reader, figures = kgqa.load(), []
     for name, some in groupby(rows, key=lambda row: row["graph"]):
@@ -33,16 +33,12 @@ def main(file: Path, as_json: bool) -> None:
             gold = {normalise(text) for text in row["all"]}
             hits = len(said & gold)
             figures.append((hits / max(len(said), 1), hits / len(gold)))
-            if not as_json:
-                print(f"{figures[-1][0]:.2f} {figures[-1][1]:.2f} {name}: {row['question']} {answer.text}")
+            print(f"{figures[-1][0]:.2f} {figures[-1][1]:.2f} {name}: {row['question']} {answer.text}")
     precision, recall = (sum(column) / len(figures) for column in zip(*figures, strict=True))
     whole = sum(figure == (1.0, 1.0) for figure in figures) / len(figures)
-    told = {"precision": precision, "recall": recall, "whole": whole}
-    print(json.dumps({"figures": told, "questions": len(figures)} if as_json else told))
+    told = {"precision": precision, "recall": recall, "whole": whole, "questions": len(figures)}
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":
-    main(
-        Path(next((a for a in sys.argv[1:] if not a.startswith("-")), HERE / "lists.jsonl")),
-        "--json" in sys.argv,
-    )
+    main(Path(sys.argv[1]) if sys.argv[1:] else HERE / "lists.jsonl")
