@@ -79,5 +79,9 @@ def rate(answer: Answer) -> None:
         lines = feedback.training_lines(kept.values())
         if lines:
             st.download_button(
-                say("download_feedback"), lines, "feedback.jsonl", "application/jsonl", on_click="ignore"
+                say("download_feedback"),
+                lambda: lines,
+                "feedback.jsonl",
+                "application/jsonl",
+                on_click="ignore",
             )

@@ -287,8 +287,13 @@ def share(answer: Answer) -> None:
             st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
         else:
             st.text(say("link_long"))
-    data = json.dumps(answer_json(answer), ensure_ascii=False, indent=1)
-    st.download_button(say("json"), data, "answer.json", "application/json", on_click="ignore")
+    st.download_button(
+        say("json"),
+        lambda: json.dumps(answer_json(answer), ensure_ascii=False, indent=1),
+        "answer.json",
+        "application/json",
+        on_click="ignore",
+    )
 
 
 def ask_entry(entry: Asked) -> None:

@@ -53,7 +53,7 @@ def upload_box(key: str) -> tuple[str, bytes, str] | None:
     upload = st.file_uploader(limit, type=list(TABLES), max_upload_size=50, key=key)
     if upload is None:
         st.download_button(
-            say("sample"), SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample"
+            say("sample"), lambda: SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample"
         )
         return None
     return upload.name, upload.getvalue(), upload.file_id
@@ -92,10 +92,15 @@ def show(rows: Sequence[Row], answers: Sequence[Answer | None]) -> None:
     lines = "".join(json.dumps(answer_json(a), ensure_ascii=False) + "\n" for a in answers if a is not None)
     with st.container(horizontal=True):
         st.download_button(
-            say("download_csv"), to_csv(cells), "answers.csv", "text/csv", on_click="ignore", type="primary"
+            say("download_csv"),
+            lambda: to_csv(cells),
+            "answers.csv",
+            "text/csv",
+            on_click="ignore",
+            type="primary",
         )
         st.download_button(
-            say("download_jsonl"), lines, "answers.jsonl", "application/jsonl", on_click="ignore"
+            say("download_jsonl"), lambda: lines, "answers.jsonl", "application/jsonl", on_click="ignore"
         )
     st.dataframe(cells, hide_index=True)
 

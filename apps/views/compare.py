@@ -110,7 +110,9 @@ def table(rows: Sequence[Row], names: Sequence[str], found: Sequence[Sequence[An
         if row.question
     ]
     st.dataframe(cells, hide_index=True)
-    st.download_button(say("download_csv"), to_csv(cells), "compared.csv", "text/csv", on_click="ignore")
+    st.download_button(
+        say("download_csv"), lambda: to_csv(cells), "compared.csv", "text/csv", on_click="ignore"
+    )
 
 
 def agreement(first: Sequence[Answer | None], second: Sequence[Answer | None]) -> float:

@@ -299,4 +299,4 @@ def sample() -> None:
             name = plain(say("open_sample", name=path.stem))
             key = f"sample_{path.stem}"
             st.button(name, on_click=open_sample, args=(path.stem,), icon=":material/hive:", key=key)
-            st.download_button(path.name, path.read_bytes(), path.name, "text/turtle", on_click="ignore")
+            st.download_button(path.name, path.read_bytes, path.name, "text/turtle", on_click="ignore")

@@ -109,7 +109,9 @@ def side_by_side(answer: Answer, steps: list[Step]) -> None:
         st.button(say("undo"), on_click=read_again, args=(steps[:-1], answer), icon=":material/undo:")
         st.button(say("undo_all"), on_click=read_again, args=([], answer))
         turtle = edits_turtle([edit for step in steps for edit in step.edits])
-        st.download_button(say("download_edits"), turtle, "edits.ttl", "text/turtle", on_click="ignore")
+        st.download_button(
+            say("download_edits"), lambda: turtle, "edits.ttl", "text/turtle", on_click="ignore"
+        )
 
 
 def card(title: str, answer: Answer) -> None:

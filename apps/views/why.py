@@ -107,8 +107,13 @@ def picture(answer: Answer) -> None:
     concept(answer, nodes)
     with st.expander(say("as_list", count=len(edges))):
         st.html(listed(sentence(graph, edge) for edge in edges))
-        turtle = evidence_turtle(answer, edges)
-        st.download_button(say("facts_turtle"), turtle, "evidence.ttl", "text/turtle", on_click="ignore")
+        st.download_button(
+            say("facts_turtle"),
+            lambda: evidence_turtle(answer, edges),
+            "evidence.ttl",
+            "text/turtle",
+            on_click="ignore",
+        )
 
 
 def legend(answer: Answer, nodes: set[int]) -> None:
