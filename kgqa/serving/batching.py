@@ -24,6 +24,8 @@ MOST_CHARACTERS = 60_000
 """Of all texts of a batch."""
 BATCH_S = 0.5
 """How long a batch of several may take, since whoever comes meanwhile waits for its end."""
+SPREAD_S = 8.0
+"""Within which those who are sent away are told different times, so that they do not all come again at once."""
 ANSWER, APART = "answer", "apart"
 """Kinds of work: answers read in batches, and what is done by itself (explanations, edits)."""
 _ANSWER_S = 1e-4
@@ -86,6 +88,7 @@ class Batcher:
         self._pace: dict[str, float] = {}
         self._best: dict[str, float] = {}  # the pace when nothing else kept the machine
         self._begun = self._expected = self._until = 0.0  # of the batch that is being read
+        self._again = 0.0  # when the last who was sent away is to come again
         self._thread = threading.Thread(target=self._run, name="kgqa-batches", daemon=True)
         self._thread.start()
 
@@ -111,24 +114,32 @@ class Batcher:
             own = sum(map(self._cost, asked))
             least = own * _pace(self._best, kind) / _pace(self._pace, kind) if self._best else 0.0
             if self._closed or len(self._waiting) + len(asked) > self.most_waiting:
-                raise Busy(max(before, 1.0))
+                raise Busy(self._later(max(before, 1.0), now))
             if least > timeout_s:
                 raise InputError(
                     f"it would take {least:.0f} s to answer, more than is given to it; ask about shorter "
                     "passages, with fewer choices, or fewer questions at once"
                 )
             if before > within_s or (before and before + own > timeout_s):  # who comes alone may try
-                raise Busy(before)
+                raise Busy(self._later(before, now))
             self._waiting += asked
             self._changed.notify()
         return [one.answer for one in asked]
 
     def delay(self, within_s: float) -> float:
-        """Seconds before what is to begin within some would; 0 where it is in time."""
+        """Seconds after which to come again with what is to begin within some and would not; 0 where it is in time."""
         with self._changed:
             now = time.monotonic()
             before = self._before(now + within_s, now)
-            return before if before > within_s else 0.0
+            return self._later(before, now) if before > within_s else 0.0
+
+    def _later(self, before: float, now: float) -> float:
+        """Seconds after which one may come again who would wait some now: after those who were sent away before."""
+        first = now + before
+        self._again = max(self._again, first) + SHORT_CHARACTERS * _pace(self._pace, ANSWER)
+        if self._again > first + SPREAD_S:
+            self._again = first
+        return self._again - now
 
     def _before(self, due: float, now: float) -> float:
         """Seconds of reading before what is due then begins."""

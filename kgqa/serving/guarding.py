@@ -46,7 +46,7 @@ class Limits:
     """Questions read together."""
     wait_s: float = 0.01
     """How long the first question of a batch waits for company."""
-    within_s: float = 1.0
+    within_s: float = 0.75
     """When reading a question is to begin; a caller who would wait longer is asked to come again."""
     most_waiting: int = 1_000
     """Questions; beyond, callers are asked to come again."""

@@ -1,5 +1,6 @@
 import threading
 import time
+from collections import Counter
 from concurrent.futures import Future
 
 import pytest
@@ -104,6 +105,24 @@ def test_what_would_not_begin_in_time_is_refused_at_once(stub) -> None:
     assert refused > len(taken) > 5
     assert sorted(waited)[int(0.95 * len(waited))] < 0.5 + 2 * BATCH_S + 0.5
     batcher.close()
+
+
+def test_who_is_sent_away_is_told_a_time_of_their_own(stub) -> None:
+    batcher = Batcher()
+    stub.seconds = 0.2
+    for _ in range(5):
+        ask(batcher, stub, Question("a")).result(10)
+    stub.seconds = 60
+    ask(batcher, stub, Question("a"), 3)
+    time.sleep(0.2)
+    waits = []
+    for _ in range(100):
+        with pytest.raises(Busy) as caught:
+            ask(batcher, stub, Question("b"), 30, 0.0)
+        waits.append(caught.value.wait_s)
+    came = Counter(int(wait) for wait in waits)
+    assert len(came) >= 8 and max(came.values()) < 30 and max(waits) < 12
+    batcher.close(0.5)
 
 
 def test_what_takes_longer_than_its_time_is_refused_for_good(stub) -> None:
