@@ -130,6 +130,7 @@ def predict(
     engine: Annotated[Engine, typer.Option(help="local, or ray: on the cluster of RAY_ADDRESS.")] = "local",
     workers: Annotated[int, typer.Option(min=1, help="For ray: readers at work, a core or GPU each.")] = 2,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a row that holds no question.")] = False,
+    none_above: NoneAbove = None,
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
     if (Path(model) / "task.json").is_file():
@@ -139,7 +140,7 @@ def predict(
         return
     from kgqa.cli.asking import predicting
 
-    run = predicting.Run(graph, model, batch, device, language, engine, workers, strict)
+    run = predicting.Run(graph, model, batch, device, language, engine, workers, strict, none_above)
     predicting.predict(source, target, run)
 
 

@@ -19,11 +19,11 @@ MOST_BLOCKS = 10_000
 class _Reads:
     """An actor."""
 
-    def __init__(self, model: str, graph: str, device: str, language: str) -> None:
+    def __init__(self, model: str, graph: str, options: dict[str, Any]) -> None:
         from kgqa.answering.answerer import Answerer
 
         torch.set_num_threads(1)  # a core each, as it was asked for
-        self.answerer = Answerer.load(model, graph, device=device, language=language)
+        self.answerer = Answerer.load(model, graph, **options)
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, Any]:
         from kgqa.answering.presentation.answer_json import json_lines
@@ -41,13 +41,12 @@ def answered(
     questions: Sequence[Question],
     model: str,
     graph: str,
-    device: str,
-    language: str,
     batch: int,
+    options: dict[str, Any],
     *,
     workers: int,
 ) -> Iterator[list[str]]:
-    """The answers as lines of JSON in the order of the questions, a batch at a time.
+    """The answers as lines of JSON in the order of the questions, a batch at a time; `options` are `Answerer.load`'s.
 
     It runs on the cluster that RAY_ADDRESS names, else on this machine; reader and graph must be found under the
     same names on every machine. Ray deals out again what a machine that fails has left.
@@ -77,7 +76,7 @@ def answered(
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
-        on_gpu = device != "cpu" and ray.cluster_resources().get("GPU", 0) >= workers
+        on_gpu = options["device"] != "cpu" and ray.cluster_resources().get("GPU", 0) >= workers
         at_once = max(batch, -(-len(questions) // MOST_BLOCKS))
         rows = [
             {
@@ -91,7 +90,7 @@ def answered(
         ]
         answers = ray.data.from_items(rows, override_num_blocks=-(-len(rows) // at_once)).map_batches(
             _Reads,
-            fn_constructor_args=(model, graph, device, language),
+            fn_constructor_args=(model, graph, options),
             batch_size=batch,
             concurrency=workers,
             num_cpus=1,

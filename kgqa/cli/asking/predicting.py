@@ -47,6 +47,8 @@ class Run:
     workers: int = 2
     strict: bool = False
     """Stop at the first row that holds no question, instead of leaving it out."""
+    none_above: float | None = None
+    """Say none where that is likelier; None leaves it to the reader's card."""
 
 
 def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:
@@ -236,11 +238,12 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
         raise InputError(f"{target}: the input itself, or no regular file; name another output file")
     with _owned(target) as out:
         done = _finished(target, questions)
-        _check_run(target, _run_of(questions, run.model, run.graph, run.language), begun=done > 0)
+        _check_run(target, _run_of(questions, run), begun=done > 0)
         if done == len(questions):
             print(f"{target}: all {done} answers are there", file=sys.stderr)
             return
-        reading = (questions[done:], run.model, run.graph, run.device, run.language, run.batch)
+        options = {"device": run.device, "language": run.language, "none_above": run.none_above}
+        reading = (questions[done:], run.model, run.graph, run.batch, options)
         if run.engine == "ray":
             from kgqa.serving.cluster import answered
 
@@ -258,7 +261,7 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
 
 
 def _answered(
-    questions: Sequence[Question], model: str, graph: str, device: str, language: str, batch: int
+    questions: Sequence[Question], model: str, graph: str, batch: int, options: dict[str, Any]
 ) -> Iterator[list[str]]:
     """The answers of each batch, a line of JSON each; a causal language model is prompted and asks no graph."""
     from kgqa.answering.answerer import Answerer
@@ -266,11 +269,11 @@ def _answered(
 
     rest = iter(questions)
     if is_prompted(model):
-        prompter = open_prompter(model, 0, None, "token", device)
+        prompter = open_prompter(model, 0, None, "token", options["device"])
         while chunk := list(islice(rest, batch)):
             yield json_lines(prompter.answer_many(chunk))
         return
-    answerer = Answerer.load(model, graph, device=device, language=language)
+    answerer = Answerer.load(model, graph, **options)
     while chunk := list(islice(rest, batch)):
         yield json_lines(map(answerer.shown, answerer.answer_many(chunk)))
 
@@ -300,20 +303,20 @@ def _owned(target: Path) -> Iterator[IO[str]]:
         yield out
 
 
-def _run_of(questions: Sequence[Question], model: str, graph: str, language: str) -> dict[str, str]:
+def _run_of(questions: Sequence[Question], run: Run) -> dict[str, str]:
     """Fingerprints of what the answers depend on."""
     from kgqa.graph.opening import graph_fingerprint
     from kgqa.models.reader import fingerprint
 
-    prompted = is_prompted(model)
-    content = "" if prompted else graph_fingerprint(graph)
+    prompted = is_prompted(run.model)
+    content = "" if prompted else graph_fingerprint(run.graph)
     asked = blake2b(digest_size=16)
     for question in questions:
         parts = [question.id, question.text, question.passage_text, *question.choices]
         asked.update(json.dumps(parts).encode())
-    reader = fingerprint(Path(model), "config.json") if prompted else fingerprint(find_model(model))
+    reader = fingerprint(Path(run.model), "config.json") if prompted else fingerprint(find_model(run.model))
     found = {"questions": asked.hexdigest(), "reader": reader, "graph": content}
-    return {**found, "language": language}
+    return {**found, "language": run.language, "threshold for none": str(run.none_above)}
 
 
 def _check_run(target: Path, run: dict[str, str], begun: bool) -> None:

@@ -116,6 +116,20 @@ def test_only_the_same_run_goes_on(model_folder: Path, tools_file: Path, tmp_pat
     assert target.read_bytes() == whole and json.loads(whole)["id"] == "a"
 
 
+def test_the_threshold_for_none_is_a_setting_and_part_of_a_run(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"question": "What is red?", "passage": "a red house"}\n')
+    never, always = (Run(str(tools_file), str(model_folder), 4, none_above=above) for above in (1.0, 0.0))
+    predict_file(source, target, never)
+    assert json.loads(target.read_text())["answer"]
+    with pytest.raises(InputError, match="threshold for none changed"):
+        predict_file(source, target, always)
+    predict_file(source, tmp_path / "none.jsonl", always)
+    assert json.loads((tmp_path / "none.jsonl").read_text())["source"] == "none"
+
+
 def test_parquet_and_addresses_hold_the_answers_of_json_lines(
     model_folder: Path, tools_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
