@@ -8,13 +8,13 @@ import streamlit as st
 
 from apps import memory
 from apps.own_graphs import keep_in_address, reopen
-from apps.resources import is_dark, language, say
+from apps.resources import is_dark, is_quick, language, quicker, say
 from apps.texts import LANGUAGES
 from apps.views import about, ask, batch, compare, learn, own
 from kgqa.types import CAUTION
 
 ICON = Path(__file__).with_name("icon.svg")
-KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many", "caution")
+KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many", "caution", "quick")
 STYLE = """
 .stApp,.stApp p,.stApp li{word-break:keep-all;overflow-wrap:anywhere}
 .stMainBlockContainer{padding-top:4rem}
@@ -96,6 +96,9 @@ def main() -> None:
         reopen()
         chosen.run()
         with st.sidebar:
+            if quicker():
+                state.setdefault("quick", is_quick())
+                st.toggle(say("quick"), key="quick", help=say("quick_help"), on_change=ask.ask_again)
             ask.history()
         memory.component(ask.walk)
         keep_in_address()

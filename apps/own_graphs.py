@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from apps.resources import shared_answerer, shared_graph
+from apps.resources import shared_graph
 from kgqa.answering.answerer import Answerer
 from kgqa.assets import GRAPHS
 from kgqa.graph import sources
@@ -56,7 +56,7 @@ def keep_own(opened: Opened | None) -> None:
 def _use(token: str, opened: Opened | None) -> None:
     state = st.session_state
     state["own_token"], state["own_opened"] = token, opened
-    state["own_answerer"] = shared_answerer().with_graph(opened.graph) if opened is not None else None
+    state["own_answerers"] = {}
     state["graph_choice"] = "own" if opened is not None else "shared"
     state.pop("answer", None)
 

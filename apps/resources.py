@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answering.answerer import Answerer
 from kgqa.answering.presentation.sentences import in_full, perhaps, short_words
-from kgqa.assets import DEFAULT_READER, find_model, shipped_readers
+from kgqa.assets import DEFAULT_READER, SMALLER, find_model, shipped_readers
 from kgqa.graph.opening import open_graph
 from kgqa.korean.saying import korean_relation
 from kgqa.serving.remote import ServedAnswerer
@@ -22,6 +23,8 @@ from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, Rel
 MOST_KEPT = 200
 """Answers that are kept, so that nothing is computed twice."""
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
+SLOW_S = 2.0
+"""Seconds an answer may take before the smaller reader stands in unasked."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -53,6 +56,26 @@ def served() -> ServedAnswerer | None:
 def reader(folder: str) -> Answerer:
     """Another reader over the same graph, for comparisons."""
     return Answerer.load(folder, shared_graph(), device=_device())
+
+
+def quicker() -> str:
+    """The folder of the smaller reader, where it can stand in for the larger that the app was started with."""
+    own = find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER).name
+    stands_in = own == DEFAULT_READER and not os.environ.get("KGQA_SERVER")
+    return readers().get(SMALLER, "") if stands_in else ""
+
+
+@st.cache_resource(show_spinner=False)
+def is_slow() -> bool:
+    """Whether an answer takes so long here that the smaller reader stands in unasked."""
+    begin = time.perf_counter()
+    shared_answerer().answer_many([WARM_UP])
+    return time.perf_counter() - begin > SLOW_S
+
+
+def is_quick() -> bool:
+    """Whether this visitor asks the smaller reader."""
+    return bool(quicker()) and bool(st.session_state["quick"] if "quick" in st.session_state else is_slow())
 
 
 def _device() -> str:
@@ -130,11 +153,14 @@ def answerer_here() -> Answerer:
     Raises:
         InputError: no reader is there.
     """
-    own: Answerer | None = st.session_state.get("own_answerer")
-    if own is not None and _asks_own():
-        return own
     with st.spinner(say("loading")):
-        return shared_answerer()
+        chosen = reader(quicker()) if is_quick() else shared_answerer()
+        if not _asks_own():
+            return chosen
+        own: dict[str, Answerer] = st.session_state.setdefault("own_answerers", {})
+        if chosen.name not in own:
+            own[chosen.name] = chosen.with_graph(st.session_state["own_opened"].graph)
+        return own[chosen.name]
 
 
 @st.cache_resource(show_spinner=False)
@@ -175,7 +201,7 @@ def explained(answer: Answer) -> Answer:
 
 
 def _asks_own() -> bool:
-    return st.session_state.get("own_answerer") is not None and st.session_state.get("graph_choice") == "own"
+    return st.session_state.get("own_opened") is not None and st.session_state.get("graph_choice") == "own"
 
 
 def complain(error: InputError) -> None:

@@ -140,6 +140,11 @@ def to_be_asked() -> None:
     st.session_state["asked"] = True
 
 
+def ask_again() -> None:
+    """Ask what was answered once more, as when another reader is to answer."""
+    st.session_state["asked"] = st.session_state.get("answer") is not None
+
+
 def start_anew() -> None:
     """An empty form."""
     for name in FORGOTTEN:

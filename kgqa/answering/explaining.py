@@ -33,6 +33,8 @@ from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Sour
 MOST_PATHS = 3
 TRIED = 12
 """Facts among which the one that matters most is sought for every answer."""
+TRIED_BESIDE_ALL = 4
+"""The same where a row holds all candidates as branches, and costs several times as much."""
 MAX_CHARACTERS = 6_000
 """Text that may be read again for that; a short question affords all `TRIED` facts, 200 words about four."""
 
@@ -136,6 +138,7 @@ def _attributed(draft: Draft, scoring: Scoring) -> Draft:
     if not evidence.paths or affordable < 2 or evidence.query:
         return draft
     graph, best, rivals = evidence.subgraph, draft.candidates[0], _rival_nodes(draft)
+    tried = TRIED_BESIDE_ALL if scoring.settings.branches and best.concept is not None else TRIED
 
     def tells(path: EvidencePath) -> bool:
         return not any(is_shared(path, graph, rival) for rival in rivals)
@@ -145,7 +148,7 @@ def _attributed(draft: Draft, scoring: Scoring) -> Draft:
         path = path_through(best, graph, edge, evidence.paths)
         if path is not None and tells(path):
             through[edge] = path
-        if len(through) == min(TRIED, affordable):
+        if len(through) == min(tried, affordable):
             break
     changes = (
         dict(zip(through, falls(draft, [[edge] for edge in through], scoring), strict=True))

@@ -1,6 +1,10 @@
+import shutil
 from pathlib import Path
 
+import pytest
+
 import apps.main
+from apps import resources
 
 
 def test_navigation_opens_on_the_ask_page(small_app: Path) -> None:
@@ -11,3 +15,23 @@ def test_navigation_opens_on_the_ask_page(small_app: Path) -> None:
     page.button(key="example0").click().run()
     assert not page.exception
     assert page.sidebar.button(key="history0").label.startswith("What did I dig with")
+
+
+def test_where_answers_take_long_the_smaller_reader_stands_in(
+    small_app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from streamlit.testing.v1 import AppTest
+
+    page = AppTest.from_file(apps.main.__file__, default_timeout=60).run()
+    assert not page.toggle  # the app was started with a reader of its own
+    small = small_app.parent / resources.SMALLER
+    shutil.copytree(small_app.parent / "model", small)
+    monkeypatch.setattr(resources, "DEFAULT_READER", "model")
+    monkeypatch.setattr(resources, "readers", lambda: {resources.SMALLER: str(small)})
+    monkeypatch.setattr(resources, "SLOW_S", 0.0)
+    page = AppTest.from_file(apps.main.__file__, default_timeout=60).run()
+    page.button(key="example0").click().run()
+    assert page.toggle[0].value
+    asked = page.session_state["answer"].question
+    page.toggle[0].set_value(False).run()
+    assert not page.exception and page.session_state["answer"].question == asked

@@ -16,14 +16,15 @@ from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
 from kgqa.trainer.data.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
 from kgqa.trainer.data.worlds import asked_worlds
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
-from kgqa.types import Example, Subgraph
+from kgqa.types import Example, InputError, Subgraph
 
 
 def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Part:
     """Examples and subgraphs of one data set; the subgraphs come from the cache where they can.
 
     Raises:
-        InputError: data set, graph or the language model that judges relevance cannot be found or read.
+        InputError: data set, graph or the language model that judges relevance cannot be found or read, or the graph
+            has no index of the facts that are to be found by meaning.
     """
     from rich.progress import track
 
@@ -60,4 +61,9 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
 def _retriever(graph: str, reading: ReadingSettings) -> Retriever:
     """Shared by all sets that are asked over a graph: its index of labels and its encoder take hundreds of MB."""
     encoder = FactEncoder.load(reading.meaning) if reading.meaning else None
-    return Retriever(open_graph(graph), reading, open_relevance(reading.relevance), encoder=encoder)
+    found = Retriever(open_graph(graph), reading, open_relevance(reading.relevance), encoder=encoder)
+    if encoder and not found.meaning and not found.graph.is_remote:
+        raise InputError(
+            f"{graph}: no index of its facts; run `kgqa graph index {graph} --encoder {reading.meaning}` first"
+        )
+    return found

@@ -1,10 +1,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from kgqa.models import meaning
 from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.fact_encoder import FactEncoder
 from kgqa.trainer.data.mixture import DataSettings
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.preparing import prepare
+from kgqa.types import InputError
 
 
 def test_subgraphs_are_stored_or_found_when_asked_for_and_are_the_same(
@@ -30,3 +35,18 @@ def test_without_a_graph_every_subgraph_is_empty(tmp_path: Path) -> None:
     settings = DataSettings(name="plain-reading", graph="none", limit=8)
     part = prepare(settings, AnsweringRecipe(data=[settings]), tmp_path)
     assert len(part.examples) == 8 and not part.subgraphs[7][0].nodes
+
+
+def test_what_is_to_be_found_by_meaning_needs_an_index(
+    tmp_path: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Words:
+        fingerprint = "words"
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(FactEncoder, "load", lambda _name: Words())
+    monkeypatch.setattr(meaning, "MADE_AT_ONCE", 0)
+    settings = DataSettings(name="plain-reading", graph=str(tools_file), limit=8)
+    recipe = AnsweringRecipe(data=[settings], reading=ReadingSettings(meaning="words"))
+    with pytest.raises(InputError, match="kgqa graph index .* --encoder words"):
+        prepare(settings, recipe, tmp_path)
