@@ -91,7 +91,7 @@ class _Asker(ValuedWorld):
         forms: dict[Callable[[Fact], Any], int] = {
             self._tail: 20,
             self._head: 12,
-            self._two: 28,
+            self._two: 20,
             self._of_kind: 3,
             self._count: 11,
             self._whether: 13,

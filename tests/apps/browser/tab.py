@@ -53,7 +53,7 @@ def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., 
 
 def ask_example(page: Any, number: int) -> None:
     page.locator(f".st-key-example{number} button").click()
-    page.locator("[role=status]").wait_for()
+    page.locator("[role=status][aria-live]").wait_for()
     page.locator("svg g.node").first.wait_for()
     settled(page)
 

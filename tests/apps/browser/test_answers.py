@@ -33,9 +33,9 @@ STAGE = """
 def ask(page: Any, say: Any, question: str) -> str:
     page.get_by_role("textbox", name=say("question"), exact=True).fill(question)
     page.get_by_role("button", name=say("ask_button"), exact=True).click()
-    page.locator("[role=status]").get_by_text(question).wait_for()
+    page.locator("[role=status][aria-live]").get_by_text(question).wait_for()
     settled(page)
-    return str(page.locator("[role=status]").inner_text())
+    return str(page.locator("[role=status][aria-live]").inner_text())
 
 
 def open_stage(page: Any, say: Any, folder: Path) -> None:
@@ -78,12 +78,12 @@ def test_the_answer_comes_before_its_reasons_and_is_said_alike_everywhere(
 ) -> None:
     say = visit(page, address, form)
     ask_example(page, 0)
-    shown = page.locator("[role=status] > div").nth(1).inner_text().strip()
+    shown = page.locator("[role=status][aria-live] > div").nth(1).inner_text().strip()
     assert shown
     page.reload()
-    page.locator("[role=status]").wait_for()
+    page.locator("[role=status][aria-live]").wait_for()
     settled(page)
-    assert page.locator("[role=status] > div").nth(1).inner_text().strip() == shown
+    assert page.locator("[role=status][aria-live] > div").nth(1).inner_text().strip() == shown
     button = page.locator(".st-key-without button")
     button.click()
     page.get_by_text(say("after"), exact=True).wait_for()

@@ -15,7 +15,7 @@ pytestmark = MARKS
 
 def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
     page.get_by_role("button", name="clean the carpet").click()
-    page.locator("[role=status]").wait_for()
+    page.locator("[role=status][aria-live]").wait_for()
     assert "q=What+did+she+use" in page.url
     page.locator("svg g.node").first.wait_for()
     settled(page)
@@ -87,7 +87,7 @@ def test_the_history_survives_a_reload_and_is_walked_by_arrows(page: Any, addres
     settled(page)
     assert "plant flowers" in page.locator(".st-key-history1").inner_text()
     page.get_by_role("textbox", name="Question", exact=True).press("ArrowUp")
-    page.locator("[role=status]").wait_for()
+    page.locator("[role=status][aria-live]").wait_for()
     settled(page)
     page.get_by_text("Passage: I want to plant flowers").wait_for()
     page.get_by_text("Passage: I want to plant flowers").click()
@@ -133,10 +133,10 @@ def test_a_passage_from_a_file_and_questions_that_follow(
     for asked in ("What did she put in?", "What did she pack?"):
         question.fill(asked)
         page.get_by_role("button", name=say("ask_button"), exact=True).click()
-        page.locator("[role=status]").get_by_text(asked).wait_for()
+        page.locator("[role=status][aria-live]").get_by_text(asked).wait_for()
         settled(page)
     page.locator(".st-key-before0 button").click()
-    page.locator("[role=status]").get_by_text("What did she put in?").wait_for()
+    page.locator("[role=status][aria-live]").get_by_text("What did she put in?").wait_for()
 
 
 @FORMS
@@ -147,7 +147,7 @@ def test_the_evidence_can_be_taken_along(page: Any, address: str, form: Form) ->
     assert downloaded(page, buttons["PNG"]).startswith(b"\x89PNG")
     assert downloaded(page, buttons["SVG"]).startswith(b"<svg")
     answer = json.loads(downloaded(page, page.get_by_role("button", name=say("json"))))
-    assert answer["answer"] and page.locator("[role=status]").get_by_text(answer["answer"]).count()
+    assert answer["answer"] and page.locator("[role=status][aria-live]").get_by_text(answer["answer"]).count()
     page.get_by_text(say("as_list", count="").split("(")[0].strip()).click()
     settled(page)
     turtle = downloaded(page, page.get_by_role("button", name=say("facts_turtle")))

@@ -16,9 +16,9 @@ def test_the_answer_is_in_view(page: Any, address: str, width: int, height: int,
     page.set_viewport_size({"width": width, "height": height})
     go_to(page, f"{address}/?lang={language}")
     page.locator(".st-key-example1 button").click()
-    page.locator("[role=status]").wait_for()
+    page.locator("[role=status][aria-live]").wait_for()
     settled(page)
-    box = page.locator("[role=status]").bounding_box()
+    box = page.locator("[role=status][aria-live]").bounding_box()
     assert box["y"] >= 0 and box["y"] + box["height"] <= height and box["x"] + box["width"] <= width
     page.locator("svg g.node").first.wait_for()
     settled(page)
@@ -52,7 +52,7 @@ def test_a_hostile_link_is_text(page: Any, address: str) -> None:
     page.goto(
         f"{address}/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20why%3F&p=%3Cscript%3Ealert(2)%3C/script%3E"
     )
-    page.locator("[role=status]").wait_for()
+    page.locator("[role=status][aria-live]").wait_for()
     page.get_by_text("<script>alert(2)</script>").last.wait_for()
     assert page.locator("img[src=x]").count() == 0
 
