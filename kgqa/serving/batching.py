@@ -24,6 +24,8 @@ MOST_CHARACTERS = 60_000
 """Of all texts of a batch."""
 BATCH_S = 0.5
 """How long a batch of several may take, since whoever comes meanwhile waits for its end."""
+KNOWN_AFTER = 3
+"""Batches that are read before a question may be refused for its length."""
 SPREAD_S = 8.0
 """Within which those who are sent away are told different times, so that they do not all come again at once."""
 ANSWER, APART = "answer", "apart"
@@ -87,6 +89,7 @@ class Batcher:
         self._closed = self._given_up = False
         self._pace: dict[str, float] = {}
         self._best: dict[str, float] = {}  # the pace when nothing else kept the machine
+        self._batches = 0  # that were read
         self._begun = self._expected = self._until = 0.0  # of the batch that is being read
         self._again = 0.0  # when the last who was sent away is to come again
         self._thread = threading.Thread(target=self._run, name="kgqa-batches", daemon=True)
@@ -112,7 +115,8 @@ class Batcher:
         with self._changed:
             before = self._before(due, now)
             own = sum(map(self._cost, asked))
-            least = own * _pace(self._best, kind) / _pace(self._pace, kind) if self._best else 0.0
+            known = self._batches >= KNOWN_AFTER  # the first may have shared the machine with a start
+            least = own * _pace(self._best, kind) / _pace(self._pace, kind) if known else 0.0
             if self._closed or len(self._waiting) + len(asked) > self.most_waiting:
                 raise Busy(self._later(max(before, 1.0), now))
             if least > timeout_s:
@@ -180,6 +184,7 @@ class Batcher:
     def _learn(self, kind: str, factor: float) -> None:
         """That a batch took so many times as long as was thought."""
         measured = factor * _pace(self._pace, kind)
+        self._batches += 1
         self._best[kind] = min(measured, self._best.get(kind, measured))
         if kind in self._pace:
             factor = 1 + _LEARNT[factor > 1] * (min(factor, 10.0) - 1)

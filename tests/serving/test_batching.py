@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from kgqa.serving.batching import ANSWER, APART, BATCH_S, Batcher, Busy
+from kgqa.serving.batching import ANSWER, APART, BATCH_S, KNOWN_AFTER, Batcher, Busy
 from kgqa.types import Answer, InputError, Passage, Question
 
 
@@ -183,7 +183,18 @@ def test_nobody_is_sent_away_for_longer_than_what_is_read_may_take(stub) -> None
 def test_how_long_is_guessed_of_what_was_never_done(stub) -> None:
     batcher = Batcher()
     stub.seconds = 0.3
-    ask(batcher, stub, Question("a")).result(10)
+    for _ in range(KNOWN_AFTER):
+        ask(batcher, stub, Question("a")).result(10)
     with pytest.raises(InputError, match="shorter"):
         batcher.ask(stub.answer_many, [Question("a", passage=Passage("long " * 5_000))], 30, 1, APART)
+    batcher.close()
+
+
+def test_a_start_that_was_starved_does_not_say_what_takes_too_long(stub) -> None:
+    batcher = Batcher()
+    long = Question("a", passage=Passage("long " * 2_000))
+    stub.seconds = 1.0
+    ask(batcher, stub, Question("a")).result(10)
+    stub.seconds = 0.01
+    assert ask(batcher, stub, long, 5).result(10).text == "to a"
     batcher.close()
