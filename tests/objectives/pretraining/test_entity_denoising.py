@@ -10,11 +10,11 @@ from kgqa.objectives.pretraining.entity_denoising import EntityDenoising, corrup
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 
 
-def make(vocab_size: int) -> EntityDenoising:
+def make(vocab_size: int, entity_size: int = 0) -> EntityDenoising:
     torch.manual_seed(0)
     settings = EncoderSettings(variant="modernbert", max_position_embeddings=64, **SIZES)  # type: ignore[arg-type]
     model = build_language_model(settings, vocab_size)
-    sizes = ReasonerSettings(name="ernie", graph_size=32, num_layers=1, num_heads=2)
+    sizes = ReasonerSettings(name="ernie", graph_size=32, num_layers=1, num_heads=2, entity_size=entity_size)
     return EntityDenoising(model, ENCODERS["modernbert"].predict, Reader(model.base_model, sizes))  # type: ignore[arg-type]
 
 
@@ -28,6 +28,31 @@ def test_held_out_loss_falls(grounded, tokenizer, learn) -> None:  # type: ignor
     nothing = batch.graph.mention_row[:0]
     graph = replace(batch.graph, mention_row=nothing, mention_token=nothing, mention_node=nothing)
     assert torch.isfinite(objective(replace(batch, graph=graph)).total), "text that names nothing"
+
+
+def test_given_vectors_are_learnt_towards(grounded, tokenizer) -> None:
+    objective = make(tokenizer.get_vocab_size(), entity_size=16)
+    batch = grounded(0)
+    nodes = len(batch.graph.batch)
+    vectors = torch.nn.functional.normalize(torch.randn(nodes, 16), dim=-1)
+    batch = replace(batch, graph=replace(batch.graph, node_vector=vectors))
+    adam = torch.optim.Adam(objective.parameters(), lr=3e-3)
+    said = []
+    for step in range(40):
+        torch.manual_seed(step)
+        adam.zero_grad()
+        loss = objective(batch)
+        loss.total.backward()
+        adam.step()
+        said.append(float(loss.parts["entity_accuracy"]))
+    assert sum(said[-5:]) > sum(said[:5]) + 1, "each mention finds its concept's vector"
+    for name, weight in objective.entities.named_parameters():
+        assert weight.grad is None or not weight.grad.any(), f"{name}: labels speak only for unknown concepts"
+    with torch.no_grad():
+        found = float(objective(batch).parts["dea"])
+        other = replace(batch, graph=replace(batch.graph, node_vector=vectors.flip(0)))
+        torch.manual_seed(39)
+        assert float(objective(other).parts["dea"]) > found
 
 
 def test_5_15_80(grounded) -> None:  # type: ignore[no-untyped-def]
