@@ -38,7 +38,7 @@ UNFOLDED = 2
 DOING = {
     "retrieve": "doing_retrieve",
     "read": "doing_read",
-    "follow": "doing_follow",
+    "compute": "doing_compute",
     "reread": "doing_reread",
 }
 """What is told of a stage while it is waited for."""

@@ -12,47 +12,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgqa.types import Candidate, InputError
 
+RETIRED = ("following",)
+"""Parts of the table of stages that are gone; the card of an older reader may have them still."""
+
 
 class Weights(BaseModel):
     """Numbers by name; another name is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Following(Weights):
-    """What the features of a way are worth (`ways.features`), what the reader says of it, and what speaks for none."""
-
-    shared: float = 1.0
-    covers: float = 1.0
-    far: float = -0.5
-    to_kind: float = -1.0
-    fits: float = 0.5
-    value: float = 0.5
-    other_measure: float = -3.0
-    person: float = 0.5
-    leads: float = 0.5
-    voice: float = 0.5
-    nested: float = 1.0
-    asked_for: float = 1.5
-    """Of a way that ends with the relation that the question asks for: "on which floor does Ana work"."""
-    read: float = 0.5
-    """Of the reader's score of a way."""
-    first: float = 0.25
-    """Of the log-probability that its end had at first."""
-    sure: float = 0.5
-    """Of the logarithm of how sure a way's facts are, against the surest that lead the same way."""
-    none_before: float = 0.5
-    """Log-odds of no answer against the best way."""
-    none_lacks: float = 1.0
-    """The same for what the graph says of other things and not of what is named."""
-    none_worth: float = -0.5
-    """The same for each point of the best way's score."""
-    none_margin: float = -0.25
-    """The same for each point that it is ahead."""
-    unnamed: float = 3.0
-    """The same where nothing is named that the graph knows."""
-    reached: float = 0.95
-    """Probability that is dealt out among what the ways that were read lead to."""
 
 
 class Rereading(Weights):
@@ -114,7 +81,6 @@ class Decision(Weights):
     """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
     none_above: float | None = None
     """Probability of no answer above which an open question has none; None: where it is the likeliest."""
-    following: Following = Following()
     rereading: Rereading = Rereading()
     verdicts: Verdicts = Verdicts()
     silence: Silence = Silence()
@@ -127,8 +93,9 @@ class Decision(Weights):
         Raises:
             InputError: it says it in another form.
         """
+        table = {name: value for name, value in card.get("decision", {}).items() if name not in RETIRED}
         try:
-            return cls.model_validate(card.get("decision", {}))
+            return cls.model_validate(table)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))

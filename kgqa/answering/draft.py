@@ -13,12 +13,12 @@ from kgqa.batch import Fused
 from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.collation.rows import Row
 from kgqa.models.heads.gate import FIRST_VERDICT, GATED
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Item, Question, Source, Span, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, Item, Question, Source, Span, Subgraph
 
 PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE))
 """Places of the sources among the gate's scores."""
 READ_AGAIN = 0.02
-"""Least probability of a knowledge answer for facts to be followed, and candidates to be read again."""
+"""Least probability of a knowledge answer for candidates to be read again."""
 
 Score = Callable[[Sequence[CandidateRow]], Tensor]
 """The reader, as far as stages know it: scores (R,) of rows with one candidate each."""
@@ -66,14 +66,6 @@ class HeadScores:
         return replace(self, gate=gate)
 
 
-class Reached(NamedTuple):
-    """A node that a way leads to, what the best such way says for it, and the path."""
-
-    node: int
-    score: float
-    path: EvidencePath
-
-
 @dataclass(frozen=True, slots=True)
 class Computed:
     """What was computed of facts, and those facts; no candidate where it was asked for and cannot be computed."""
@@ -92,8 +84,6 @@ class Draft:
     subgraphs: tuple[Subgraph, ...] = ()
     """One for each choice, or one."""
     scores: HeadScores = field(default_factory=HeadScores)
-    reached: tuple[Reached, ...] = ()
-    """Where facts lead, best first; empty where none were followed."""
     sentence: Span | None = None
     """What a yes or no rests on."""
     computed: Computed | None = None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgqa.answering.decision import Decision
-from kgqa.answering.draft import Draft, Drafts, Reached, ReadRow, Score
+from kgqa.answering.draft import Draft, Drafts, ReadRow, Score
 from kgqa.answering.evidence.paths import (
     LEAST_CHANGE,
     answer_paths,
@@ -20,9 +20,8 @@ from kgqa.answering.evidence.paths import (
     reasons,
     targets,
 )
-from kgqa.answering.rereading import dealt_out
+from kgqa.answering.rereading import dealt_out, rows_to
 from kgqa.answering.retrieving import Retriever
-from kgqa.answering.ways.planning import rows_to
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.facts_in_words import told_paths
@@ -51,8 +50,6 @@ def _explained(draft: Draft, facts: int) -> Draft:
     evidence = evidence_of(
         best, draft.question, deciding_rows(best, draft.question, draft.scores.rows), facts
     )
-    if best.source is Source.KNOWLEDGE:
-        evidence = reached_first(evidence, draft.reached, best)
     if draft.computed is not None:  # nothing is answered: nothing leads there
         evidence = replace(evidence, paths=())
     return replace(draft, evidence=evidence)
@@ -105,13 +102,6 @@ def _own_path(read: ReadRow, node: int) -> list[EvidencePath]:
         return []
     edges = tuple(step % count - row.first_edge for step in steps)
     return [EvidencePath(edges, tuple(step < count for step in steps), float(fused.path_weight[place]))]
-
-
-def reached_first(evidence: Evidence, reached: Sequence[Reached], best: Candidate) -> Evidence:
-    """Evidence that begins with the way by which an answer was found, if it was found so."""
-    own = [one.path for one in reached if evidence.subgraph.nodes[one.node] == best.concept]
-    others = [other for other in evidence.paths if other.steps not in {path.steps for path in own}]
-    return replace(evidence, paths=(*own, *others)[:MOST_PATHS])
 
 
 class Scoring(NamedTuple):
@@ -187,9 +177,8 @@ def _rival_nodes(draft: Draft) -> list[int]:
 def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> list[float]:
     """How far the answer's log-odds fall without each of several sets of facts, rows of the evidence's edges.
 
-    A choice, and the end of a way beside its first rival, are scored beside the facts that are left. A concept that was
-    found by all that was retrieved is scored among what is retrieved without them, since facts also tell what is
-    relevant, and beside its first rival where candidates are read again.
+    A choice is scored beside the facts that are left. A concept is scored among what is retrieved without them, since
+    facts also tell what is relevant, and beside its first rival where candidates are read again.
     """
     best, question, shown = draft.candidates[0], draft.question, draft.evidence.subgraph
     variants = [shown, *(without_edges(shown, edges) for edges in struck)]
@@ -202,17 +191,10 @@ def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> li
         taken = {best.text, *(item.text for item in draft.items)}
         others = (c.concept for c in draft.candidates if c.text not in taken)
         names = [best.concept, *(name for name in others if name in shown.nodes)][:2]
-        graph, again = scoring.retriever.graph, scoring.settings.compares and len(names) > 1
-        if again and graph.is_complete:
-            weights = scoring.decision.following
-            rows = [row for v in variants for row in rows_to(question, v, names, 0, True, weights)]
-            before, *after = scoring.score(rows).view(-1, 2).diff(dim=1).neg().flatten().tolist()
-        else:
-            facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
-            edited = (scoring.retriever.with_edits((), some).retrieve(question)[0] for some in facts)
-            before, *after = _among_retrieved(
-                question, names if again else names[:1], [shown, *edited], scoring
-            )
+        again = scoring.settings.compares and len(names) > 1
+        facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
+        edited = (scoring.retriever.with_edits((), some).retrieve(question)[0] for some in facts)
+        before, *after = _among_retrieved(question, names if again else names[:1], [shown, *edited], scoring)
     return [before - value for value in after]
 
 
@@ -230,7 +212,7 @@ def _among_retrieved(
         row
         for g, both in zip(graphs, there, strict=True)
         if both
-        for row in rows_to(question, g, names, facts, False)
+        for row in rows_to(question, g, names, facts)
     ]
     second = iter(scoring.score(again).view(-1, 2).log_softmax(-1))
     odds = []

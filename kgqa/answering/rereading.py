@@ -10,11 +10,10 @@ from torch import Tensor
 
 from kgqa.answering.decision import Decision, Rereading
 from kgqa.answering.draft import Draft, Drafts, Score
-from kgqa.answering.ways.planning import rows_to
 from kgqa.graph.retrieval.question_types import asked as asked_relations
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rereading import CandidateRow
-from kgqa.types import Candidate, KnowledgeGraph, NodeRole, Subgraph
+from kgqa.models.collation.rereading import CandidateRow, as_choices, choice_rows
+from kgqa.types import Candidate, KnowledgeGraph, NodeRole, Question, Subgraph
 
 
 def reread(
@@ -26,17 +25,13 @@ def reread(
 ) -> Drafts:
     """The concepts of open questions in the order of both readings.
 
-    A question that the gate is sure is not about knowledge, or whose facts were followed, keeps its order.
+    A question that the gate is sure is not about knowledge keeps its order.
     """
     added = added_concepts(graph)
     if added:
         drafts = tuple(_with_added(draft, added, settings.reread) for draft in drafts)
-    asked = {
-        n: draft
-        for n, draft in enumerate(drafts)
-        if draft.is_open and not draft.reached and draft.scores.may_be_knowledge
-    }
-    read = second_readings(asked, graph, settings, score, decision, added)
+    asked = {n: draft for n, draft in enumerate(drafts) if draft.is_open and draft.scores.may_be_knowledge}
+    read = second_readings(asked, settings, score, decision, added)
 
     def reordered_draft(n: int, draft: Draft) -> Draft:
         if n not in read:
@@ -55,7 +50,6 @@ def added_concepts(graph: KnowledgeGraph) -> set[str]:
 
 def second_readings(
     drafts: Mapping[int, Draft],
-    graph: KnowledgeGraph,
     settings: ReadingSettings,
     score: Score,
     decision: Decision,
@@ -71,8 +65,7 @@ def second_readings(
         if len(likely) < 2:  # nothing to compare it with
             continue
         names = [c.concept for c in likely if c.concept is not None]
-        told = settings.facts, graph.is_complete, decision.following
-        rows[n] = rows_to(draft.question, draft.subgraph, names, *told)
+        rows[n] = rows_to(draft.question, draft.subgraph, names, settings.facts)
     if not rows:
         return {}
     scores = score([row for each in rows.values() for row in each])
@@ -80,8 +73,17 @@ def second_readings(
     return {n: part.log_softmax(-1) for n, part in zip(rows, parts, strict=True)}
 
 
+def rows_to(question: Question, subgraph: Subgraph, names: Sequence[str], facts: int) -> list[CandidateRow]:
+    """Concepts as rows that can be compared, each with the facts of its best paths; none where a concept is not in the
+    subgraph."""
+    at = {name: node for node, name in enumerate(subgraph.nodes)}
+    if any(name not in at for name in names):
+        return []
+    return choice_rows(*as_choices(question, subgraph, [at[name] for name in names], facts))
+
+
 def _with_added(draft: Draft, added: Collection[str], most: int) -> Draft:
-    if not draft.is_open or draft.reached:
+    if not draft.is_open:
         return draft
     return replace(
         draft, scores=replace(draft.scores, concepts=with_added(draft.scores.concepts, added, most))

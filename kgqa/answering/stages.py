@@ -9,7 +9,7 @@ from kgqa.answering.deciding import decide
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import Scoring, attribute, explain
-from kgqa.answering.following import follow, gather
+from kgqa.answering.gathering import gather
 from kgqa.answering.reading import read
 from kgqa.answering.rereading import reread
 from kgqa.answering.retrieving import Retriever, retrieve
@@ -18,32 +18,28 @@ from kgqa.models.opening import LoadedReader
 
 
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
-    """Retrieve what the graph knows of it, read that with the passage, follow facts, read the best candidates again,
-    verify yes, no and none, compute what is counted or compared, decide on one answer, explain it by what it rests on,
-    gather what else the same facts lead to, and attribute it to the facts without which it falls."""
+    """Retrieve what the graph knows of it, read that with the passage, read the best candidates again, verify yes, no
+    and none, compute what is counted or compared, decide on one answer, explain it by what it rests on, gather the
+    things that a span joins, and attribute it to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
     found = partial(retrieve, retriever=retriever)
     again = partial(reread, graph=graph, settings=settings, score=score, decision=decision)
-    led = partial(follow, graph=graph, score=score, weights=decision.following)
     verified = partial(verify, similarity=reader.similarity, decision=decision)
     deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))
-    listed = partial(gather, graph=graph, confidence=decision.confidence)
     computed = partial(compute, graph=graph, score=score, weights=decision.computing)
     if reader.network.operation is not None:
         computed = partial(operate, retriever=retriever, reader=reader, weights=decision.computing)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
-        Stage("follow", "scores", "scores reached", led),
-        Stage("reread", "scores reached", "scores", again),
+        Stage("reread", "scores", "scores", again),
         Stage("verify", "scores", "scores sentence", verified),
         Stage("compute", "scores sentence", "computed", computed),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),
-        Stage("gather", "evidence reached", "items evidence confidence", listed),
+        Stage("gather", "best", "items", gather),
         Stage("attribute", "candidates evidence", "evidence", deleted),
     )
     left_out = set() if settings.reread else {"reread"}
-    left_out |= set() if settings.compares and reader.network.operation is None else {"follow"}
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(stage for stage in all_stages if stage.name not in left_out)

@@ -20,14 +20,11 @@ from kgqa.answering.reading import read
 from kgqa.answering.rereading import second_readings
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.fitting import (
-    fit_following,
     fit_silence,
     fit_verdicts,
     silence_case,
     verdict_case,
-    way_cases,
 )
-from kgqa.evaluation.graph_suite import Asked
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import exact_match, is_correct
 from kgqa.models.collation.collate import gold_source
@@ -40,11 +37,11 @@ CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
 
 
-def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[Asked] = ()) -> dict[str, Any]:
+def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     """Fit the gate and the table of decisions to examples; the answerer has them from then on.
 
-    What follows facts is fitted to the graphs of a `suite`, the rest to the examples, each part to those that tell of
-    it: the two readings of a candidate, yes and no, none, and last the confidences. A part of which too few tell stays.
+    Each part is fitted to those that tell of it: the two readings of a candidate, yes and no, none, and last the
+    confidences. A part of which too few tell stays.
     Returns what `store_calibration` writes.
 
     Raises:
@@ -56,7 +53,6 @@ def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[A
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
     gate, decision = answerer.reader.network.gate, answerer.decision
-    follows = answerer.reader.settings.compares and answerer.reader.network.operation is None
     gate.calibrate()
     drafts = _read(answerer, asked)
     scores = torch.stack([draft.scores.gate for draft in drafts])  # (Q, C)
@@ -75,9 +71,6 @@ def calibrate(answerer: Answerer, examples: Sequence[Example], suite: Sequence[A
             "rereading": fit_second_opinion(_readings(answerer, asked, drafts), decision.rereading),
             "verdicts": fit_verdicts(verdicts, decision.verdicts),
             "silence": fit_silence(silences, decision.silence),
-            "following": fit_following(
-                list(way_cases(answerer, suite if follows else ())), decision.following
-            ),
         }
     )
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
@@ -105,7 +98,7 @@ def _readings(answerer: Answerer, examples: Sequence[Example], drafts: Sequence[
     known = {n: drafts[n] for n, e in enumerate(examples) if e.source is Source.KNOWLEDGE}
     if not reader.settings.reread:
         return []
-    second = second_readings(known, answerer.graph, reader.settings, reader.score, answerer.decision)
+    second = second_readings(known, reader.settings, reader.score, answerer.decision)
     for n, again in second.items():
         first = drafts[n].scores.concepts[: len(again)]
         right = [i for i, c in enumerate(first) if exact_match(c.text, examples[n].golds, normalise)]

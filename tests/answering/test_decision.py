@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.answering.decision import Decision, Following
+from kgqa.answering.decision import RETIRED, Decision, Verdicts
 from kgqa.assets import MODELS
 from kgqa.types import Candidate, InputError, Source
 
@@ -29,17 +29,19 @@ def test_confidence_is_as_the_card_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [{"calibration": ["knowledge"]}, {"following": {"shered": 1.0}}, {"verdicts": {"all": "much"}}]
+    "table", [{"calibration": ["knowledge"]}, {"followed": {"shared": 1.0}}, {"verdicts": {"all": "much"}}]
 )
 def test_another_form_is_refused_in_one_line(table: dict[str, object]) -> None:
-    with pytest.raises(
-        InputError, match=r"the reader's card: decision (calibration|following.shered|verdicts.all)"
-    ):
+    with pytest.raises(InputError, match=r"the reader's card: decision (calibration|followed|verdicts.all)"):
         Decision.of_card({"decision": table})
 
 
+def test_what_an_older_card_still_names_is_dropped() -> None:
+    assert Decision.of_card({"decision": {name: {"shared": 1.0} for name in RETIRED}}) == Decision()
+
+
 def test_a_table_is_written_and_read_as_it_is() -> None:
-    decision = Decision(following=Following(shared=1.22), calibration={"none": (1.0, 0.5)})
+    decision = Decision(verdicts=Verdicts(all=-1.22), calibration={"none": (1.0, 0.5)})
     told = json.loads(json.dumps(decision.model_dump(mode="json")))
     assert Decision.of_card({"decision": told}) == decision
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from kgqa.answering.decision import Decision
-from kgqa.answering.draft import Draft, Reached, ReadRow, Score
+from kgqa.answering.draft import Draft, ReadRow, Score
 from kgqa.answering.explaining import (
     Scoring,
     attribute,
@@ -16,7 +16,6 @@ from kgqa.answering.explaining import (
     log_odds,
     near_edges,
     probability,
-    reached_first,
 )
 from kgqa.answering.retrieving import Retriever
 from kgqa.batch import Fused
@@ -58,14 +57,6 @@ def test_a_reasoners_own_path_comes_first(digging) -> None:
     assert first.steps == (0, 1) and first.forward == (False, False) and first.score == 0.25
 
 
-def test_the_way_by_which_an_answer_was_found_is_shown_first(digging) -> None:
-    own, other = EvidencePath((0,), (True,), 1.0), EvidencePath((1,), (True,), 2.0)
-    best = Candidate(digging.labels[2], Source.KNOWLEDGE, 0.5, concept=digging.nodes[2])
-    evidence = Evidence(paths=(other, own), subgraph=digging)
-    assert reached_first(evidence, [Reached(2, 3.0, own)], best).paths == (own, other)
-    assert reached_first(evidence, [Reached(1, 3.0, own)], best).paths == (other, own)
-
-
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
 ONCE, AGAIN = ReadingSettings(), ReadingSettings(reread=4)
 
@@ -73,9 +64,8 @@ ONCE, AGAIN = ReadingSettings(), ReadingSettings(reread=4)
 class Given(Retriever):
     """Retrieves the subgraph it was given, without what is struck."""
 
-    def __init__(self, subgraph: Subgraph, complete: bool = False) -> None:
+    def __init__(self, subgraph: Subgraph) -> None:
         super().__init__(GraphStore.from_triples([Triple("a", "b", "c")]))
-        self.graph.is_complete = complete
         self.subgraph = subgraph
 
     def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Retriever:
@@ -100,10 +90,8 @@ def weighing(matters: dict[tuple[int, int, int], float], seen: list[CandidateRow
     return score
 
 
-def scoring(
-    graph: Subgraph, score: Score, settings: ReadingSettings = ONCE, complete: bool = False
-) -> Scoring:
-    return Scoring(Given(graph, complete), settings, Decision(), score)
+def scoring(graph: Subgraph, score: Score, settings: ReadingSettings = ONCE) -> Scoring:
+    return Scoring(Given(graph), settings, Decision(), score)
 
 
 @pytest.fixture
@@ -170,13 +158,6 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
         (("b",), 2),
         (("b",), 1),
     ]
-
-
-def test_the_end_of_a_way_is_scored_beside_its_first_rival(digging: Subgraph) -> None:
-    seen: list[CandidateRow] = []
-    rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
-    falls(draft(digging, TROWEL, rival), [[0]], scoring(digging, weighing({}, seen), AGAIN, complete=True))
-    assert [row.question.choices for row in seen] == [("trowel",), ("excavator",)] * 2
 
 
 def test_over_what_everybody_knows_both_readings_are_scored_beside_the_first_rival(digging: Subgraph) -> None:

@@ -35,7 +35,7 @@ def test_what_is_far_less_likely_than_the_best_is_not_read_again(answerer: Answe
         n: Draft(QUESTION, (graph,), HeadScores(concepts=found))
         for n, found in enumerate([concepts, (concepts[0], concepts[2])])
     }
-    read = second_readings(drafts, answerer.graph, settings, answerer.reader.score, Decision())
+    read = second_readings(drafts, settings, answerer.reader.score, Decision())
     assert list(read) == [0] and len(read[0]) == 2
 
 

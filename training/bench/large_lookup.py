@@ -1,4 +1,4 @@
-"""How long a lookup takes in a made-up graph of millions of concepts: linking, retrieving, and the ways that are read.
+"""How long a lookup takes in a made-up graph of millions of concepts: linking and retrieving.
 
 Run `python training/bench/large_lookup.py [--concepts 5000000] [--keep FOLDER]`. Every concept has an invented name and
 two facts on average, degrees by a power law; questions name one or two concepts. Without the reader, whose cost does
@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kgqa.answering.ways.planning import plan
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.importing import import_graph
@@ -92,8 +91,7 @@ def main() -> None:
             named = graph.labels(rng.integers(0, graph.entity_count, 2).astype(np.int32))
             question = Question(ASKED[number % len(ASKED)].format(*named))
             begin = time.perf_counter()
-            (subgraph,) = retrieve(question, graph, linker, max_nodes=MAX_NODES)
-            plan(question.text, subgraph, {}, graph.relations)
+            retrieve(question, graph, linker, max_nodes=MAX_NODES)
             spent.append(1000 * (time.perf_counter() - begin))
         p50, p95, most = np.percentile(spent[1:], (50, 95, 100))
         print(f"first {spent[0]:.0f} ms; then p50 {p50:.0f}, p95 {p95:.0f}, slowest {most:.0f} ms")

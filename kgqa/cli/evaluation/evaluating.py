@@ -32,8 +32,8 @@ def evaluate_task(
 ) -> None:
     """Score a reader on a data set and print the figures, with a deletion test of some explanations.
 
-    `calibrate` first fits its gate and its table of decisions to the data set, and to the graphs for development, and
-    stores them in its folder, with `none_above`. `ablation` takes something away from what the reader is shown
+    `calibrate` first fits its gate and its table of decisions to the data set, and stores them in its folder, with
+    `none_above`. `ablation` takes something away from what the reader is shown
     (`kgqa/graph/retrieval/ablation.py`) and compares it with itself.
 
     Raises:
@@ -42,7 +42,7 @@ def evaluate_task(
     from rich.console import Console
     from rich.table import Table
 
-    from kgqa.assets import GRAPH_SUITE, find_model
+    from kgqa.assets import find_model
     from kgqa.graph.retrieval.ablation import find_ablation
     from kgqa.text.datasets.loading import load_dataset
 
@@ -58,7 +58,6 @@ def evaluate_task(
     from kgqa.evaluation.calibration import store_calibration
     from kgqa.evaluation.deletion_test import deletion_test
     from kgqa.evaluation.evaluation import evaluate
-    from kgqa.evaluation.graph_suite import load_suite
     from kgqa.trainer.fingerprint import questions_hash
 
     answerer = Answerer.load(model, graph, device=device, language=language, none_above=none_above)
@@ -66,8 +65,7 @@ def evaluate_task(
     if ablation != "none":
         whole, answerer = answerer.answer_many, answerer.with_ablation(ablate)
     if calibrate:
-        suite = load_suite(GRAPH_SUITE) if GRAPH_SUITE.is_dir() else []
-        store_calibration(find_model(model), fit(answerer, examples, suite))
+        store_calibration(find_model(model), fit(answerer, examples))
     figures = evaluate(answerer.answer_many, examples, whole)
     if deletion:
         passed = deletion_test(answerer, [example.question for example in examples[:deletion]])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgqa.answering.ways.planning import training_ways
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.opening import open_graph
@@ -71,9 +70,6 @@ class DataSettings(BaseModel):
     """Ask with so many choices: the answer and answers of other questions of the set; 0 is without."""
     reread: int = Field(0, ge=0, le=20)
     """Ask open questions again as one of so many candidates of their subgraph; 0 asks them open."""
-    ways: bool = False
-    """Take these candidates from the ways that facts lead, one or two of them, as questions over one's own graph are
-    read (`kgqa/answering/ways/planning.py`)."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -149,9 +145,7 @@ class MixedBatches(Batches):
         if part.settings.reread:
             count = part.settings.reread
             made = (
-                training_ways(example, graph[0], count, draw)
-                if part.settings.ways
-                else training_choices(example, graph[0], count, self.collator.facts, draw)
+                training_choices(example, graph[0], count, self.collator.facts, draw)
                 for example, graph in zip(examples, graphs, strict=True)
             )
             kept = [pair for pair in made if pair is not None]

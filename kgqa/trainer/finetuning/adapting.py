@@ -191,8 +191,6 @@ def adapted_recipe(
         {**own, "weight": 4, "batch_questions": 8},
         {"name": "worlds", "graph": "none", "limit": 400, "seed": 77, "weight": 2, "batch_questions": 8},
     ]
-    if card.get("reading", {}).get("reread"):
-        data.append({**own, "weight": 4, "batch_questions": 4, "reread": 8, "ways": True})
     rates = {"learning_rate": 3e-4, "encoder_learning_rate": 3e-5, "warmup": 0.1}
     return AnsweringRecipe.model_validate(
         {

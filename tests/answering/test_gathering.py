@@ -1,0 +1,31 @@
+from kgqa.answering.draft import Draft
+from kgqa.answering.gathering import gather
+from kgqa.types import Candidate, Item, Passage, Question, Source, Span
+
+
+def test_a_span_that_joins_several_things_is_several_things() -> None:
+    text = "Plants need light, water and carbon dioxide."
+
+    def spans(*found: str) -> list[str]:
+        candidates = tuple(
+            Candidate(one, Source.PASSAGE, 0.5, Span(text.index(one), text.index(one) + len(one)))
+            for one in found
+        )
+        asked = Draft(
+            Question("What do plants need?", passage=Passage(text)),
+            candidates=candidates,
+            best=candidates[0],
+            source=Source.PASSAGE,
+        )
+        (gathered,) = gather((asked,))
+        assert all(text[item.span.start : item.span.end] == item.text for item in gathered.items)
+        return [item.text for item in gathered.items]
+
+    assert spans("light, water and carbon dioxide") == ["light", "water", "carbon dioxide"]
+    assert spans("water and carbon dioxide", "light") == []  # the reader has not found either by itself
+    assert spans("water and carbon dioxide", "water") == ["water", "carbon dioxide"]
+
+
+def test_several_things_that_were_computed_stay_together() -> None:
+    computed = Draft(Question("what"), source=Source.KNOWLEDGE, items=(Item("a"), Item("b")))
+    assert gather((computed,)) == (computed,)
