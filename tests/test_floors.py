@@ -90,7 +90,6 @@ SUB_ROOMS = {
         "retrieving": 2,
         "reading": 2,
         "gathering": 2,
-        "rereading": 2,
         "verifying": 2,
         "computing": 3,
         "explaining": 3,

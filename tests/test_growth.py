@@ -68,7 +68,7 @@ def answerer(model_folder: Path, tools_file: Path) -> Answerer:
     import json
 
     card = json.loads((model_folder / "reader.json").read_text())
-    card["reading"] = {"max_nodes": 20, "max_tokens": 120, "stride": 16, "reread": 2, "facts": 1}
+    card["reading"] = {"max_nodes": 20, "max_tokens": 120, "stride": 16, "facts": 1}
     (model_folder / "reader.json").write_text(json.dumps(card))
     return Answerer.load(str(model_folder), str(tools_file), device="cpu")
 

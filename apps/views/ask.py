@@ -39,7 +39,6 @@ DOING = {
     "retrieve": "doing_retrieve",
     "read": "doing_read",
     "compute": "doing_compute",
-    "reread": "doing_reread",
 }
 """What is told of a stage while it is waited for."""
 FORGOTTEN = ("answer", "problem", "influences", "steps", "edited_answer", "concept")

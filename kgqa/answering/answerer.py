@@ -245,7 +245,7 @@ class Answerer:
             InputError: a graph on the network does not answer.
         """
         reader = self.reader
-        scoring = Scoring(self.retriever, reader.settings, self.decision, reader.score)
+        scoring = Scoring(self.retriever, reader.settings, reader.score)
         return falls(self._as_read(answer), struck, scoring)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgqa.types import Candidate, InputError
 
-RETIRED = ("following",)
+RETIRED = ("following", "rereading")
 """Parts of the table of stages that are gone; the card of an older reader may have them still."""
 
 
@@ -20,18 +20,6 @@ class Weights(BaseModel):
     """Numbers by name; another name is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Rereading(Weights):
-    """How the first and the second reading of a candidate are weighed."""
-
-    first: float = 0.5
-    second: float = 1.0
-    least: float = 0.1
-    """Least probability of a candidate to be read again, as a part of the best one's."""
-    supposed: float = 5.0
-    """Log-odds of what an added fact of the asked relation leads to: a reader's knowledge of the world is worth less
-    than what it is told to suppose."""
 
 
 class Verdicts(Weights):
@@ -81,7 +69,6 @@ class Decision(Weights):
     """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
     none_above: float | None = None
     """Probability of no answer above which an open question has none; None: where it is the likeliest."""
-    rereading: Rereading = Rereading()
     verdicts: Verdicts = Verdicts()
     silence: Silence = Silence()
     computing: Computing = Computing()

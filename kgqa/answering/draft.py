@@ -17,8 +17,6 @@ from kgqa.types import Answer, Candidate, Evidence, Item, Question, Source, Span
 
 PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE))
 """Places of the sources among the gate's scores."""
-READ_AGAIN = 0.02
-"""Least probability of a knowledge answer for candidates to be read again."""
 
 Score = Callable[[Sequence[CandidateRow]], Tensor]
 """The reader, as far as stages know it: scores (R,) of rows with one candidate each."""
@@ -48,11 +46,6 @@ class HeadScores:
     concepts: tuple[Candidate, ...] = ()
     choices: tuple[Candidate, ...] = ()
     rows: tuple[ReadRow, ...] = ()
-
-    @property
-    def may_be_knowledge(self) -> bool:
-        """Whether the question may be one about knowledge."""
-        return bool(self.gate.softmax(-1)[KNOWLEDGE] > READ_AGAIN)
 
     @property
     def tells_verdicts(self) -> bool:

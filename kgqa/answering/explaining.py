@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts, ReadRow, Score
 from kgqa.answering.evidence.paths import (
     LEAST_CHANGE,
@@ -20,7 +19,6 @@ from kgqa.answering.evidence.paths import (
     reasons,
     targets,
 )
-from kgqa.answering.rereading import dealt_out, rows_to
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
@@ -109,7 +107,6 @@ class Scoring(NamedTuple):
 
     retriever: Retriever
     settings: ReadingSettings
-    decision: Decision
     score: Score
 
 
@@ -177,50 +174,22 @@ def _rival_nodes(draft: Draft) -> list[int]:
 def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> list[float]:
     """How far the answer's log-odds fall without each of several sets of facts, rows of the evidence's edges.
 
-    A choice is scored beside the facts that are left. A concept is scored among what is retrieved without them, since
-    facts also tell what is relevant, and beside its first rival where candidates are read again.
+    A choice is scored beside the facts that are left, a concept among what is retrieved without them, since facts also
+    tell what is relevant.
     """
     best, question, shown = draft.candidates[0], draft.question, draft.evidence.subgraph
-    variants = [shown, *(without_edges(shown, edges) for edges in struck)]
     if best.source is Source.CHOICE:
         chosen = replace(question, choices=(best.text,))
-        before, *after = scoring.score([CandidateRow(chosen, variant) for variant in variants]).tolist()
+        variants = (without_edges(shown, edges) for edges in struck)
+        rows = [CandidateRow(chosen, graph) for graph in (shown, *variants)]
     elif best.concept is None:
         return [0.0] * len(struck)
     else:
-        taken = {best.text, *(item.text for item in draft.items)}
-        others = (c.concept for c in draft.candidates if c.text not in taken)
-        names = [best.concept, *(name for name in others if name in shown.nodes)][:2]
-        again = scoring.settings.compares and len(names) > 1
         facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
         edited = (scoring.retriever.with_edits((), some).retrieve(question)[0] for some in facts)
-        before, *after = _among_retrieved(question, names if again else names[:1], [shown, *edited], scoring)
+        rows = [CandidateRow(question, graph, best.concept) for graph in (shown, *edited)]
+    before, *after = scoring.score(rows).tolist()
     return [before - value for value in after]
-
-
-def _among_retrieved(
-    question: Question, names: Sequence[str], graphs: Sequence[Subgraph], scoring: Scoring
-) -> list[float]:
-    """Log-odds of the first of some concepts in each of several subgraphs: as it is read first, and of two, again."""
-    rows = [CandidateRow(question, graph, name) for graph in graphs for name in names]
-    first = scoring.score(rows).sigmoid().view(len(graphs), -1)
-    if len(names) == 1:
-        return first.logit().flatten().tolist()
-    facts, weights = scoring.settings.facts, scoring.decision.rereading
-    there = [set(names) <= set(graph.nodes) for graph in graphs]
-    again = [
-        row
-        for g, both in zip(graphs, there, strict=True)
-        if both
-        for row in rows_to(question, g, names, facts)
-    ]
-    second = iter(scoring.score(again).view(-1, 2).log_softmax(-1))
-    odds = []
-    for shares, both in zip(first, there, strict=True):
-        if both:
-            shares = dealt_out(shares, next(second), weights)
-        odds.append(log_odds(float(shares[0])))
-    return odds
 
 
 def _fact(graph: Subgraph, edge: int) -> Fact:

@@ -11,28 +11,25 @@ from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import Scoring, attribute, explain
 from kgqa.answering.gathering import gather
 from kgqa.answering.reading import read
-from kgqa.answering.rereading import reread
 from kgqa.answering.retrieving import Retriever, retrieve
 from kgqa.answering.verifying import verify
 from kgqa.models.opening import LoadedReader
 
 
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
-    """Retrieve what the graph knows of it, read that with the passage, read the best candidates again, verify yes, no
-    and none, compute what is counted or compared, decide on one answer, explain it by what it rests on, gather the
-    things that a span joins, and attribute it to the facts without which it falls."""
+    """Retrieve what the graph knows of it, read that with the passage, verify yes, no and none, compute what is counted
+    or compared, decide on one answer, explain it by what it rests on, gather the things that a span joins, attribute it
+    to the facts without which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
     found = partial(retrieve, retriever=retriever)
-    again = partial(reread, graph=graph, settings=settings, score=score, decision=decision)
     verified = partial(verify, similarity=reader.similarity, decision=decision)
-    deleted = partial(attribute, scoring=Scoring(retriever, settings, decision, score))
+    deleted = partial(attribute, scoring=Scoring(retriever, settings, score))
     computed = partial(compute, graph=graph, score=score, weights=decision.computing)
     if reader.network.operation is not None:
         computed = partial(operate, retriever=retriever, reader=reader, weights=decision.computing)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
-        Stage("reread", "scores", "scores", again),
         Stage("verify", "scores", "scores sentence", verified),
         Stage("compute", "scores sentence", "computed", computed),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
@@ -40,6 +37,5 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
         Stage("gather", "best", "items", gather),
         Stage("attribute", "candidates evidence", "evidence", deleted),
     )
-    left_out = set() if settings.reread else {"reread"}
-    left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
+    left_out = {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(stage for stage in all_stages if stage.name not in left_out)

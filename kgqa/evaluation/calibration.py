@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.decision import Rereading
 from kgqa.answering.draft import Draft
 from kgqa.answering.reading import read
-from kgqa.answering.rereading import second_readings
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.fitting import (
     fit_silence,
@@ -26,7 +24,7 @@ from kgqa.evaluation.fitting import (
     verdict_case,
 )
 from kgqa.graph.linking.normalising import normalise
-from kgqa.metrics import exact_match, is_correct
+from kgqa.metrics import is_correct
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.heads.gate import gate_class
 from kgqa.models.pretrained import write_card
@@ -40,9 +38,8 @@ CLOSE = 1.0
 def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     """Fit the gate and the table of decisions to examples; the answerer has them from then on.
 
-    Each part is fitted to those that tell of it: the two readings of a candidate, yes and no, none, and last the
-    confidences. A part of which too few tell stays.
-    Returns what `store_calibration` writes.
+    Each part is fitted to those that tell of it: yes and no, none, and last the confidences. A part of which too few
+    tell stays. Returns what `store_calibration` writes.
 
     Raises:
         InputError: there are fewer than 30 questions without choices.
@@ -68,7 +65,6 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     answerer.decision = decision.model_copy(
         update={
             "calibration": {},
-            "rereading": fit_second_opinion(_readings(answerer, asked, drafts), decision.rereading),
             "verdicts": fit_verdicts(verdicts, decision.verdicts),
             "silence": fit_silence(silences, decision.silence),
         }
@@ -76,10 +72,6 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
     answerer.decision = answerer.decision.model_copy(update={"calibration": fitted})
     return {"gate": {"scale": scale, "shift": shift}, "decision": answerer.decision.model_dump(mode="json")}
-
-
-Readings = list[tuple[Tensor, Tensor, int]]
-"""Of a knowledge question: log-probabilities (K,) of its first candidates in both readings, place of the right one."""
 
 
 def _read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> list[Draft]:
@@ -90,41 +82,6 @@ def _read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> l
         drafts = read(tuple(Draft(q, tuple(answerer.retrieve(q))) for q in chunk), answerer.reader)
         found += [replace(draft, scores=replace(draft.scores, rows=())) for draft in drafts]
     return found
-
-
-def _readings(answerer: Answerer, examples: Sequence[Example], drafts: Sequence[Draft]) -> Readings:
-    """Both readings of the knowledge questions whose right candidate is read again."""
-    reader, found = answerer.reader, []
-    known = {n: drafts[n] for n, e in enumerate(examples) if e.source is Source.KNOWLEDGE}
-    if not reader.settings.reread:
-        return []
-    second = second_readings(known, reader.settings, reader.score, answerer.decision)
-    for n, again in second.items():
-        first = drafts[n].scores.concepts[: len(again)]
-        right = [i for i, c in enumerate(first) if exact_match(c.text, examples[n].golds, normalise)]
-        if right:
-            score = torch.tensor([c.score for c in first]).clamp(min=1e-6).log()
-            found.append((score, again[: len(first)], right[0]))
-    return found
-
-
-def fit_second_opinion(readings: Readings, before: Rereading = Rereading()) -> Rereading:
-    """Weights of both readings' log-probabilities by the likelihood of the right candidate; none below zero."""
-    if not readings:
-        return before
-    weights = torch.tensor([0.5, 0.5]).log().requires_grad_()
-    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
-
-    def loss() -> Tensor:
-        optimizer.zero_grad()
-        a, b = weights.exp()
-        value = -torch.stack([(a * x + b * y).log_softmax(0)[right] for x, y, right in readings]).sum()
-        value.backward()  # type: ignore[no-untyped-call]
-        return value
-
-    optimizer.step(loss)  # type: ignore[no-untyped-call]
-    first, second = weights.detach().exp().tolist()
-    return before.model_copy(update={"first": round(first, 4), "second": round(second, 4)})
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:

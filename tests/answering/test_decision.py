@@ -21,9 +21,9 @@ ELSEWHERE = {"decision.py", "applying.py", "telling.py"}
 
 def test_confidence_is_as_the_card_says() -> None:
     decision = Decision.of_card(
-        {"decision": {"calibration": {"knowledge": [1.0, -1.0]}, "rereading": {"first": 0.3}}}
+        {"decision": {"calibration": {"knowledge": [1.0, -1.0]}, "verdicts": {"all": -0.3}}}
     )
-    assert decision.confidence(SPADE) < 0.9 and decision.rereading.first == 0.3
+    assert decision.confidence(SPADE) < 0.9 and decision.verdicts.all == -0.3
     assert decision.none_above is None and Decision(none_above=0.4).none_above == 0.4
     assert Decision.of_card({}).confidence(SPADE) == pytest.approx(0.9)
 

@@ -8,7 +8,6 @@ def test_a_new_score_for_none_leaves_the_old_ones_as_they_were() -> None:
     scores = HeadScores(torch.tensor([0.0, 1.0, 2.0]))
     other = scores.with_none(torch.tensor(-5.0))
     assert scores.gate[NONE] == 2.0 and other.gate[NONE] == -5.0 and other.gate[0] == 0.0
-    assert other.may_be_knowledge and not HeadScores(torch.tensor([9.0, 0.0, 9.0])).may_be_knowledge
     assert HeadScores(torch.zeros(5)).tells_verdicts and not scores.tells_verdicts
 
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, ReadRow, Score
 from kgqa.answering.explaining import (
     Scoring,
@@ -58,7 +57,6 @@ def test_a_reasoners_own_path_comes_first(digging) -> None:
 
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.5, concept="ev:trowel")
-ONCE, AGAIN = ReadingSettings(), ReadingSettings(reread=4)
 
 
 class Given(Retriever):
@@ -90,8 +88,8 @@ def weighing(matters: dict[tuple[int, int, int], float], seen: list[CandidateRow
     return score
 
 
-def scoring(graph: Subgraph, score: Score, settings: ReadingSettings = ONCE) -> Scoring:
-    return Scoring(Given(graph), settings, Decision(), score)
+def scoring(graph: Subgraph, score: Score) -> Scoring:
+    return Scoring(Given(graph), ReadingSettings(), score)
 
 
 @pytest.fixture
@@ -158,16 +156,6 @@ def test_a_choice_is_scored_beside_the_facts_that_are_left(digging: Subgraph) ->
         (("b",), 2),
         (("b",), 1),
     ]
-
-
-def test_over_what_everybody_knows_both_readings_are_scored_beside_the_first_rival(digging: Subgraph) -> None:
-    seen: list[CandidateRow] = []
-    rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
-    score = weighing({(2, 0, 0): 1.0}, seen)
-    (fall,) = falls(draft(digging, TROWEL, rival), [[0]], scoring(digging, score, AGAIN))
-    assert fall > 0.5
-    assert [row.concept for row in seen[:4]] == ["ev:trowel", "ev:excavator"] * 2
-    assert [row.question.choices for row in seen[4:]] == [("trowel",), ("excavator",)] * 2
 
 
 def test_facts_near_an_answer(garden: Subgraph) -> None:

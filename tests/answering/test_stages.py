@@ -46,10 +46,10 @@ MOST_FILES = 25
 
 @pytest.fixture
 def answerer(tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path) -> Answerer:
-    """A reader with random weights that says yes and no and reads candidates again, over a small graph."""
+    """A reader with random weights that says yes and no, over a small graph."""
     torch.manual_seed(0)
     reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True))
-    card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2, "reread": 4}}
+    card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2}}
     save_reader(reader, tokenizer_folder, tmp_path / "model", card)
     return Answerer.load(str(tmp_path / "model"), str(tools_file))
 

@@ -23,7 +23,7 @@ from typing import Any
 from kgqa.types import Passage, Question
 
 DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
-PHASES = ("second reading", "deletion")
+PHASES = ("deletion",)
 """Stages within which the others are counted apart."""
 
 
@@ -72,8 +72,6 @@ def watched() -> Stages:
     for owner, attribute, stage in (
         (answerer.Answerer, "_answer", "answers and evidence from scores"),
         (answerer, "by_deletion", "deletion"),
-        (answerer, "read_again", "second reading"),
-        (answerer, "follow", "second reading"),
         (answerer.Answerer, "retrieve", "retrieval"),
         (Linker, "link_many", "linking"),
         (Collator, "__call__", "collation"),

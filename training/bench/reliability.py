@@ -115,7 +115,7 @@ def tiny_reader(folder: Path) -> Path:
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
     encoder = BertModel(BertConfig(vocab_size=words, **sizes))
     reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2))
-    reading = {"max_nodes": 20, "max_tokens": 64, "stride": 16, "reread": 2, "facts": 1}
+    reading = {"max_nodes": 20, "max_tokens": 64, "stride": 16, "facts": 1}
     save_reader(reader, source, folder, {"name": "tiny", "reading": reading})
     return folder
 

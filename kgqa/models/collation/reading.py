@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgqa.types import InputError
 
+RETIRED = ("reread",)
+"""Settings that are gone; the card of an older reader may have them still."""
+
 
 class ReadingSettings(BaseModel):
     """What training and serving must have in common, so that a question is read as those it was trained on."""
@@ -33,18 +36,11 @@ class ReadingSettings(BaseModel):
     """Facts nearest to the question in meaning that are told behind the passage, for all branches to see."""
     meaning: str = ""
     """Folder or shipped name of the encoder by which facts are found by meaning; empty: by links alone."""
-    reread: int = Field(0, ge=0, le=20)
-    """Best candidates of an open question that are read again, each with its facts; 0 leaves the first order."""
     relevance: str = ""
     """Folder or shipped name of a language model that judges concepts beside the ranker (Yasunaga et al., 2021,
     section 3.1); it must be there whenever the reader answers. Empty: the ranker alone."""
     ablation: Literal["none", "shuffled", "no-direct-edges", "no-facts"] = "none"
     """What is taken away from every subgraph, in training and after."""
-
-    @property
-    def compares(self) -> bool:
-        """Whether candidates are read beside each other, each with its facts."""
-        return self.reread > 0 or self.branches
 
 
 def settings_of(card: Mapping[str, Any]) -> ReadingSettings:
@@ -59,8 +55,9 @@ def settings_of(card: Mapping[str, Any]) -> ReadingSettings:
         "max_tokens": recipe.get("max_tokens", 320),
         "ablation": card.get("ablation", "none"),
     }
+    told = {name: value for name, value in card.get("reading", older).items() if name not in RETIRED}
     try:
-        return ReadingSettings.model_validate(card.get("reading", older))
+        return ReadingSettings.model_validate(told)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -20,6 +20,7 @@ import numpy as np
 from kgqa.graph.linking.literals import is_value
 from kgqa.graph.meanings import is_kind
 from kgqa.graph.samples import is_date, worded
+from kgqa.models.collation.reading import settings_of
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.trainer.finetuning.answering import train_reader
@@ -197,7 +198,7 @@ def adapted_recipe(
             "name": name,
             "encoder": {"folder": str(model), "dropout": 0.0, "freeze_words": True},
             "reasoner": card["reasoner"],
-            "reading": card.get("reading", {}),
+            "reading": settings_of(card).model_dump(),
             "data": data,
             "paraphrase": 0.0,
             "store_subgraphs": False,
@@ -211,7 +212,7 @@ def adapt(
 ) -> Path:
     """Train a reader on questions over a graph; the folder of the one that goes with it.
 
-    What was fitted to the reader before (gate, confidences, second opinion) is kept: a short training moves it little.
+    What was fitted to the reader before (gate, confidences) is kept: a short training moves it little.
 
     Raises:
         InputError: the reader's recipe needs word or entity vectors, or as `train_reader`.

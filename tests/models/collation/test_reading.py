@@ -1,9 +1,18 @@
+import pytest
+
 from kgqa.models.collation.reading import ReadingSettings, settings_of
+from kgqa.types import InputError
 
 
 def test_settings_come_from_the_card() -> None:
     settings = ReadingSettings(max_nodes=50, facts=2)
     assert settings_of({"reading": settings.model_dump()}) == settings
+
+
+def test_what_an_older_card_still_names_is_dropped() -> None:
+    assert settings_of({"reading": {"facts": 2, "reread": 4}}) == ReadingSettings(facts=2)
+    with pytest.raises(InputError, match="reading.rereads"):
+        settings_of({"reading": {"rereads": 4}})
 
 
 def test_an_older_card_has_them_among_the_recipe() -> None:
