@@ -10,7 +10,6 @@ from kgqa.types import NodeRole, Span, Subgraph
 
 MARK = "background:#ffe08a;color:#1a1a1a;border-radius:.2em;padding:0 .15em"
 LINKED = "text-decoration:underline dotted;text-underline-offset:.2em;cursor:help"
-_SENTENCE_END = re.compile(r"(?<=[.!?。])[\"'”’)]*\s+|\n+")
 QUIET = "opacity:.75;font-size:.9rem"
 
 
@@ -61,14 +60,6 @@ def _underlined(text: str, linked: Sequence[tuple[int, int, str]], first: int, l
             )
             at = end
     return "".join([*parts, escaped(text[at:last])])
-
-
-def sentence_around(text: str, span: Span) -> Span:
-    """The sentence, or sentences, of a text that a span stands in."""
-    ends = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
-    start = max(end for end in ends if end <= span.start)
-    end = min(end for end in ends if end >= span.end)
-    return Span(start, start + len(text[start:end].rstrip()))
 
 
 def bars(rows: Iterable[tuple[str, float, str]], largest: float = 1.0) -> str:

@@ -12,15 +12,13 @@ import pytest
 
 from apps.documents import markdown_text
 from kgqa.answering.answerer import Answerer
-from kgqa.answering.inference.matching import coverage, matched
-from kgqa.answering.inference.polarity import read, sentence_around, turns
-from kgqa.answering.inference.verdicts import verified
+from kgqa.answering.evidence.sentences import sentence_around
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.person_names import people
 from kgqa.korean.answering import KoreanOver
 from kgqa.limits.stopping import until
 from kgqa.models.collation.collate import Collator
-from kgqa.types import Example, InputError, Passage, Question, Subgraph
+from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
 UNITS = {
     "prose": "The cook dug a garden with a trowel. Alice Rose planted 12 flowers, and it rained. ",
@@ -85,17 +83,10 @@ def steps(answerer: Answerer, vectors) -> dict[str, Callable[[str], object]]:
     return {
         "link": linker.link,
         "people": people,
-        "say": lambda text: list(turns(read(text))),
-        "cover": lambda text: coverage("Did the cook dig a garden?", text),
-        "match": lambda text: (
-            (m := matched("Did it dig?", text, Subgraph()))
-            and (m.signs(), m.swapped(), m.rivalry(lambda one, other: 0.0))
-        ),
-        "sentence": lambda text: sentence_around(text, matched("Did it dig?", text, Subgraph()).span),
+        "sentence": lambda text: sentence_around(text, Span(len(text) // 2, len(text) // 2)),
         "gloss": lambda text: korean.gloss(asked(text, "땅을 팠니?")),
         "retrieve": lambda text: answerer.retrieve(asked(text)),
         "collate": lambda text: collator([Example(asked(text))], [[Subgraph()]]),
-        "verify": lambda text: verified(asked(text), answerer.retrieve(asked(text))[0], reader.similarity),
         "answer": lambda text: answerer.answer(asked(text)),
         "answer in Korean": lambda text: answerer.answer_many([asked(text, "무엇으로 땅을 팠니?")]),
         "Markdown": lambda text: markdown_text(text.encode()),

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
-from apps.markup import QUIET, annotated, bars, escaped, listed, plain, sentence_around
+from apps.markup import QUIET, annotated, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
 from apps.resources import answerer, is_dark, language, say, spoken_relation
 from kgqa.answering.evidence.paths import answer_nodes
+from kgqa.answering.evidence.sentences import sentence_around
 from kgqa.answering.presentation.sentences import fact_sentence, is_decided_by_facts, path_sentences, sentence
 from kgqa.answering.presentation.turtle import evidence_turtle
 from kgqa.graph.storage.store import GraphStore

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts
+from kgqa.answering.evidence.sentences import sentence_around
 from kgqa.models.heads.gate import FIRST_VERDICT, GATED
 from kgqa.types import NO, YES, Candidate, Source, Span
 
@@ -51,8 +52,16 @@ def ranked(draft: Draft) -> list[Candidate]:
     weights = scores.gate.softmax(-1).tolist()
     gate = dict(zip(GATED, weights, strict=False))
     found = merged(gate, scores.spans, scores.concepts[:CANDIDATES])
+    verdicts = weights[FIRST_VERDICT:]
     source = Source.PASSAGE if draft.question.passage_text else Source.KNOWLEDGE
-    return with_verdicts(found, gate, weights[FIRST_VERDICT:], source, draft.sentence)
+    return with_verdicts(found, gate, verdicts, source, _sentence(draft) if verdicts else None)
+
+
+def _sentence(draft: Draft) -> Span | None:
+    """What a yes or no about a passage rests on: the sentence of the best span."""
+    passage, spans = draft.question.passage_text, draft.scores.spans
+    best = spans[0].span if spans else None
+    return sentence_around(passage, best) if passage and best else None
 
 
 def merged(

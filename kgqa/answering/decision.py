@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgqa.types import Candidate, InputError
 
-RETIRED = ("following", "rereading")
+RETIRED = ("following", "rereading", "verdicts", "silence")
 """Parts of the table of stages that are gone; the card of an older reader may have them still."""
 
 
@@ -20,27 +20,6 @@ class Weights(BaseModel):
     """Numbers by name; another name is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Verdicts(Weights):
-    """Log-odds of yes about a passage by what speaks against it (`inference.verdicts`), and where nothing does."""
-
-    contrary: float = -1.0
-    denied: float = -1.0
-    all: float = -1.0
-    swapped: float = -1.0
-    rival: float = -1.0
-    before: float = 0.5
-
-
-class Silence(Weights):
-    """Log-odds that a passage does not tell (`inference.silence`); unfitted they are the gate's own."""
-
-    gate: float = 1.0
-    margin: float = 0.0
-    around: float = 0.0
-    anywhere: float = 0.0
-    before: float = 0.0
 
 
 class Computing(Weights):
@@ -69,8 +48,6 @@ class Decision(Weights):
     """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
     none_above: float | None = None
     """Probability of no answer above which an open question has none; None: where it is the likeliest."""
-    verdicts: Verdicts = Verdicts()
-    silence: Silence = Silence()
     computing: Computing = Computing()
 
     @classmethod

@@ -12,8 +12,8 @@ from torch import Tensor
 from kgqa.batch import Fused
 from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.collation.rows import Row
-from kgqa.models.heads.gate import FIRST_VERDICT, GATED
-from kgqa.types import Answer, Candidate, Evidence, Item, Question, Source, Span, Subgraph
+from kgqa.models.heads.gate import GATED
+from kgqa.types import Answer, Candidate, Evidence, Item, Question, Source, Subgraph
 
 PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE))
 """Places of the sources among the gate's scores."""
@@ -42,21 +42,9 @@ class HeadScores:
     gate: Tensor = field(default_factory=lambda: torch.zeros(0))
     """(C,) of `GATED`, then of yes and no."""
     spans: tuple[Candidate, ...] = ()
-    span_margin: float = 0.0
     concepts: tuple[Candidate, ...] = ()
     choices: tuple[Candidate, ...] = ()
     rows: tuple[ReadRow, ...] = ()
-
-    @property
-    def tells_verdicts(self) -> bool:
-        """Whether the gate knows yes and no."""
-        return len(self.gate) > FIRST_VERDICT
-
-    def with_none(self, value: Tensor) -> HeadScores:
-        """The same with another score for no answer."""
-        gate = self.gate.clone()
-        gate[NONE] = value
-        return replace(self, gate=gate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +65,6 @@ class Draft:
     subgraphs: tuple[Subgraph, ...] = ()
     """One for each choice, or one."""
     scores: HeadScores = field(default_factory=HeadScores)
-    sentence: Span | None = None
-    """What a yes or no rests on."""
     computed: Computed | None = None
     candidates: tuple[Candidate, ...] = ()
     """Of all sources, best first."""

@@ -18,7 +18,6 @@ def read(drafts: Drafts, reader: LoadedReader) -> Drafts:
     collated = reader.collate([draft.question for draft in drafts], [draft.subgraphs for draft in drafts])
     encoded = time.perf_counter()
     scores, heads = reader.heads(collated.batch), reader.network
-    margins = heads.span.margin(scores.span, collated.batch).tolist()
     spans = heads.span.decode(scores.span, collated)
     concepts = heads.concept.decode(scores.concept, collated, reader.settings.max_nodes)
     choices = heads.choice.decode(scores.choice, collated)
@@ -30,7 +29,6 @@ def read(drafts: Drafts, reader: LoadedReader) -> Drafts:
             scores=HeadScores(
                 gate=scores.gate[n],
                 spans=tuple(spans[n]),
-                span_margin=margins[n],
                 concepts=tuple(concepts[n]),
                 choices=tuple(choices[n]),
                 rows=_rows(n, draft, collated, scores),

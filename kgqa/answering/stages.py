@@ -12,17 +12,15 @@ from kgqa.answering.explaining import Scoring, attribute, explain
 from kgqa.answering.gathering import gather
 from kgqa.answering.reading import read
 from kgqa.answering.retrieving import Retriever, retrieve
-from kgqa.answering.verifying import verify
 from kgqa.models.opening import LoadedReader
 
 
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
-    """Retrieve what the graph knows of it, read that with the passage, verify yes, no and none, compute what is counted
-    or compared, decide on one answer, explain it by what it rests on, gather the things that a span joins, attribute it
-    to the facts without which it falls."""
+    """Retrieve what the graph knows of it, read that with the passage, compute what is counted or compared, decide on
+    one answer, explain it by what it rests on, gather the things that a span joins, attribute it to the facts without
+    which it falls."""
     graph, score, settings = retriever.graph, reader.score, reader.settings
     found = partial(retrieve, retriever=retriever)
-    verified = partial(verify, similarity=reader.similarity, decision=decision)
     deleted = partial(attribute, scoring=Scoring(retriever, settings, score))
     computed = partial(compute, graph=graph, score=score, weights=decision.computing)
     if reader.network.operation is not None:
@@ -30,8 +28,7 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
-        Stage("verify", "scores", "scores sentence", verified),
-        Stage("compute", "scores sentence", "computed", computed),
+        Stage("compute", "scores", "computed", computed),
         Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),
         Stage("gather", "best", "items", gather),

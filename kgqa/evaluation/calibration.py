@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from kgqa.answering.answerer import Answerer
 from kgqa.answering.draft import Draft
 from kgqa.answering.reading import read
 from kgqa.evaluation.evaluation import answer_all
-from kgqa.evaluation.fitting import (
-    fit_silence,
-    fit_verdicts,
-    silence_case,
-    verdict_case,
-)
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import is_correct
 from kgqa.models.collation.collate import gold_source
@@ -38,8 +31,7 @@ CLOSE = 1.0
 def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
     """Fit the gate and the table of decisions to examples; the answerer has them from then on.
 
-    Each part is fitted to those that tell of it: yes and no, none, and last the confidences. A part of which too few
-    tell stays. Returns what `store_calibration` writes.
+    Returns what `store_calibration` writes.
 
     Raises:
         InputError: there are fewer than 30 questions without choices.
@@ -49,39 +41,25 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         raise InputError(
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
-    gate, decision = answerer.reader.network.gate, answerer.decision
+    gate = answerer.reader.network.gate
     gate.calibrate()
-    drafts = _read(answerer, asked)
-    scores = torch.stack([draft.scores.gate for draft in drafts])  # (Q, C)
+    scores = _gates(answerer, asked)
     scale, shift = fit_gate(scores, gate_class(torch.tensor([gold_source(e) for e in asked])))
     gate.calibrate(scale, shift)
-    drafts = [
-        replace(draft, scores=replace(draft.scores, gate=row))
-        for draft, row in zip(drafts, scores * scale + torch.tensor(shift), strict=True)
-    ]
-    about = [(e, draft) for e, draft in zip(asked, drafts, strict=True) if e.question.passage_text]
-    verdicts = [verdict_case(answerer, e, d.subgraph) for e, d in about if e.verdict is not None]
-    silences = [case for e, d in about if (case := silence_case(e, d)) is not None]
-    answerer.decision = decision.model_copy(
-        update={
-            "calibration": {},
-            "verdicts": fit_verdicts(verdicts, decision.verdicts),
-            "silence": fit_silence(silences, decision.silence),
-        }
-    )
+    answerer.decision = answerer.decision.model_copy(update={"calibration": {}})
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
     answerer.decision = answerer.decision.model_copy(update={"calibration": fitted})
     return {"gate": {"scale": scale, "shift": shift}, "decision": answerer.decision.model_dump(mode="json")}
 
 
-def _read(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> list[Draft]:
-    """The questions as the reader's heads see them."""
-    found: list[Draft] = []
+def _gates(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> Tensor:
+    """Scores (Q, C) of the gate."""
+    found: list[Tensor] = []
     for at in range(0, len(examples), batch):
         chunk = [example.question for example in examples[at : at + batch]]
         drafts = read(tuple(Draft(q, tuple(answerer.retrieve(q))) for q in chunk), answerer.reader)
-        found += [replace(draft, scores=replace(draft.scores, rows=())) for draft in drafts]
-    return found
+        found += [draft.scores.gate for draft in drafts]
+    return torch.stack(found)
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:

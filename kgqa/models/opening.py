@@ -174,14 +174,6 @@ class LoadedReader:
         pairs = zip(of_choices(heads.choice, batch), heads.operation.softmax(-1), questions, strict=True)
         return [(scores[: len(q.choices)], operations) for scores, operations, q in pairs]
 
-    def similarity(self, one: str, other: str) -> float:
-        """Cosine of what the embedding says of two words: those that are used alike are near each other."""
-        return float(torch.nn.functional.cosine_similarity(self._vector(one), self._vector(other), dim=0))
-
-    def _vector(self, word: str) -> Tensor:
-        ids = self.collator.tokenizer.encode(word, add_special_tokens=False).ids
-        return self.network.stepper.embedding.weight[ids].detach().float().mean(0)  # (H,)
-
 
 def _log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:
     """Log-odds of a concept among the nodes of a row, their scores (N,) given."""

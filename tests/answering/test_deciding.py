@@ -4,7 +4,7 @@ import torch
 from kgqa.answering.deciding import decide, merged, with_verdicts
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Computed, Draft, HeadScores
-from kgqa.types import Candidate, Evidence, Question, Source, Span
+from kgqa.types import Candidate, Evidence, Passage, Question, Source, Span
 
 SPADE = Candidate("spade", Source.KNOWLEDGE, 0.9, concept="x:spade")
 THREE = Candidate("3", Source.KNOWLEDGE, 0.7)
@@ -70,3 +70,18 @@ def test_yes_and_no_come_first_where_their_mean_is_likelier_than_every_source() 
     assert with_verdicts(ranked, gate, [], Source.PASSAGE, sentence) == ranked
     said = with_verdicts(ranked, gate, [0.4, 0.5], Source.KNOWLEDGE, None)
     assert said[0].source is Source.KNOWLEDGE and said[0].span is None
+
+
+def test_a_yes_about_a_passage_rests_on_the_sentence_of_the_best_span() -> None:
+    passage = Passage("It was late. I dug the ground with a trowel. Then I slept.")
+    at = passage.text.index("ground")
+    spans = (Candidate("ground", Source.PASSAGE, 0.6, span=Span(at, at + 6)),)
+    asked = Draft(
+        Question("Did I dig?", passage=passage),
+        scores=HeadScores(torch.tensor([0.0, 0.0, 0.0, 3.0, 1.0]), spans),
+    )
+    (found,) = decide((asked,), Decision())
+    assert found.best.text == "yes" and found.source is Source.PASSAGE
+    assert passage.text[slice(*found.best.span)] == "I dug the ground with a trowel."
+    unsaid = Draft(Question("Is it hot?"), scores=HeadScores(torch.tensor([0.0, 0.0, 0.0, 3.0, 1.0])))
+    assert decide((unsaid,), Decision())[0].best == Candidate("yes", Source.KNOWLEDGE, found.best.score)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.answering.decision import RETIRED, Decision, Verdicts
+from kgqa.answering.decision import RETIRED, Computing, Decision
 from kgqa.assets import MODELS
 from kgqa.types import Candidate, InputError, Source
 
@@ -21,18 +21,21 @@ ELSEWHERE = {"decision.py", "applying.py", "telling.py"}
 
 def test_confidence_is_as_the_card_says() -> None:
     decision = Decision.of_card(
-        {"decision": {"calibration": {"knowledge": [1.0, -1.0]}, "verdicts": {"all": -0.3}}}
+        {"decision": {"calibration": {"knowledge": [1.0, -1.0]}, "computing": {"single": 0.3}}}
     )
-    assert decision.confidence(SPADE) < 0.9 and decision.verdicts.all == -0.3
+    assert decision.confidence(SPADE) < 0.9 and decision.computing.single == 0.3
     assert decision.none_above is None and Decision(none_above=0.4).none_above == 0.4
     assert Decision.of_card({}).confidence(SPADE) == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(
-    "table", [{"calibration": ["knowledge"]}, {"followed": {"shared": 1.0}}, {"verdicts": {"all": "much"}}]
+    "table",
+    [{"calibration": ["knowledge"]}, {"followed": {"shared": 1.0}}, {"computing": {"single": "much"}}],
 )
 def test_another_form_is_refused_in_one_line(table: dict[str, object]) -> None:
-    with pytest.raises(InputError, match=r"the reader's card: decision (calibration|followed|verdicts.all)"):
+    with pytest.raises(
+        InputError, match=r"the reader's card: decision (calibration|followed|computing.single)"
+    ):
         Decision.of_card({"decision": table})
 
 
@@ -41,7 +44,7 @@ def test_what_an_older_card_still_names_is_dropped() -> None:
 
 
 def test_a_table_is_written_and_read_as_it_is() -> None:
-    decision = Decision(verdicts=Verdicts(all=-1.22), calibration={"none": (1.0, 0.5)})
+    decision = Decision(computing=Computing(single=0.22), calibration={"none": (1.0, 0.5)})
     told = json.loads(json.dumps(decision.model_dump(mode="json")))
     assert Decision.of_card({"decision": told}) == decision
 

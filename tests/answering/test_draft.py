@@ -1,14 +1,5 @@
-import torch
-
-from kgqa.answering.draft import NONE, Draft, HeadScores
+from kgqa.answering.draft import Draft
 from kgqa.types import Candidate, Question, Source
-
-
-def test_a_new_score_for_none_leaves_the_old_ones_as_they_were() -> None:
-    scores = HeadScores(torch.tensor([0.0, 1.0, 2.0]))
-    other = scores.with_none(torch.tensor(-5.0))
-    assert scores.gate[NONE] == 2.0 and other.gate[NONE] == -5.0 and other.gate[0] == 0.0
-    assert HeadScores(torch.zeros(5)).tells_verdicts and not scores.tells_verdicts
 
 
 def test_a_draft_is_given_away_as_an_answer() -> None:

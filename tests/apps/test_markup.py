@@ -1,6 +1,6 @@
 import pytest
 
-from apps.markup import annotated, bars, escaped, listed, mentions, plain, sentence_around
+from apps.markup import annotated, bars, escaped, listed, mentions, plain
 from kgqa.types import Link, NodeRole, Span, Subgraph
 
 
@@ -37,14 +37,3 @@ def test_bars_and_lists_escape() -> None:
     said = bars([("<i>", 0.5, "<u>"), ("b", -2.0, "")]) + listed(["<script>"]) + escaped("a\0<")
     assert "<i>" not in said and "<u>" not in said and "<script>" not in said and "\0" not in said
     assert "width:50.0%" in said and "width:100.0%" in said
-
-
-def test_the_sentence_around_a_span_is_quoted() -> None:
-    text = 'It was late. "The driver rang Dr. Bo," he said. Then they left.\nAll slept'
-    at = text.index("he said")
-    whole = sentence_around(text, Span(at, at + 7))
-    assert text[whole.start : whole.end].endswith("he said.")
-    at = text.index("late")
-    assert sentence_around(text, Span(at, at + 4)) == Span(0, len("It was late."))
-    at = text.index("left.\nAll")
-    assert text[slice(*sentence_around(text, Span(at, at + 9)))] == "Then they left.\nAll slept"

@@ -42,11 +42,6 @@ def test_rows_that_are_equal_are_read_once(
     assert first == again != other and read == [2]
 
 
-def test_words_of_one_token_are_most_similar_to_themselves(reader: LoadedReader) -> None:
-    assert reader.similarity("trowel", "trowel") == pytest.approx(1.0)
-    assert reader.similarity("trowel", "bee") < 0.99
-
-
 def test_a_folder_without_a_reader_and_a_device_that_is_not_here(tmp_path: Path, model_folder: Path) -> None:
     with pytest.raises(InputError, match="no reader here"):
         open_reader(tmp_path / "nothing")

@@ -1,1 +1,0 @@
-"""Whether a passage says what is asked: yes, no, or nothing."""
