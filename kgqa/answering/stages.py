@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kgqa.answering.computing import compute, operate
+from kgqa.answering.computing import operate
 from kgqa.answering.deciding import decide
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Stage
@@ -16,23 +16,21 @@ from kgqa.models.opening import LoadedReader
 
 
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
-    """Retrieve what the graph knows of it, read that with the passage, compute what is counted or compared, decide on
-    one answer, explain it by what it rests on, gather the things that a span joins, attribute it to the facts without
-    which it falls."""
-    graph, score, settings = retriever.graph, reader.score, reader.settings
+    """Retrieve what the graph knows of it, read that with the passage, compute what is looked up, counted or compared,
+    decide on one answer, explain it by what it rests on, gather the things that a span joins, attribute it to the facts
+    without which it falls."""
     found = partial(retrieve, retriever=retriever)
-    deleted = partial(attribute, scoring=Scoring(retriever, settings, score))
-    computed = partial(compute, graph=graph, score=score, weights=decision.computing)
-    if reader.network.operation is not None:
-        computed = partial(operate, retriever=retriever, reader=reader, weights=decision.computing)
+    computed = partial(operate, retriever=retriever, reader=reader)
+    scoring = Scoring(retriever, reader.settings, reader.score)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
         Stage("compute", "scores", "computed", computed),
-        Stage("decide", "scores computed", "candidates best", partial(decide, decision=decision)),
-        Stage("explain", "best", "evidence", partial(explain, facts=settings.facts)),
+        Stage("decide", "scores", "candidates best", partial(decide, decision=decision)),
+        Stage("explain", "best", "evidence", partial(explain, facts=reader.settings.facts)),
         Stage("gather", "best", "items", gather),
-        Stage("attribute", "candidates evidence", "evidence", deleted),
+        Stage("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
-    left_out = {"attribute"} if reader.network.reasoner.decodes_paths else set()
+    left_out = {"compute"} if reader.network.operation is None else set()
+    left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(stage for stage in all_stages if stage.name not in left_out)

@@ -92,16 +92,6 @@ def narrows(relation: Relation) -> bool:
     return Meaning.NARROWS in means(relation)
 
 
-def is_measure(relation: Relation) -> bool:
-    """Whether a relation tells a measure, as weight and height are."""
-    return Meaning.MEASURE in means(relation)
-
-
-def is_by(relation: Relation) -> bool:
-    """Whether a relation leads to who did something, as "built by" does."""
-    return Meaning.AGENT in means(relation)
-
-
 def is_opposite(relation: Relation) -> bool:
     """Whether a relation joins opposites."""
     return Meaning.OPPOSITE in means(relation)

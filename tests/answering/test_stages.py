@@ -46,10 +46,11 @@ MOST_FILES = 25
 
 @pytest.fixture
 def answerer(tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path) -> Answerer:
-    """A reader with random weights that says yes and no, over a small graph."""
+    """A reader with random weights that says yes and no and tells operations, over a small graph."""
     torch.manual_seed(0)
-    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True))
-    card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2}}
+    settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True, operations=True)
+    reader = Reader(encoder, settings)
+    card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2, "branches": True, "verdicts": True}}
     save_reader(reader, tokenizer_folder, tmp_path / "model", card)
     return Answerer.load(str(tmp_path / "model"), str(tools_file))
 
@@ -63,16 +64,16 @@ def test_each_stage_requires_what_those_before_it_provide(answerer: Answerer) ->
     assert len((PACKAGE / "answering" / "stages.py").read_text(encoding="utf-8").splitlines()) <= 60
 
 
-def test_a_reader_that_tells_operations_follows_no_facts_besides(
-    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path
+def test_a_reader_without_a_head_for_operations_computes_nothing(
+    model_folder: Path, tools_file: Path
 ) -> None:
-    settings = ReasonerSettings(name="text-only", graph_size=16, num_heads=2, verdicts=True, operations=True)
-    card = {"name": "toy", "reading": {"max_nodes": 20, "branches": True}}
-    save_reader(Reader(encoder, settings), tokenizer_folder, tmp_path / "model", card)
-    answerer = Answerer.load(str(tmp_path / "model"), str(tools_file))
-    assert "follow" not in {stage.name for stage in answerer.stages}
-    answers = answerer.answer_many(QUESTIONS)
-    assert any(answer.evidence.query for answer in answers)
+    answerer = Answerer.load(str(model_folder), str(tools_file))
+    assert "compute" not in {stage.name for stage in answerer.stages}
+    assert not any(answer.evidence.query for answer in answerer.answer_many(QUESTIONS))
+
+
+def test_a_reader_with_one_computes(answerer: Answerer) -> None:
+    assert any(answer.evidence.query for answer in answerer.answer_many(QUESTIONS))
 
 
 def test_a_stage_changes_no_draft_that_it_is_given(answerer: Answerer) -> None:

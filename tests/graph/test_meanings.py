@@ -8,9 +8,7 @@ import pytest
 
 from kgqa.graph.meanings import (
     Meaning,
-    is_by,
     is_kind,
-    is_measure,
     is_opposite,
     meanings_called,
     meanings_of_values,
@@ -53,8 +51,10 @@ def test_a_vocabulary_tells_whatever_its_relations_are_called(name: str, meaning
 
 
 def test_words_tell_of_relations_of_no_vocabulary() -> None:
-    assert is_by(Relation("x:builtBy", "built by")) and not is_by(Relation("x:builtIn", "built in"))
-    assert is_measure(Relation("x:weight", "weight")) and not is_measure(Relation("x:crew", "crew"))
+    assert Meaning.AGENT in means(Relation("x:builtBy", "built by"))
+    assert Meaning.AGENT not in means(Relation("x:builtIn", "built in"))
+    assert Meaning.MEASURE in means(Relation("x:weight", "weight"))
+    assert Meaning.MEASURE not in means(Relation("x:crew", "crew"))
     assert is_opposite(Relation("x:o", "opposite of")) and says_little(Relation("x:r", "related to"))
 
 
@@ -96,6 +96,6 @@ def test_a_source_declares_what_its_relations_mean(tmp_path: Path) -> None:
     graph = GraphStore.open(tmp_path / "store")
     assert graph.manifest == manifest and not graph.is_complete
     known = {relation.name: relation for relation in graph.relations}
-    assert narrows(known["http://x/klasse"]) and is_by(known["http://x/zeichner"])
-    assert is_measure(known["http://x/length"])
+    assert narrows(known["http://x/klasse"]) and Meaning.AGENT in means(known["http://x/zeichner"])
+    assert Meaning.MEASURE in means(known["http://x/length"])
     assert next(row["unit"] for row in manifest["relations"] if row["name"] == "http://x/length") == "m"

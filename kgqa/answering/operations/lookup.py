@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kgqa.graph.linking.normalising import lemma
 from kgqa.graph.meanings import is_kind, narrows
-from kgqa.graph.retrieval.names import SMALL
 from kgqa.types import Ints, KnowledgeGraph, Link, NodeRole, Subgraph
 
 DEEPEST = 3
@@ -31,21 +29,6 @@ class Row:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """All facts of one concept by one relation in one direction; `ends` are what they lead to."""
-
-    anchor: int
-    relation: int
-    forward: bool
-    rows: tuple[Row, ...]
-
-    @property
-    def ends(self) -> tuple[int, ...]:
-        """The other end of each fact, each once."""
-        return tuple(dict.fromkeys(row.tail if self.forward else row.head for row in self.rows))
-
-
 def ids(entities: Iterable[int]) -> Ints:
     """Entities as the graph takes them."""
     return np.array(list(entities), dtype=np.int32)
@@ -62,25 +45,6 @@ def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = 
     ]
 
 
-def groups_of(graph: KnowledgeGraph, anchors: Sequence[int], limit: int | None = None) -> list[Group]:
-    """The facts of each anchor by relation and direction; ends without a label, as blank nodes are, are left out."""
-    found: dict[tuple[int, int, bool], list[Row]] = defaultdict(list)
-    wanted = set(anchors)
-    for row in rows_of(graph, anchors, limit):
-        if row.head in wanted:
-            found[row.head, row.relation, True].append(row)
-        if row.tail in wanted:
-            found[row.tail, row.relation, False].append(row)
-    ends = list(dict.fromkeys(end for rows in found.values() for row in rows for end in (row.head, row.tail)))
-    labelled = dict(zip(ends, graph.labels(ids(ends)), strict=True)) if ends else {}
-    groups = []
-    for (anchor, relation, forward), rows in found.items():
-        kept = tuple(row for row in rows if labelled[row.tail if forward else row.head])
-        if kept:
-            groups.append(Group(anchor, relation, forward, kept))
-    return groups
-
-
 def most_counted(graph: KnowledgeGraph) -> int:
     """Facts of a concept that are asked for, in each direction, where all there are must be known."""
     return MOST_FACTS if graph.is_remote else MOST_COUNTED
@@ -90,34 +54,6 @@ def are_cut_off(rows: Sequence[Row], entities: Collection[int], limit: int) -> b
     """Whether there may be further facts of one of the entities than those that were asked for up to a limit."""
     known = [Counter(ends) for ends in zip(*((row.head, row.tail) for row in rows), strict=True)]
     return any(times[entity] >= limit for times in known for entity in entities)
-
-
-def kinds_of(graph: KnowledgeGraph, things: Sequence[int]) -> dict[int, list[list[Row]]]:
-    """For each kind that a thing is of, over up to `DEEPEST` steps: for each such thing the facts that say so."""
-    above: dict[int, list[Row]] = {}
-    layer = dict.fromkeys(things)
-    for _ in range(DEEPEST):
-        for row in rows_of(graph, layer):
-            if row.head in layer and is_kind(graph.relations[row.relation]):
-                above.setdefault(row.head, []).append(row)
-        layer = dict.fromkeys(
-            row.tail for thing in layer for row in above.get(thing, ()) if row.tail not in above
-        )
-    found: dict[int, list[list[Row]]] = defaultdict(list)
-    for thing in things:
-        chains: dict[int, list[Row]] = {thing: []}
-        reached = [thing]
-        for _ in range(DEEPEST):
-            steps = [row for node in reached for row in above.get(node, ())]
-            reached = []
-            for row in steps:
-                if row.tail not in chains:
-                    chains[row.tail] = [*chains[row.head], row]
-                    reached.append(row.tail)
-        for kind, chain in chains.items():
-            if chain:
-                found[kind].append(chain)
-    return found
 
 
 def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
@@ -141,17 +77,6 @@ def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
             break
     leaves = [row for row in below if row.head not in wide]
     return [row for row in leaves if not narrows(graph.relations[row.relation])] or leaves
-
-
-def kinds_called(graph: KnowledgeGraph, noun: str) -> list[int]:
-    """The kinds of a small graph whose names end with a noun, as "road bike" does where no kind is called bike."""
-    if not (words := noun.split()) or graph.entity_count is None or graph.entity_count >= SMALL:
-        return []
-    wanted = lemma(words[-1].lower())
-    labels = graph.labels(ids(range(graph.entity_count)))
-    named = [e for e, label in enumerate(labels) if label and lemma(label.split()[-1].lower()) == wanted]
-    kinds = {row.tail for row in rows_of(graph, named, MOST_FACTS) if is_kind(graph.relations[row.relation])}
-    return [entity for entity in named if entity in kinds]
 
 
 def subgraph_of(

@@ -39,65 +39,6 @@ def pattern(head: str, relation: str, tail: str) -> str:
     return f"{first} {path(relation)} {last} ."
 
 
-def count_query(
-    anchor: str, relation: str, forward: bool, kind: tuple[str, Sequence[str]] | None = None
-) -> str:
-    """How many there are; `kind` is a kind that is counted alone, and the relations that lead to it."""
-    lines = [pattern(anchor, relation, "?thing") if forward else pattern("?thing", relation, anchor)]
-    if kind:
-        name, relations = kind
-        lines.append(f"?thing ({'|'.join(map(path, relations))})+ {written(name)} .")
-    return "SELECT (COUNT(DISTINCT ?thing) AS ?count) WHERE {\n  " + "\n  ".join(lines) + "\n}"
-
-
-def members_query(
-    kinds: Sequence[str], relations: Sequence[str], wider: Sequence[str], is_true: str = ""
-) -> str:
-    """How many things are of one of the kinds, or of a narrower one, and have a yes for the relation `is_true`.
-
-    `relations` lead from a thing to its kind, `wider` from a kind to what it is a kind of.
-    """
-    above = f"/({'|'.join(map(path, wider))})*" if wider else ""
-    lines = [
-        f"VALUES ?kind {{ {' '.join(map(written, kinds))} }}",
-        f"?thing ({'|'.join(map(path, relations))}){above} ?kind .",
-    ]
-    if is_true:
-        lines.append(f"?thing {path(is_true)} true .")
-    return "SELECT (COUNT(DISTINCT ?thing) AS ?count) WHERE {\n  " + "\n  ".join(lines) + "\n}"
-
-
-def value_query(anchor: str, relation: str) -> str:
-    """The value that is stored."""
-    return "SELECT ?value WHERE {\n  " + pattern(anchor, relation, "?value") + "\n}"
-
-
-def ask_query(facts: Sequence[tuple[str, str, str]]) -> str:
-    """Whether all the facts are there."""
-    return "ASK {\n  " + "\n  ".join(pattern(*fact) for fact in facts) + "\n}"
-
-
-def joined_query(first: Sequence[str], second: Sequence[str]) -> str:
-    """Whether any fact joins one of the first concepts and one of the second."""
-    ends = [
-        f"VALUES {name} {{ {' '.join(map(written, those))} }}"
-        for name, those in (("?a", first), ("?b", second))
-    ]
-    return "ASK {\n  " + "\n  ".join([*ends, "{ ?a ?relation ?b } UNION { ?b ?relation ?a }"]) + "\n}"
-
-
-def extreme_query(things: Sequence[str], relation: str, low: bool, plain: bool) -> str:
-    """Which of the things has the lowest or highest value; `plain` where values are numbers or dates by datatype."""
-    lines = [
-        f"VALUES ?thing {{ {' '.join(map(written, things))} }}",
-        pattern("?thing", relation, "?value"),
-        *([] if plain else [f"BIND({_NUMBER} AS ?number)"]),
-    ]
-    order = f"{'ASC' if low else 'DESC'}({'?value' if plain else '?number'})"
-    head = "" if plain else "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
-    return f"{head}SELECT ?thing WHERE {{\n  " + "\n  ".join(lines) + f"\n}} ORDER BY {order} LIMIT 1"
-
-
 def operand_query(
     graph: KnowledgeGraph, operand: Operand, operation: str, among: Sequence[int] = (), plain: bool = True
 ) -> str:

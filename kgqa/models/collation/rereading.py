@@ -36,14 +36,6 @@ class CandidateRow(NamedTuple):
     concept: str = ""
 
 
-def choice_rows(question: Question, subgraphs: Sequence[Subgraph]) -> list[CandidateRow]:
-    """A row for each choice of a question; `subgraphs` are those of its choices."""
-    return [
-        CandidateRow(replace(question, choices=(choice,)), graph)
-        for choice, graph in zip(question.choices, subgraphs, strict=True)
-    ]
-
-
 def as_choices(
     question: Question, subgraph: Subgraph, nodes: Sequence[int], facts: int
 ) -> tuple[Question, list[Subgraph]]:

@@ -9,13 +9,13 @@ from kgqa.types import Question
 
 
 @pytest.fixture
-def asked(file, reader):
+def asked(file, fleet):
     """What an operation makes of the first operand of a question that has these relations."""
     facts = Facts(open_graph(file))
 
     def ask(text: str, operation: str, *relations: str, scaled: bool | None = None) -> Outcome | None:
         wanted = operation not in ("lookup", "count", "exists") if scaled is None else scaled
-        told: Told = tell(facts, reader.linker, Question(text))
+        told: Told = tell(facts, fleet.linker, Question(text))
         own = [
             operand
             for operand in told.operands

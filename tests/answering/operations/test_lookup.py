@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answering.operations.lookup import edge_of, groups_of, kinds_of, members_of, rows_of, subgraph_of
+from kgqa.answering.operations.lookup import edge_of, members_of, rows_of, subgraph_of
 from kgqa.graph.opening import open_graph
 from kgqa.types import KnowledgeGraph, NodeRole
 
@@ -23,17 +23,6 @@ def graph(tmp_path: Path) -> KnowledgeGraph:
 
 def entity(graph: KnowledgeGraph, name: str) -> int:
     return int(graph.find([name])[0][0])
-
-
-def test_facts_by_relation_and_direction(graph: KnowledgeGraph) -> None:
-    groups = groups_of(graph, [entity(graph, "nurse")])
-    sizes = {(graph.relations[g.relation].label, g.forward): len(g.ends) for g in groups}
-    assert sizes == {("is a", False): 2, ("is a kind of", True): 1}
-
-
-def test_kinds_over_several_steps(graph: KnowledgeGraph) -> None:
-    chains = kinds_of(graph, [entity(graph, "ann")])
-    assert len(chains[entity(graph, "worker")][0]) == 2
 
 
 def test_a_subgraph_grows_by_facts(graph: KnowledgeGraph) -> None:

@@ -1,49 +1,37 @@
+from pathlib import Path
+
 import pyoxigraph
 
-from kgqa.answering.operations.query import (
-    ask_query,
-    count_query,
-    extreme_query,
-    joined_query,
-    value_query,
-    written,
-)
+from kgqa.answering.operations.operands import Operand
+from kgqa.answering.operations.query import operand_query, pattern, written
+from kgqa.graph.opening import open_graph
 
 FACTS = """
-@prefix : <http://x/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-:ann :wrote :b1, :b2, :b3 ; :pages "12 kg" . :b1 a :Novel . :b2 a :Crime . :Crime :kindOf :Novel . :b3 a :Poem .
-:b1 :pages 120 . :b2 :pages 90 . :b1 :weight "2.5 kg" . :b2 :weight "0.7 kg" . :b1 :offer [ :price 3 ] .
+@prefix : <http://x/> .
+:b1 :weight "2.5 kg" . :b2 :weight "0.7 kg" . :b3 :weight "11 kg" . :b1 :offer [ :price 3 ] .
 """
 X = "http://x/"
 
 
-def run(query: str):
+def run(query: str) -> list[str]:
     store = pyoxigraph.Store()
     store.load(FACTS, format=pyoxigraph.RdfFormat.TURTLE)
-    found = store.query(query)
-    return bool(found) if query.startswith("ASK") else [row[0].value for row in found]
+    return [row[0].value for row in store.query(query)]
 
 
-def test_count() -> None:
-    assert run(count_query(f"{X}ann", f"{X}wrote", True)) == ["3"]
-    assert run(count_query(f"{X}b1", f"{X}wrote", False)) == ["1"]
-    kinds = ["http://www.w3.org/1999/02/22-rdf-syntax-ns#type", f"{X}kindOf"]
-    assert run(count_query(f"{X}ann", f"{X}wrote", True, (f"{X}Novel", kinds))) == ["2"]
-
-
-def test_exists() -> None:
-    assert run(ask_query([(f"{X}ann", f"{X}wrote", f"{X}b1")]))
-    assert run(joined_query([f"{X}b1"], [f"{X}ann"])) and not run(joined_query([f"{X}b1"], [f"{X}Poem"]))
-
-
-def test_largest_and_smallest() -> None:
-    books = [f"{X}b1", f"{X}b2"]
-    assert run(extreme_query(books, f"{X}pages", True, True)) == [f"{X}b2"]
-    assert run(extreme_query(books, f"{X}weight", False, False)) == [f"{X}b1"]
+def test_numbers_in_texts_are_put_in_order_as_numbers(tmp_path: Path) -> None:
+    (tmp_path / "books.ttl").write_text(FACTS, encoding="utf-8")
+    graph = open_graph(tmp_path / "books.ttl")
+    weight = next(n for n, relation in enumerate(graph.relations) if relation.label == "weight")
+    books = Operand((), (), dict.fromkeys(graph.ids([f"{X}b{n}" for n in (1, 2, 3)]).tolist(), ()))
+    weighed = Operand((), (), books.ends, scale=((weight, True),))
+    assert run(operand_query(graph, weighed, "most", plain=False)) == [f"{X}b3"]
+    assert run(operand_query(graph, weighed, "least", plain=False)) == [f"{X}b2"]
 
 
 def test_over_a_thing_without_name() -> None:
-    assert run(value_query(f"{X}b1", f"{X}offer!{X}price")) == ["3"]
+    asked = pattern(f"{X}b1", f"{X}offer!{X}price", "?value")
+    assert run(f"SELECT ?value WHERE {{ {asked} }}") == ["3"]
 
 
 def test_no_name_breaks_out_of_its_brackets() -> None:
