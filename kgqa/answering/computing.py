@@ -15,7 +15,7 @@ from torch import Tensor
 from kgqa.answering.deciding import ranked
 from kgqa.answering.draft import Computed, Draft, Drafts
 from kgqa.answering.operations.applying import Outcome, applied
-from kgqa.answering.operations.lookup import Row, edge_of, ids, subgraph_of
+from kgqa.answering.operations.lookup import Row, edge_of, ids, with_facts
 from kgqa.answering.operations.operands import Facts
 from kgqa.answering.operations.telling import UNTOLD, Told, tell
 from kgqa.answering.retrieving import Retriever
@@ -114,7 +114,7 @@ def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations
 def _as_answer(draft: Draft, facts: Facts, outcome: Outcome, sure: float) -> Computed:
     graph = facts.graph
     shown = outcome.paths[:MOST_SHOWN]
-    subgraph = subgraph_of(graph, [row for path in shown for row in path], (), draft.subgraph)
+    subgraph = with_facts(draft.subgraph, graph, [row for path in shown for row in path])
     steps = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
     if outcome.concepts and len(outcome.concepts) == len(
         outcome.paths

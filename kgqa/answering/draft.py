@@ -10,13 +10,9 @@ import torch
 from torch import Tensor
 
 from kgqa.batch import Fused
-from kgqa.models.collation.rereading import CandidateRow
+from kgqa.models.collation.candidates import CandidateRow
 from kgqa.models.collation.rows import Row
-from kgqa.models.heads.gate import GATED
 from kgqa.types import Answer, Candidate, Evidence, Item, Question, Source, Subgraph
-
-PASSAGE, KNOWLEDGE, NONE = (GATED.index(s) for s in (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE))
-"""Places of the sources among the gate's scores."""
 
 Score = Callable[[Sequence[CandidateRow]], Tensor]
 """The reader, as far as stages know it: scores (R,) of rows with one candidate each."""

@@ -22,9 +22,9 @@ from kgqa.answering.evidence.paths import (
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
+from kgqa.models.collation.candidates import CandidateRow
 from kgqa.models.collation.facts_in_words import told_paths
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rereading import CandidateRow
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
 MOST_PATHS = 3
@@ -111,8 +111,8 @@ class Scoring(NamedTuple):
 
 
 def attribute(drafts: Drafts, scoring: Scoring) -> Drafts:
-    """Each answer with those paths first that tell it from the second candidate, by how much the lead over that one
-    falls for each of their facts without the one that matters most; last what both have."""
+    """Each answer with those paths first that tell it from the second candidate, by how much its log-odds fall for each
+    of their facts without the one that matters most; last what both have."""
     return tuple(_attributed(draft, scoring) for draft in drafts)
 
 

@@ -28,7 +28,6 @@ _DATE = re.compile(r"-?\d{4,9}-\d\d-\d\d.*")
 _YEAR = re.compile(r"(?:year )?(\d{3,4})(?: AD)?", re.IGNORECASE)
 _MONTH = "|".join(MONTHS)
 _IN_WORDS = re.compile(rf"(?:(\d{{1,2}}) ({_MONTH})|({_MONTH}) (\d{{1,2}}),) (\d{{3,4}})")
-_PLAIN = re.compile(r"[+-]?\d[\d,]*(?:\.0+)?")
 
 
 class Value(NamedTuple):

@@ -16,9 +16,9 @@ from torch import Tensor
 from kgqa.assets import find_model
 from kgqa.batch import QABatch
 from kgqa.limits.stopping import go_on
+from kgqa.models.collation.candidates import CandidateRow, row_key
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
-from kgqa.models.collation.rereading import CandidateRow, row_key
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader, Scores, load_reader

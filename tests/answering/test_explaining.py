@@ -20,8 +20,8 @@ from kgqa.answering.retrieving import Retriever
 from kgqa.batch import Fused
 from kgqa.graph.overlay import Fact
 from kgqa.graph.storage.store import GraphStore
+from kgqa.models.collation.candidates import CandidateRow
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.collation.rows import Row
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Passage, Question, Source, Subgraph, Triple
 

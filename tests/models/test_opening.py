@@ -7,8 +7,8 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from kgqa.graph.retrieval.ablation import without_edges
+from kgqa.models.collation.candidates import CandidateRow
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rereading import CandidateRow
 from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings

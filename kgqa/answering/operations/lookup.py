@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgqa.graph.meanings import is_kind, narrows
-from kgqa.types import Ints, KnowledgeGraph, Link, NodeRole, Subgraph
+from kgqa.types import Ints, KnowledgeGraph, NodeRole, Subgraph
 
 DEEPEST = 3
 """Steps over "is a kind of" that are walked."""
@@ -79,13 +79,10 @@ def members_of(graph: KnowledgeGraph, kinds: Sequence[int]) -> list[Row]:
     return [row for row in leaves if not narrows(graph.relations[row.relation])] or leaves
 
 
-def subgraph_of(
-    graph: KnowledgeGraph, rows: Sequence[Row], anchors: Sequence[int], base: Subgraph | None = None
-) -> Subgraph:
-    """A subgraph of facts, with `anchors` as what the question names; with `base`, that subgraph and the facts."""
-    base = base or Subgraph()
+def with_facts(base: Subgraph, graph: KnowledgeGraph, rows: Sequence[Row]) -> Subgraph:
+    """A subgraph and some facts besides."""
     names = dict.fromkeys(base.nodes)
-    ends = list(dict.fromkeys([*anchors, *(end for row in rows for end in (row.head, row.tail))]))
+    ends = list(dict.fromkeys(end for row in rows for end in (row.head, row.tail)))
     named = list(zip(ends, graph.names(ids(ends)), graph.labels(ids(ends)), strict=True)) if ends else []
     new = [(entity, name, label) for entity, name, label in named if name not in names]
     place = {name: at for at, name in enumerate([*base.nodes, *(name for _, name, _ in new)])}
@@ -103,9 +100,7 @@ def subgraph_of(
         if edge not in edges:
             edges[edge] = None
             weights.append(row.weight)
-    given = set(anchors)
-    roles = [int(NodeRole.QUESTION if entity in given else NodeRole.OTHER) for entity, _, _ in new]
-    linked = [Link(NodeRole.QUESTION, 0, 0, node[a]) for a in anchors] if not base.nodes else []
+    roles = [int(NodeRole.OTHER)] * len(new)
     return Subgraph(
         nodes=(*base.nodes, *(name for _, name, _ in new)),
         labels=(*base.labels, *(label for _, _, label in new)),
@@ -114,7 +109,7 @@ def subgraph_of(
         edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
         weights=np.array(weights, dtype=np.float32),
         relations=tuple(relations),
-        links=(*base.links, *linked),
+        links=base.links,
     )
 
 

@@ -19,8 +19,6 @@ from kgqa.graph.linking.normalising import lemma, words
 from kgqa.graph.retrieval.expansion import Walk, best
 from kgqa.types import Relation
 
-SMALL = 5_000
-"""Concepts below which whatever is linked counts as named: a small graph says little about anything."""
 NEAR_SHARE, FAR_SHARE = 0.4, 0.4
 """Of the concepts kept, how many may be neighbours of what is named, and neighbours of these."""
 _STEM = 5

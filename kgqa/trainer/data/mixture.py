@@ -16,8 +16,8 @@ from kgqa.graph.linking.aligning import aligned
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import without_facts
 from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
+from kgqa.models.collation.candidates import training_choices
 from kgqa.models.collation.collate import Collated, Collator
-from kgqa.models.collation.rereading import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, TaughtCollator
 from kgqa.text.augment.distractors import with_choices

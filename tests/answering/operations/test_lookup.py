@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answering.operations.lookup import edge_of, members_of, rows_of, subgraph_of
+from kgqa.answering.operations.lookup import edge_of, members_of, rows_of, with_facts
 from kgqa.graph.opening import open_graph
-from kgqa.types import KnowledgeGraph, NodeRole
+from kgqa.types import KnowledgeGraph, NodeRole, Subgraph
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def entity(graph: KnowledgeGraph, name: str) -> int:
 def test_a_subgraph_grows_by_facts(graph: KnowledgeGraph) -> None:
     ann = entity(graph, "ann")
     rows = rows_of(graph, [ann])
-    first = subgraph_of(graph, rows[:1], [ann])
-    both = subgraph_of(graph, rows, [ann], first)
+    first = with_facts(Subgraph(), graph, rows[:1])
+    both = with_facts(first, graph, rows)
     assert both.nodes[: len(first.nodes)] == first.nodes and len(both.edges) == len(rows)
-    assert both.roles[0] == NodeRole.QUESTION and len(both.weights) == len(both.edges)
+    assert both.roles[0] == NodeRole.OTHER and len(both.weights) == len(both.edges)
     assert [both.triple(edge_of(both, graph, row)).head for row in rows] == ["Ann"] * 2
 
 

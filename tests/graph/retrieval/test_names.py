@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.names import SMALL, said_by
+from kgqa.graph.retrieval.names import said_by
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Label, Question, Relation, Triple
@@ -11,8 +11,8 @@ from kgqa.types import Label, Question, Relation, Triple
 
 def crowd() -> GraphStore:
     """A house that thousands of facts touch, and a lady of whom two are told."""
-    facts = [Triple("house", "http://x/has", f"room {i}") for i in range(SMALL)]
-    facts += [Triple("live", "http://x/at", f"room {i}") for i in range(0, SMALL, 2)]
+    facts = [Triple("house", "http://x/has", f"room {i}") for i in range(5_000)]
+    facts += [Triple("live", "http://x/at", f"room {i}") for i in range(0, 5_000, 2)]
     facts += [
         Triple("x:senna", "http://x/memberOf", "x:brine"),
         Triple("x:brine", "http://x/hasSigil", "x:fish"),

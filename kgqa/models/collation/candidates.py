@@ -1,7 +1,7 @@
-"""Reading again: candidates of an open question as choices, each with its own facts, for the encoder to compare.
+"""Candidates of an open question: rows with one each, and several as its choices, each with its own facts.
 
-The first ranking looks at a hundred concepts at once; the second reads the best few one by one beside question and
-passage, as cross-encoders re-rank what a cheaper model retrieved (Nogueira and Cho, 2019).
+As choices they are read beside question and passage as cross-encoders read what a cheaper model retrieved (Nogueira
+and Cho, 2019).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kgqa.models.collation.facts_in_words import PathTable
 from kgqa.types import Example, Link, NodeRole, Question, Subgraph
 
 LONGEST = 480
-"""Characters of a passage that are read again beside each candidate: about a hundred tokens."""
+"""Characters of a passage that are read beside such choices: about a hundred tokens."""
 _BEGIN = attrgetter("start")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgqa.models.collation.rereading import LONGEST, as_choices, shortened, training_choices
+from kgqa.models.collation.candidates import LONGEST, as_choices, shortened, training_choices
 from kgqa.types import Example, Link, NodeRole, Passage, Question, Subgraph
 
 
