@@ -1,7 +1,7 @@
 # make demo : install what is needed and open the app      make test : lint, types and tests
 # make docs : the API reference from the docstrings, in build/docs
 # make audit : a bill of what is installed (CycloneDX), and what is publicly known against it, which needs the network
-# make wheel : build the wheel, install it into an environment of its own and ask it a question
+# make wheel : build both wheels, the library and kgqa-base, install them into an environment of their own and ask each reader
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -28,12 +28,14 @@ docs: $(VENV)/.docs
 # Nothing is downloaded: the new environment sees the packages of the old one, but not the checkout.
 wheel: $(VENV)/.dev
 	rm -rf build
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist . ./training/models
 	$(BIN)/python -m venv build/venv
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 	  > "$$(build/venv/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
-	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/*.whl
-	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py
+	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa-*.whl
+	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-everyday
+	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa_base-*.whl
+	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-base
 
 audit: $(VENV)/.dev
 	$(PYTHON) -m venv build/audit

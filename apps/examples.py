@@ -32,7 +32,7 @@ GALLERY: dict[str, dict[str, Example]] = {
             "taxi and set off early. Halfway there it broke down on the bridge. The driver apologised and rang his "
             "brother, who came with a van and drove her the rest of the way. She slipped into her seat just as the "
             "lights went out, and only then noticed that she had left her phone in the taxi.",
-            "Who drove her the rest of the way?",
+            "Who came with a van?",
             "",
         ),
         "a recipe": (

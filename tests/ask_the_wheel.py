@@ -1,4 +1,5 @@
-"""Run by `make wheel` in the environment that the wheel was installed into, outside the checkout."""
+"""Run by `make wheel` in the environment that the wheels were installed into, outside the checkout: the reader named
+answers."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ assert importlib.util.find_spec("apps") is None, "a package `apps` was installed
 question = ["What did I dig with?", "--passage", "I want to plant flowers, so I dug the ground."]
 done = subprocess.run([here / "bin" / "kgqa", "ask", *question, "--json"], check=True, stdout=subprocess.PIPE)
 answer = json.loads(done.stdout)
-assert answer["answer"] and answer["model"] and answer["graph"] == "everyday", answer
+assert answer["answer"] and answer["model"] == sys.argv[1] and answer["graph"] == "everyday", answer
 print(f"the wheel answers: {answer['answer']}")
 
 found = kgqa.load().answer(kgqa.Question(question[0], passage=kgqa.Passage(question[2])))

@@ -3,12 +3,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kgqa.assets import FACT_ENCODER, INDEXES
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models import meaning
+from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.meaning import facts_in_words, index_file, make_index, open_meaning
 from kgqa.types import Question, Triple
 
@@ -80,3 +82,11 @@ def test_each_choice_is_told_the_facts_near_to_it(graph) -> None:
     found = retrieve(question, graph, Linker(graph), meaning=open_meaning(graph, Words()))
     best = [graph_.labels[graph_.edges[graph_.near.argmax(), 0]] for graph_ in found]
     assert best == ["smoker", "trowel"]
+
+
+def test_the_shipped_index_is_of_the_shipped_graph_and_encoder() -> None:
+    graph = open_graph("everyday")
+    assert isinstance(graph, GraphStore)
+    path = index_file(graph, FactEncoder.load(FACT_ENCODER))
+    assert path.parent == INDEXES, "make it anew: kgqa graph index everyday"
+    assert [file.name for file in INDEXES.glob("*.faiss")] == [path.name]

@@ -34,6 +34,16 @@ def test_hidden_words_corruption_attention_curves_and_tables(open_page: Callable
     assert "MASK" in page.error[0].value
 
 
+@pytest.mark.skipif(not (MODELS / "kgqa-story").is_dir(), reason="no shipped storyteller here")
+def test_who_sees_whom_and_a_story_goes_on(open_page: Callable[[str], Any]) -> None:
+    page = open_page("learn").run()
+    assert not [info for info in page.info if "causal" in info.value]
+    before = "".join(item.proto.body for item in page.get("html"))
+    {b.label: b for b in page.button}["Go on"].click().run()
+    said = "".join(item.proto.body for item in page.get("html"))
+    assert not page.exception and said.count("<em>") == before.count("<em>") + 1
+
+
 def test_our_own_markdown_is_shown_without_formulas_and_dead_links() -> None:
     assert shown("see [DATA.md](DATA.md), $5 and `$HOME`, [x](https://x.org)") == (
         "see DATA.md, \\$5 and `$HOME`, [x](https://x.org)"
