@@ -28,7 +28,7 @@ from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
-from kgqa.trainer.data.operations import operations_in_suite, operations_in_worlds
+from kgqa.trainer.data.operations import operation_questions, operations_in_suite, operations_in_worlds
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
@@ -40,7 +40,9 @@ WORLDS = "worlds"
 """Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
 OPERATIONS, GRAPHS = "operations", "graph-questions"
 """Data sets of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
-MADE_UP = ("synthesis", "plain-reading", "aligned", WORLDS, OPERATIONS, GRAPHS)
+ALONE = "operation-questions"
+"""Questions of the former, for their operations alone."""
+MADE_UP = ("synthesis", "plain-reading", "aligned", WORLDS, OPERATIONS, ALONE, GRAPHS)
 
 
 class DataSettings(BaseModel):
@@ -52,8 +54,8 @@ class DataSettings(BaseModel):
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
     facts), `plain-reading` (who has what, made up), `worlds` (small made-up graphs with questions that only they
     answer), `operations` (the same to be looked up, counted and compared, with what the graph offers as choices),
-    `graph-questions` (those of tests/graphs in the same form) or `aligned` (sentences of `texts` that hold a fact of
-    the graph, one end hidden)."""
+    `operation-questions` (questions of that kind for their operation alone), `graph-questions` (those of tests/graphs
+    in the form of `operations`) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
     graph: str = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -195,6 +197,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         found = plain_reading(count=settings.limit or 20_000, seed=settings.seed)
     elif settings.name == OPERATIONS:
         found = operations_in_worlds(settings.limit or 8_000, settings.seed)
+    elif settings.name == ALONE:
+        found = operation_questions(settings.limit or 40_000, settings.seed)
     elif settings.name == GRAPHS:
         found = operations_in_suite()
     elif settings.name == "aligned":

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kgqa.answering.operations.applying import Outcome, applied
 from kgqa.answering.operations.operands import Facts, Operand
-from kgqa.answering.operations.telling import Told, tell
+from kgqa.answering.operations.telling import UNTOLD, Told, tell
 from kgqa.assets import GRAPH_SUITE
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
@@ -45,6 +46,15 @@ def operations_in_worlds(count: int, seed: int) -> Iterator[Example]:
             for posed in world.posed:
                 if (example := of_world(facts, linker, posed)) is not None:
                     yield example
+
+
+def operation_questions(count: int, seed: int) -> Iterator[Example]:
+    """`count` questions over made-up worlds for their operation alone, with nothing to choose from: short rows, of
+    which many are read at once. What the operation is does not hang on the operands, which a question does not see."""
+    for world in operation_worlds(-(-count // QUESTIONS), seed):
+        for posed in world.posed:
+            asked = replace(posed.question, choices=(UNTOLD,))
+            yield Example(asked, choice=0, kind=posed.operation, operation=posed.operation)
 
 
 def of_world(facts: Facts, linker: Linker, posed: Posed) -> Example | None:

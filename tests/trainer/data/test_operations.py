@@ -32,6 +32,12 @@ def test_the_data_set_is_known_by_name(made) -> None:
     assert load_examples(settings, None) == list(operations_in_worlds(40, seed=0))[:40]
 
 
+def test_questions_for_their_operation_alone_are_short() -> None:
+    found = load_examples(DataSettings(name="operation-questions", graph="none", limit=100), None)
+    assert len(found) == 100 and {example.operation for example in found} > {"count", "least", "most"}
+    assert all(example.question.choices == (UNTOLD,) and example.choice == 0 for example in found)
+
+
 def test_questions_over_graphs_are_told_by_their_answers(tmp_path: Path) -> None:
     (tmp_path / "fleet.tsv").write_text(
         "head\trelation\ttail\nGull\tcaptain\tAda Berg\nTern\tcaptain\tOle Lind\n"
