@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import math
 import os
@@ -391,5 +392,6 @@ def _accelerator(settings: TrainerSettings) -> Any:
     found = Accelerator(
         cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused]
     )
-    atexit.register(found.state.destroy_process_group)  # Gloo's threads abort a process that ends with them
+    atexit.register(found.state.destroy_process_group)  # Gloo's threads abort a process that ends with them,
+    atexit.register(gc.collect)  # the last registered first: what only the collector frees may hold the group
     return found
