@@ -20,7 +20,8 @@ from kgqa.models.heads.base import row_mean
 from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import OWN, read_card
-from kgqa.text.synthesis.operations import operation_worlds
+from kgqa.text.synthesis.operations import QUESTIONS
+from kgqa.trainer.data.operations import operation_questions
 from kgqa.types import OPERATIONS, Question, Subgraph
 
 DECAY = 1e-5
@@ -30,22 +31,21 @@ HELD_OUT = 40
 """Worlds that are not fitted to."""
 
 
-def asked(worlds: int, seed: int) -> tuple[list[str], Tensor]:
+def asked(worlds: int, seed: int) -> tuple[list[Question], Tensor]:
     """Questions of made-up worlds, and the operations (N) that they ask for."""
-    posed = [p for world in operation_worlds(worlds, seed) for p in world.posed if p.question.passage is None]
-    return [p.question.text for p in posed], torch.tensor([OPERATIONS.index(p.operation) for p in posed])
+    found = [e for e in operation_questions(worlds * QUESTIONS, seed) if e.question.passage is None]
+    return [e.question for e in found], torch.tensor([OPERATIONS.index(e.operation) for e in found])
 
 
-def summaries(reader: LoadedReader, texts: list[str]) -> Tensor:
+def summaries(reader: LoadedReader, questions: list[Question]) -> Tensor:
     """What the head reads of each question (N, H)."""
-    order = sorted(range(len(texts)), key=lambda n: len(texts[n]))
+    order = sorted(range(len(questions)), key=lambda n: len(questions[n].text))
     found: dict[int, Tensor] = {}
     parts = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
     for part in track(parts, description="reading", transient=True):
-        questions = [Question(texts[n], ("none",)) for n in part]
-        batch = reader.collate(questions, [[Subgraph()]] * len(part)).batch
+        batch = reader.collate([questions[n] for n in part], [[Subgraph()]] * len(part)).batch
         found |= zip(part, row_mean(reader.heads(batch).fused.summary, batch).float(), strict=True)
-    return torch.stack([found[n] for n in range(len(texts))])
+    return torch.stack([found[n] for n in range(len(questions))])
 
 
 def fit(layer: nn.Linear, states: Tensor, operations: Tensor, decay: float = DECAY) -> None:
@@ -83,13 +83,13 @@ def main() -> None:
     if head is None:
         raise SystemExit(f"{given.folder}: no head for operations; train with reasoner.operations")
     held, held_gold = asked(HELD_OUT, seed=2)
-    texts, gold = asked(given.worlds, seed=1)
-    states = summaries(reader, held + texts).clone()
+    questions, gold = asked(given.worlds, seed=1)
+    states = summaries(reader, held + questions).clone()
     layer = nn.Linear(head.out.in_features, head.out.out_features)
     layer.load_state_dict({name: value.float() for name, value in head.out.state_dict().items()})
     print(f"{len(held)} questions held out, before: {shares(layer, states[: len(held)], held_gold)}")
     fit(layer, states[len(held) :], gold)
-    print(f"after {len(texts)}: {shares(layer, states[: len(held)], held_gold)}")
+    print(f"after {len(questions)}: {shares(layer, states[: len(held)], held_gold)}")
     weights = load_file(given.folder / OWN)
     for name, value in layer.state_dict().items():
         place = f"operation.out.{name}"

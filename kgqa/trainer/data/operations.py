@@ -49,8 +49,8 @@ def operations_in_worlds(count: int, seed: int) -> Iterator[Example]:
 
 
 def operation_questions(count: int, seed: int) -> Iterator[Example]:
-    """`count` questions over made-up worlds for their operation alone, with nothing to choose from: short rows, of
-    which many are read at once. What the operation is does not hang on the operands, which a question does not see."""
+    """About `count` questions over made-up worlds for their operation alone, with nothing to choose from: short rows,
+    of which many are read at once. The operation does not hang on the operands, which a question does not see."""
     for world in operation_worlds(-(-count // QUESTIONS), seed):
         for posed in world.posed:
             asked = replace(posed.question, choices=(UNTOLD,))
