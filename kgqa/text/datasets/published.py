@@ -252,6 +252,25 @@ def _arc(path: Path) -> Iterator[Example]:
         yield Example(question, choice=int(row["answer"].removeprefix("answer")) - 1)
 
 
+def _sciq(path: Path) -> Iterator[Example]:
+    """SciQ (Welbl et al., 2017), each question with its supporting paragraph; the right choice's place varies."""
+    for number, row in rows_of(path):
+        wrong = [row[f"distractor{place}"] for place in (1, 2, 3)]
+        gold = number % 4
+        choices = (*wrong[:gold], row["correct_answer"], *wrong[gold:])
+        yield Example(Question(row["question"], choices, Passage(row["support"]), str(number)), choice=gold)
+
+
+def _tweetqa(path: Path) -> Iterator[Example]:
+    """TweetQA (Xiong et al., 2019): the questions of which an answer stands word for word in the tweet."""
+    for row in _json(path):
+        tweet = row["Tweet"]
+        starts = {answer: tweet.lower().find(answer.lower()) for answer in row["Answer"] if answer}
+        spans = tuple(Span(start, start + len(answer)) for answer, start in starts.items() if start >= 0)
+        if spans:
+            yield Example(Question(row["Question"], (), Passage(tweet), row["qid"]), spans=spans)
+
+
 def _at(read: Reader, *names: str) -> Reader:
     def reader(data: Path) -> Iterator[Example]:
         yield from read(located(data, *names))
@@ -294,6 +313,8 @@ READERS: dict[str, Reader] = {
     "fairytale-train": _at(_fairytale, "fairytaleqa/train.csv"),
     "fairytale-dev": _at(_fairytale, "fairytaleqa/valid.csv"),
     "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),
+    "tweetqa-dev": _at(_tweetqa, "tweetqa/dev.json"),
+    "sciq-dev": _at(_sciq, "sciq/valid.jsonl"),
     "korquad-dev": _at(squad, "ko/korquad/KorQuAD_v1.0_dev.json"),
     **_per_split(_labelled, "csqa", _CSQA),
     **_per_split(partial(_labelled, open_answer=True), "csqa-open", _CSQA),

@@ -134,3 +134,19 @@ def test_natural_questions_in_either_form(tmp_path: Path) -> None:
     (tmp_path / "qed_nq" / "dev.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match="dev.jsonl:1: unexpected fields"):
         list(load_dataset("natural-questions-dev", tmp_path))
+
+
+def test_sciq_shows_the_right_choice_at_changing_places(tmp_path: Path) -> None:
+    row = {"question": "What melts?", "correct_answer": "ice", "support": "Ice melts."}
+    row |= {"distractor1": "sand", "distractor2": "iron", "distractor3": "glass"}
+    put(tmp_path, "sciq/valid.jsonl", "\n".join(json.dumps(row) for _ in range(5)))
+    examples = read(tmp_path, "sciq-dev")
+    assert {example.choice for example in examples} == {0, 1, 2, 3}
+    assert {example.question.choices[example.choice] for example in examples} == {"ice"}
+
+
+def test_tweetqa_keeps_what_stands_in_the_tweet(tmp_path: Path) -> None:
+    row = {"Tweet": "Cat on the Mat!", "Question": "where", "qid": "q", "Answer": ["the mat", "a rug"]}
+    put(tmp_path, "tweetqa/dev.json", [row, row | {"Answer": ["nowhere"]}])
+    (example,) = read(tmp_path, "tweetqa-dev")
+    assert [(span.start, span.end) for span in example.spans] == [(7, 14)]
