@@ -23,7 +23,7 @@ from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.limits.stopping import go_on
-from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.fact_encoder import open_fact_encoder
 from kgqa.models.language.relevance import open_relevance
 from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.types import Answer, KnowledgeGraph, Question, Source, Subgraph
@@ -80,7 +80,7 @@ class Answerer:
         reader = open_reader(model, device)
         opened = open_graph(graph) if isinstance(graph, str) else graph
         relevance = open_relevance(reader.settings.relevance)
-        encoder = FactEncoder.load(reader.settings.meaning) if reader.settings.meaning else None
+        encoder = open_fact_encoder(reader.settings.meaning)
         retriever = Retriever(opened, reader.settings, relevance, encoder=encoder)
         decision = Decision.of_card(reader.card)
         if none_above is not None:

@@ -14,11 +14,12 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.assets import find_encoder
+from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
 from kgqa.models.devices import multiplies_in_bf16
 from kgqa.models.pretrained import load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.types import InputError
 
 MAX_TOKENS = 128
 """Tokens of a text that are read; of a longer one the last, where the question stands."""
@@ -92,3 +93,22 @@ class FactEncoder(nn.Module):
                 rows = order[at : at + AT_ONCE]
                 found[rows] = self.pooled(self.tokens([texts[i] for i in rows]).to(device)).cpu().numpy()
         return found
+
+
+def open_fact_encoder(name: str) -> FactEncoder | None:
+    """The encoder that a reader names; None where it names none, or the shipped one is not installed beside it.
+
+    Without it facts are found by links alone.
+
+    Raises:
+        InputError: another than the shipped one cannot be found.
+    """
+    if not name:
+        return None
+    try:
+        find_encoder(name)
+    except InputError:
+        if name != FACT_ENCODER:
+            raise
+        return None
+    return FactEncoder.load(name)

@@ -1,7 +1,12 @@
+from pathlib import Path
+
 import numpy as np
+import pytest
 import torch
 
-from kgqa.models.fact_encoder import FactEncoder
+from kgqa import assets
+from kgqa.models.fact_encoder import FactEncoder, open_fact_encoder
+from kgqa.types import InputError
 
 
 def test_vectors_are_unit_and_do_not_depend_on_what_is_read_beside(tokenizer, encoder) -> None:
@@ -19,3 +24,12 @@ def test_of_a_long_text_the_end_is_read(tokenizer, encoder) -> None:
     long = "bee " * 300
     first, second = reads.encode([long + "trowel", long + "hive"])
     assert not np.allclose(first, second, atol=1e-4)
+
+
+def test_the_shipped_encoder_may_be_missing_and_another_may_not(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(assets, "MODELS", tmp_path)
+    monkeypatch.setattr(assets, "entry_points", lambda **_: ())
+    assert open_fact_encoder("") is None
+    assert open_fact_encoder(assets.FACT_ENCODER) is None
+    with pytest.raises(InputError, match="no encoder here"):
+        open_fact_encoder(str(tmp_path / "mine"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgqa.assets import FACT_ENCODER, find_encoder
+from kgqa.assets import FACT_ENCODER
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError
 
@@ -58,15 +58,11 @@ def write_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
 
 def index_imported(folder: Path) -> None:
     """Give a graph that was just imported its index, where it is not too large and the encoder is here."""
-    from kgqa.models.fact_encoder import FactEncoder
+    from kgqa.models.fact_encoder import open_fact_encoder
     from kgqa.models.meaning import MADE_ON_IMPORT, index_file
 
     graph = GraphStore.open(folder)
     if not 0 < graph.edge_count <= MADE_ON_IMPORT:
         return
-    try:
-        find_encoder(FACT_ENCODER)
-    except InputError:
-        return
-    reads = FactEncoder.load(FACT_ENCODER)
-    write_index(graph, reads, index_file(graph, reads))
+    if reads := open_fact_encoder(FACT_ENCODER):
+        write_index(graph, reads, index_file(graph, reads))
