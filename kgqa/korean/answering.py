@@ -67,7 +67,7 @@ class KoreanOver:
         """A question with its passage and choices in English words; a passage that is not Korean stays as it is."""
         speaker = Said()
         text = question.passage_text
-        passage = gloss(text, self._known, speaker) if is_korean(text) else _as_it_is(text)
+        passage = gloss(text, self._known, speaker) if is_korean(text) else Gloss(text, None)
         asked = gloss(_as_asked(question.text), self._known, speaker)
         choices = tuple(self._choice(choice) for choice in question.choices)
         english = replace(
@@ -118,22 +118,6 @@ class KoreanOver:
             return replace(item, text=self._label(item.concept or "", item.text))
         span = glossed.span(*item.span)
         return span and replace(item, text=glossed.korean.passage_text[span.start : span.end], span=span)
-
-    def asked(self, answer: Answer, glossed: Glossed) -> Answer:
-        """A Korean answer with the question, and yes and no, in English: what is computed from."""
-        verdict = next((said for said, korean in _VERDICTS.items() if korean == answer.text), answer.text)
-        return replace(answer, question=glossed.english, text=verdict)
-
-    def computed(self, found: Answer, answer: Answer) -> Answer:
-        """What was computed from a Korean answer, whose own candidates are Korean already."""
-        said = [c if c in answer.candidates else self._of_the_graph(c) for c in found.candidates]
-        best = None if found.text is None else said[0].text
-        return replace(found, question=answer.question, text=best, candidates=tuple(said))
-
-    def _of_the_graph(self, candidate: Candidate) -> Candidate:
-        if candidate.text in _VERDICTS:
-            return replace(candidate, text=_VERDICTS[candidate.text])
-        return replace(candidate, text=self._label(candidate.concept or "", candidate.text))
 
     def _candidate(self, candidate: Candidate, glossed: Glossed) -> Candidate | None:
         """A candidate in Korean; None where it is made of words that the passage does not have."""
@@ -189,10 +173,6 @@ def _in_korean(link: Link, glossed: Glossed) -> Link | None:
 def _as_asked(text: str) -> str:
     """A question with its question mark, which tells it from a statement where its ending does not: 어디 가."""
     return text.rstrip(" .!?\n") + "?"
-
-
-def _as_it_is(text: str) -> Gloss:
-    return Gloss(text, None)
 
 
 def _length(question: Question) -> int:

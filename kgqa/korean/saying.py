@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import lru_cache
+from pathlib import Path
 
 from kgqa.assets import RELATIONS
 from kgqa.graph.linking.korean import is_hangul
@@ -16,38 +17,6 @@ _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로
 _VOWEL_FORMS = {other: one for one, other in _PAIRS.items()}
 _SENSE = re.compile(r"\s*\([^)]*\)")
 _CLOSED = frozenset("013678LMNR")  # read 영 일 삼 육 칠 팔, 엘 엠 엔 알
-_TEMPLATES = {
-    "UsedFor": ("{A:은} {do B} 데 쓴다", "{A:은} {B}에 쓴다"),
-    "IsA": ("{A:은} {B}의 하나이다",) * 2,
-    "AtLocation": ("{A:은} {B}에서 한다", "{A:은} {B}에 있다"),
-    "CapableOf": ("{A:은} {can B} 수 있다", "{A:은} {B:을} 할 수 있다"),
-    "PartOf": ("{A:은} {B}의 일부이다",) * 2,
-    "HasA": ("{A:은} {B:이} 있다",) * 2,
-    "MadeOf": ("{A:은} {B:으로} 만든다",) * 2,
-    "HasProperty": ("{A:은} {is B}",) * 2,
-    "Causes": ("{A:은} {B:을} 일으킨다",) * 2,
-    "CausesDesire": ("{A:은} {B:을} 하고 싶게 한다",) * 2,
-    "HasPrerequisite": ("{A:은} {B} 다음에 한다",) * 2,
-    "HasSubevent": ("{A}에는 {B:이} 들어 있다",) * 2,
-    "HasFirstSubevent": ("{A:은} {B:으로} 시작한다",) * 2,
-    "HasLastSubevent": ("{A:은} {B:으로} 끝난다",) * 2,
-    "MotivatedByGoal": ("{A:은} {B:을} 위해서 한다",) * 2,
-    "Desires": ("{A:은} {B:을} 바란다",) * 2,
-    "ReceivesAction": ("{A:은} {B:을} 당한다",) * 2,
-    "LocatedNear": ("{A:은} {B} 가까이에 있다",) * 2,
-    "Antonym": ("{A:은} {B}의 반대이다",) * 2,
-    "SimilarTo": ("{A:은} {B:과} 비슷하다",) * 2,
-    "DistinctFrom": ("{A:은} {B:이} 아니다",) * 2,
-    "CreatedBy": ("{A:은} {B:이} 만든다",) * 2,
-    "HasInstrument": ("{A:은} {B:으로} 한다",) * 2,
-    "HasAgent": ("{A:은} {B:이} 한다",) * 2,
-    "HasMaterial": ("{A}에는 {B:이} 필요하다",) * 2,
-    "HasClothing": ("{A}에는 {B:을} 입는다",) * 2,
-    "HasTime": ("{A:은} {B}에 한다", "{A:은} {B}에 있다"),
-    "HasEmotion": ("{A} 때는 {B} 기분이 든다",) * 2,
-    "SuitedTo": ("{A:은} {B}에 알맞다",) * 2,
-}
-"""By the name of the relation: for a deed and for a thing as the head, or as the tail where its verb is inflected."""
 
 
 def with_particle(word: str, particle: str) -> str:
@@ -68,6 +37,11 @@ def _closed(word: str, particle: str) -> bool:
         return last in _CLOSED or (last.islower() and last not in "aeiouwy")
     final = (ord(last) - ord("가")) % _FINALS
     return bool(final) and not (particle == "으로" and final == _RIEUL)
+
+
+@lru_cache(maxsize=1)
+def _templates() -> dict[str, str | list[str]]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)
@@ -97,11 +71,13 @@ def say_fact(head: str, relation: str, words: str, tail: str) -> str:
     >>> say_fact("꽃을 심다", "https://kgqa.org/relation/HasInstrument", "", "모종삽")
     '꽃을 심는 일은 모종삽으로 한다'
     """
-    templates = _TEMPLATES.get(_last_part(relation))
-    if templates is None:
+    template = _templates().get(_last_part(relation))
+    if template is None:
         return f"{head} {words} {tail}"
-    decides = tail if "do B" in templates[0] or "can B" in templates[0] else head
-    template = templates[0] if is_deed(decides) else templates[1]
+    if not isinstance(template, str):
+        of_deed, of_thing = template
+        decides = tail if "do B" in of_deed or "can B" in of_deed else head
+        template = of_deed if is_deed(decides) else of_thing
     return re.sub(r"\{([^}]+)\}", lambda match: _filled(match.group(1), head, tail), template)
 
 
@@ -126,13 +102,8 @@ def is_deed(label: str) -> bool:
 def _modifying(label: str) -> str:
     """A deed before a noun: 꽃을 심다 as 꽃을 심는, 땅을 파다 as 땅을 파는, 만들다 as 만드는."""
     stem = label[:-1]
-    if label.endswith(("있다", "없다")):
-        return stem + "는"
-    if not is_hangul(stem[-1:]):
-        return stem + "는"
-    final = (ord(stem[-1]) - ord("가")) % _FINALS
-    if final == _RIEUL:
-        return stem[:-1] + chr(ord(stem[-1]) - _RIEUL) + "는"
+    if is_hangul(stem[-1:]) and (ord(stem[-1]) - ord("가")) % _FINALS == _RIEUL:
+        stem = stem[:-1] + chr(ord(stem[-1]) - _RIEUL)
     return stem + "는"
 
 

@@ -157,18 +157,6 @@ def test_a_question_needs_no_question_mark(graph):
         assert over.gloss(Question(text)).english.text == "What did you dig the ground with?"
 
 
-def test_what_was_computed_is_said_in_korean_beside_what_was(graph):
-    over = KoreanOver(graph)
-    glossed = over.gloss(Question("땅을 팠니?", passage=Passage(PASSAGE)))
-    span = Candidate("프라이팬", Source.PASSAGE, 0.1, span=Span(12, 16))
-    given = answered(glossed.korean, Candidate("네", Source.KNOWLEDGE, 0.4), span)
-    asked = over.asked(given, glossed)
-    assert (asked.text, asked.question) == ("yes", glossed.english)
-    found = answered(asked.question, Candidate("no", Source.KNOWLEDGE, 0.8), span)
-    answer = over.computed(found, given)
-    assert (answer.text, answer.question, answer.candidates[1]) == ("아니요", glossed.korean, span)
-
-
 def test_what_has_no_korean_label_keeps_its_own(graph):
     assert KoreanOver(graph).labels(["urn:spade", "urn:trowel", "urn:new"], ["spade", "trowel", "new"]) == [
         "spade",

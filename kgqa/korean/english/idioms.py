@@ -20,24 +20,17 @@ def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) 
         p for p in [*roles.topics, *roles.subjects] if not p.nouns or p.nouns[-1].form not in ("기분", "마음")
     ]
     asks = {a.form for a in clause.adverbs} | {p.asking for p in clause.phrases}
+
+    def done(word: str, otherwise: str, deed: str) -> list[Piece]:
+        """A question word, who did it, and what they did."""
+        subject = telling.noun(who[0], subject=True) if who else [Piece(otherwise)]
+        person = subject[-1].text
+        return [Piece(word), Piece(do(predicate.past, person in MANY, person)), *subject, Piece(deed, *spot)]
+
     if "기분" in nouns and (predicate.form in ("어떻다", "들다", "느끼다")):
-        subject = telling.noun(who[0], subject=True) if who else [Piece(telling.said.silent)]
-        person = subject[-1].text
-        return [
-            Piece("how"),
-            Piece(do(predicate.past, person in MANY, person)),
-            *subject,
-            Piece("feel", *spot),
-        ]
+        return done("how", telling.said.silent, "feel")
     if predicate.form in ("그렇다", "그러다") and "왜" in asks:
-        subject = telling.noun(who[0], subject=True) if who else [Piece(telling.said.subject or "he")]
-        person = subject[-1].text
-        return [
-            Piece("why"),
-            Piece(do(predicate.past, person in MANY, person)),
-            *subject,
-            Piece("do that", *spot),
-        ]
+        return done("why", telling.said.subject or "he", "do that")
     named = next((p for p in clause.phrases if p.asking and p.particles[:1] == ("라고",)), None)
     if named is not None and predicate.form in ("부르다", "하다") and roles.objects:
         called = [p for p in roles.objects if p is not named]
@@ -88,14 +81,11 @@ def _copular_idiom(telling: Telling, roles: Roles, predicate: Predicate) -> list
         things = telling.noun(counted[0], article=False) if counted else []
         things = [Piece(plural(p.text), p.start, p.end) for p in things]
         if has:
-            helper = Piece(do(predicate.past, many, person))
-            return [
-                Piece("how many"),
-                *things,
-                helper,
-                *subject,
+            helper, have = (
+                Piece(do(predicate.past, many, person)),
                 Piece("have", predicate.start, predicate.end),
-            ]
+            )
+            return [Piece("how many"), *things, helper, *subject, have]
         many_be = "were" if predicate.past else "are"
         return [Piece("how many"), *things, Piece(many_be), Piece("there")]
     if named == "이름" or named == "제목":

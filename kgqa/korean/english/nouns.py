@@ -5,58 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from kgqa.graph.linking.literals import MONTHS
 from kgqa.korean.english.pieces import Piece, Said, Translate
 from kgqa.korean.reading.clauses import Phrase, Word
 from kgqa.korean.reading.roles import SEASONS, TIMES, lasts, without_last
-from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words.lexicon import group, lexicon, table
 from kgqa.korean.words.numerals import in_words, is_native, number
 from kgqa.korean.words.romanising import romanise
 from kgqa.text.synthesis.inflection import is_mass, is_plural, plural
 
 Modify = Callable[[Phrase], tuple[list[Piece], list[Piece]]]
 """What the clauses of a phrase put before its noun ("broken") and after it ("that I wrote")."""
-_ASKED = {
-    "무엇": "what", "뭐": "what", "무어": "what", "뭣": "what", "누구": "who", "누": "who", "어디": "where",
-    "언제": "when", "얼마": "how much", "며칠": "how many days",
-}  # fmt: skip
-_SOME = {
-    "무엇": "something", "뭐": "something", "무어": "something", "뭣": "something", "누구": "somebody",
-    "누": "somebody", "어디": "somewhere",
-}  # fmt: skip
-_PRONOUNS = {
-    "나": ("I", "me", "my"), "내": ("I", "me", "my"), "저": ("I", "me", "my"), "제": ("I", "me", "my"),
-    "우리": ("we", "us", "our"), "저희": ("we", "us", "our"), "너": ("you", "you", "your"),
-    "네": ("you", "you", "your"), "당신": ("you", "you", "your"), "너희": ("you", "you", "your"),
-    "그": ("he", "him", "his"), "그녀": ("she", "her", "her"), "그들": ("they", "them", "their"),
-    "자기": ("he", "him", "his"),
-}  # fmt: skip
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_ORDINALS = (
-    "first",
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-)
+_ASKED, _SOME = table("asked"), table("some")
+_PRONOUNS = {form: said.split("/") for form, said in table("pronouns").items()}
+"""As subject, as object, and before what is theirs."""
+_ORDINALS = "first first second third fourth fifth sixth seventh eighth ninth tenth".split()  # noqa: SIM905
 _ORDINAL_COUNTERS = group("ordinal_counters")
 _WHICH_TIME = {"이번": "this", "다음": "next", "지난": "last"}
 _ADJECTIVES = group("adjectives")
@@ -200,7 +163,7 @@ class Nouns:
             ordinal = _ORDINALS[value] if value is not None and value < len(_ORDINALS) else said
             return [Piece(ordinal, phrase.number.start, phrase.counter.end)]
         if phrase.counter.form == "월" and value is not None and 0 < value <= 12:
-            return [Piece(_MONTHS[value - 1], phrase.number.start, phrase.counter.end)]
+            return [Piece(MONTHS[value - 1], phrase.number.start, phrase.counter.end)]
         unit = self.words.counters.get(phrase.counter.form, "")
         if phrase.counter.form == "분" and not is_native(phrase.number.form):
             unit = "minutes"

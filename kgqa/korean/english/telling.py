@@ -9,18 +9,11 @@ from kgqa.korean.english.verbs import MANY, Verbs, be, finite, participle
 from kgqa.korean.reading.clauses import Clause, Phrase, Predicate, Word
 from kgqa.korean.reading.mending import LONE
 from kgqa.korean.reading.roles import PLACES, THERE, Roles, is_time, without_last, words_of
-from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words.lexicon import group, lexicon, table
 from kgqa.korean.words.numerals import number
 from kgqa.text.synthesis.inflection import gerund, is_plural, plural
 
-ASKING_ADVERBS = {
-    "왜": "why",
-    "언제": "when",
-    "어떻게": "how",
-    "얼마나": "how long",
-    "어디": "where",
-    "어째서": "why",
-}
+ASKING_ADVERBS = table("asking_adverbs")
 _PREPOSITIONS = frozenset(
     ["into", "by", "to", "of", "with", "on", "from", "at", "for", "over", "in", "after"]
 )

@@ -91,9 +91,7 @@ class Verbs:
     def _phrase_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
         """The phrase that makes one meaning with the predicate, and that meaning."""
         for phrase in reversed(clause.phrases):
-            if phrase.asking or not phrase.nouns or phrase.clauses or phrase.owner or phrase.joined:
-                continue
-            if phrase.determiners or phrase.number:
+            if not phrase.is_mere_noun:
                 continue
             noun = self.text[phrase.nouns[0].start : phrase.nouns[-1].end]
             for particle in _particles(phrase):
@@ -107,9 +105,7 @@ class Verbs:
         if len(roles.objects) != 1 or roles.objects[0] not in clause.phrases or predicate.helped:
             return ""
         phrase = roles.objects[0]
-        if phrase.asking or not phrase.nouns or phrase.clauses or phrase.owner or phrase.joined:
-            return ""
-        if phrase.determiners or phrase.number or phrase.plural or roles.count:
+        if not phrase.is_mere_noun or phrase.plural or roles.count:
             return ""
         noun = self.text[phrase.nouns[0].start : phrase.nouns[-1].end]
         known = self.translate(f"{noun}{_particles(phrase)[0]} {predicate.form}") or predicate.form
@@ -132,9 +128,7 @@ class Verbs:
     def _concept_before(self, clause: Clause, predicate: Predicate) -> tuple[Phrase | None, str]:
         """The phrase that a concept of the graph has together with a predicate that the dictionary lacks."""
         last = clause.phrases[-1] if clause.phrases else None
-        if last is None or last.asking or not last.nouns or not last.cases & {"JKO", "JKB"} or last.number:
-            return None, ""
-        if last.clauses or last.owner or last.joined or last.determiners:
+        if last is None or not last.is_mere_noun or not last.cases & {"JKO", "JKB"}:
             return None, ""
         noun = self.text[last.nouns[0].start : last.nouns[-1].end]
         for particle in _particles(last):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words.lexicon import group, lexicon, table
 
 ASKING = group("asking")
-FELT = {
-    "무섭다": "be afraid of", "좋다": "like", "싫다": "hate", "그립다": "miss", "부럽다": "envy", "필요하다": "need",
-    "두렵다": "be afraid of", "생각나다": "remember", "없다": "not have", "있다": "have",
-}  # fmt: skip
+FELT = table("felt")
 """What somebody feels or has, said in Korean of the thing: to whom the thing is frightening, dear, there."""
 
 
@@ -44,6 +41,12 @@ class Phrase:
     """What comes before "and"."""
     said: str = ""
     """Its English, where a graph knows it together with its predicate."""
+
+    @property
+    def is_mere_noun(self) -> bool:
+        """Whether it is nouns with a particle, and asks for nothing."""
+        beside = self.clauses or self.owner or self.joined or self.determiners or self.number
+        return bool(self.nouns) and not self.asking and not beside
 
     @property
     def asking(self) -> str:

@@ -6,27 +6,15 @@ from collections.abc import Sequence
 
 from kgqa.graph.linking.morphology import Morpheme
 from kgqa.korean.reading.clauses import Predicate
-from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words.lexicon import group, lexicon, table
 
-LINKS = {
-    "고": "and", "며": "and", "으며": "and", "어": "then", "아": "then", "면서": "while", "으면서": "while",
-    "어서": "because", "아서": "because", "으니까": "because", "니까": "because", "니": "because",
-    "으니": "because", "느라": "because", "느라고": "because", "어서인지": "because", "므로": "because",
-    "으므로": "because", "으려고": "to", "려고": "to", "으러": "to", "러": "to", "고자": "to", "자": "when",
-    "자마자": "when", "면": "if", "으면": "if", "다면": "if", "라면": "if", "지만": "but", "으나": "but", "나": "but",
-    "는데": "but", "은데": "but", "ᆫ데": "but", "도록": "so that", "게": "so that", "다가": "and", "더니": "and",
-    "으려면": "to", "려면": "to",
-    "어도": "although", "아도": "although", "더라도": "although", "거나": "or",
-    "라": "because", "라서": "because",
-}  # fmt: skip
+LINKS = table("links")
 """How a clause with an ending goes on, in English; "then" joins verbs that follow each other at once."""
 _DROPPED = group("dropped")
 _AFTER_A_CLAUSE = {
     "때": "when",
     "동안": "while",
-    "후": "after",
-    "뒤": "after",
-    "다음": "after",
+    **dict.fromkeys(("후", "뒤", "다음"), "after"),
     "전": "before",
 }
 

@@ -83,12 +83,6 @@ class _Parser:
             self.done.append(Sentence(self.clauses, question))
         self._begin()
 
-    def _tag(self, at: int) -> str:
-        return self.found[at].tag if at < len(self.found) else ""
-
-    def _form(self, at: int) -> str:
-        return self.found[at].form if at < len(self.found) else ""
-
     def _phrase(self, at: int) -> int:
         """Read a noun phrase and its particles; what makes it a predicate is read too."""
         phrase = Phrase(clauses=self.modifying, joined=self.joined)

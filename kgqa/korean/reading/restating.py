@@ -106,8 +106,7 @@ def _without_fact(clause: Clause, last: Clause) -> Clause | None:
     if asked is None or deed is None or deed.tag != "VV" or asked.nouns[-1].form not in _ASKED_AFTER:
         return None
     modal = "" if deed.modal == "to" else deed.modal
-    others = [p for p in last.phrases if p is not asked]
-    plain = Clause([*others, *clause.phrases], [*clause.adverbs], replace(deed, modal=modal))
+    plain = Clause([*_others(last, asked), *clause.phrases], [*clause.adverbs], replace(deed, modal=modal))
     word = asked.nouns[-1]
     if word.form == "때문":
         plain.adverbs.append(Word(_WHY, word.start, word.end))
@@ -172,6 +171,10 @@ def _without_cause(clause: Clause) -> Clause:
     return clause
 
 
+def _others(clause: Clause, asked: Phrase) -> list[Phrase]:
+    return [p for p in clause.phrases if p is not asked]
+
+
 def _asked_object(clause: Clause) -> Phrase | None:
     return next((p for p in clause.phrases if p.asking and ("JKO" in p.cases or not p.particles)), None)
 
@@ -187,8 +190,7 @@ def _with_means(clause: Clause, last: Clause) -> Clause | None:
         return None
     if clause.link not in ("because", "and", "then"):
         return None
-    others = [p for p in clause.phrases if p is not asked]
-    return replace(last, phrases=[*others, *last.phrases, _by_means(asked)])
+    return replace(last, phrases=[*_others(clause, asked), *last.phrases, _by_means(asked)])
 
 
 def _for_use(clause: Clause, last: Clause) -> Clause | None:
@@ -215,13 +217,12 @@ def _with_use(clause: Clause, last: Clause) -> Clause | None:
         return None
     if clause.link not in ("to", "when"):
         return None
-    others = [p for p in last.phrases if p is not asked]
     said = replace(
         deed, past=last.predicate.past, modal=last.predicate.modal, negative=last.predicate.negative
     )
     return replace(
         last,
-        phrases=[*others, *clause.phrases, _by_means(asked)],
+        phrases=[*_others(last, asked), *clause.phrases, _by_means(asked)],
         adverbs=[*clause.adverbs, *last.adverbs],
         predicate=said,
     )
@@ -234,9 +235,8 @@ def _with_aim(clause: Clause, last: Clause) -> Clause | None:
         return None
     if clause.predicate is None or clause.predicate.form != "하다":
         return None
-    others = [p for p in clause.phrases if p is not asked]
     why = Word(_WHY, asked.start, asked.end)
-    return replace(last, phrases=[*others, *last.phrases], adverbs=[*last.adverbs, why])
+    return replace(last, phrases=[*_others(clause, asked), *last.phrases], adverbs=[*last.adverbs, why])
 
 
 def _with_next(clause: Clause, last: Clause) -> Clause | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kgqa.korean.reading.clauses import Clause, Phrase, Predicate
-from kgqa.korean.words.lexicon import group
+from kgqa.korean.words.lexicon import group, table
 
 THERE = {"있다": "", "없다": " no", "많다": " many", "가득하다": " a lot of", "적다": " few"}
 _SPEAKERS = frozenset(("나", "난", "저", "너", "우리"))
@@ -14,18 +14,8 @@ _COUNTED = frozenset(["명", "개", "마리", "권", "분"])
 _TIME_COUNTERS = frozenset(["시", "월", "일", "년", "동안"])
 DURATIONS = frozenset(["시간", "분", "초", "일", "주", "주일", "달", "개월", "년", "분간", "시간째", "년간"])
 _OF_THINGS = group("of_things")
-TIMES = {
-    "아침": "in the morning", "낮": "by day", "밤": "at night", "저녁": "in the evening", "새벽": "at dawn",
-    "오전": "in the morning", "오후": "in the afternoon", "한밤중": "in the middle of the night", "점심": "for lunch",
-    "처음": "at first", "한참": "for a long time", "나중": "later", "동안": "for",
-    "평소": "usually", "밤사이": "during the night", "그사이": "meanwhile", "하루": "one day", "밤새": "all night",
-    "주말": "at the weekend",
-}  # fmt: skip
+TIMES, PLACES = table("times"), table("places")
 SEASONS = frozenset(["봄", "여름", "가을", "겨울", "주말"])
-PLACES = {
-    "안": "in", "속": "in", "위": "on", "아래": "under", "밑": "under", "앞": "in front of", "뒤": "behind",
-    "옆": "next to", "밖": "out of", "사이": "between", "곁": "next to", "가운데": "in the middle of", "근처": "near",
-}  # fmt: skip
 
 
 @dataclass(slots=True)

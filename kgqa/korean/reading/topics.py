@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from kgqa.korean.reading.clauses import FELT, Clause, is_one_meaning
+from kgqa.korean.reading.clauses import FELT, Clause, Phrase, is_one_meaning
 from kgqa.korean.words.lexicon import lexicon
 
 _ABOUT = frozenset(("JKS", "JX"))
@@ -30,11 +30,7 @@ def share_topics(clauses: Sequence[Clause]) -> None:
             after.phrases.insert(0, first)
             continue
         for place, phrase in enumerate(clause.phrases):
-            if (
-                "JX" in phrase.cases
-                and phrase.particles[-1] in ("은", "는")
-                and not phrase.cases & {"JKB", "JKO"}
-            ):
+            if _is_topic(phrase):
                 clause.phrases[place] = replace(phrase, silent=True)
                 after.phrases.insert(0, phrase)
                 break
@@ -44,11 +40,7 @@ def move_on(clause: Clause, following: Clause) -> None:
     """Move what a clause cannot be about to the next: who acts in order to, whose trousers are too small."""
     subject = any("JKS" in p.cases for p in clause.phrases)
     for phrase in clause.phrases[:]:
-        topic = (
-            "JX" in phrase.cases
-            and phrase.particles[-1] in ("은", "는")
-            and not phrase.cases & {"JKB", "JKO"}
-        )
+        topic = _is_topic(phrase)
         if (clause.link == "to" and (topic or "JKS" in phrase.cases)) or (
             clause.link in ("because", "when", "but")
             and topic
@@ -92,6 +84,10 @@ def modifying(inner: Clause) -> Clause:
     outer.adverbs = [word for word in inner.adverbs if word.start < edge]
     inner.adverbs = [word for word in inner.adverbs if word.start >= edge]
     return outer
+
+
+def _is_topic(phrase: Phrase) -> bool:
+    return "JX" in phrase.cases and phrase.particles[-1] in ("은", "는") and not phrase.cases & {"JKB", "JKO"}
 
 
 def _felt(clause: Clause) -> bool:

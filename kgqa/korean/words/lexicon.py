@@ -54,6 +54,11 @@ def group(name: str) -> frozenset[str]:
     return frozenset(_tables()["groups"][name].split())
 
 
+def table(name: str) -> dict[str, str]:
+    """Words or endings with their English."""
+    return _plain(_tables()["tables"][name])
+
+
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """The dictionary, read once."""
@@ -77,11 +82,7 @@ def lexicon() -> Lexicon:
 
 
 def _plain(table: str) -> dict[str, str]:
-    pairs = (
-        (korean, english)
-        for korean, _, english in (line.partition(" ") for line in table.splitlines() if line)
-    )
-    return dict(pairs)
+    return {line.partition(" ")[0]: line.partition(" ")[2] for line in table.splitlines() if line}
 
 
 def _entry(line: str) -> tuple[str, tuple[Sense, ...]]:

@@ -14,28 +14,8 @@ _NATIVE = {
 _DIGITS = {letter: value for value, letter in enumerate("영일이삼사오육칠팔구")} | {"공": 0, "륙": 6}
 _TENS = {"십": 10, "백": 100, "천": 1000}
 _MYRIADS = {"만": 10**4, "억": 10**8, "조": 10**12}
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+_ONES = "zero one two three four five six seven eight nine ten".split()  # noqa: SIM905
+_ONES += "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: SIM905
 _TIES = ["-", "-", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _GROUPS = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
 

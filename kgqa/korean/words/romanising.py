@@ -5,59 +5,8 @@ from __future__ import annotations
 _FIRST = ord("가")
 _LAST = ord("힣")
 _INITIALS = "g kk n d tt r m b pp s ss - j jj ch k t p h".replace("-", "").split(" ")
-_VOWELS = [
-    "a",
-    "ae",
-    "ya",
-    "yae",
-    "eo",
-    "e",
-    "yeo",
-    "ye",
-    "o",
-    "wa",
-    "wae",
-    "oe",
-    "yo",
-    "u",
-    "wo",
-    "we",
-    "wi",
-    "yu",
-    "eu",
-    "ui",
-    "i",
-]
-_FINALS = [
-    "",
-    "k",
-    "k",
-    "k",
-    "n",
-    "n",
-    "n",
-    "t",
-    "l",
-    "k",
-    "m",
-    "p",
-    "l",
-    "l",
-    "p",
-    "l",
-    "m",
-    "p",
-    "p",
-    "t",
-    "t",
-    "ng",
-    "t",
-    "t",
-    "k",
-    "t",
-    "p",
-    "t",
-]
+_VOWELS = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split()  # noqa: SIM905
+_FINALS = "- k k k n n n t l k m p l l p l m p p t t ng t t k t p t".replace("-", "").split(" ")
 
 
 def romanise(text: str) -> str:
