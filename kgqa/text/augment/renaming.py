@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from kgqa.types import Example, Passage
 
-_FEMALE = """Emily Olivia Sophie Hannah Grace Ji-woo Seo-yeon Min-seo Eun-ji Fatima Aisha Layla Zeynep Ngozi Amara
-Adaeze Wanjiru Thandiwe Priya Ananya Lakshmi Mei Xiaolan Yuki Sakura Linh Siti Dewi Maria Lucia Camila Ximena Ana
-Chiara Giulia Anastasia Olga Katya Agnieszka Zuzana Ingrid Astrid Freya Aino Eszter Ioana Eleni Miriam Noa Tala
-Malia Leilani Aroha"""
-_MALE = """Jack Oliver Thomas George Harry Min-jun Seo-jun Ji-ho Dong-hyun Omar Yusuf Ahmed Mehmet Chidi Emeka Kwame
-Kofi Sipho Arjun Rohan Vikram Wei Jun Haruto Kenji Minh Budi Rizal Carlos Diego Mateo Javier Luca Matteo Dmitri
-Ivan Piotr Tomas Lars Sven Mikko Bence Andrei Nikos Eli Amir Reza Dario Tane Keoni"""
-NAMES = tuple((_FEMALE + " " + _MALE).split())
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FEMALE, _MALE = _WORDS["female"].split(), _WORDS["male"].split()
+NAMES = (*_FEMALE, *_MALE)
 """Names of many origins."""
-_OTHERS = """my neighbour|the new tenant|an old friend of ours|the visitor|my colleague|somebody|a stranger|one of us
-our guest|the youngest of them"""
 _ONSETS = "b br ch d f g h j k kl l m n p r s sh st t tr v w y z"
 _VOWELS = "a e i o u ai ia"
 _ENDS = ("", "n", "r", "s", "l", "k", "m")
 _PRONOUN = re.compile(r"\b([Hh]e|[Ss]he)\b(?!')")
 _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")
-_NOT_NAMES = """Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July
-August September October November December Christmas Easter Halloween English French German Korean Grandma Grandpa
-Mother Father Mum Mom Dad"""
 
 
 def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> Iterator[Example]:
@@ -38,7 +30,7 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
     one. Examples without either, and those whose answer is a span that would move, are left out.
     """
     found = list(examples)
-    ordinary = {name.lower() for name in _NOT_NAMES.split()} | {
+    ordinary = {name.lower() for name in _WORDS["not_names"].split()} | {
         word for e in found for word in re.findall(r"\b[a-z]+\b", e.question.passage_text)
     }
     draw = random.Random(seed)
@@ -50,7 +42,7 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
         pronoun = _PRONOUN.search(passage)
         if names:
             old = re.compile(rf"\b{names[0]}\b")
-            new = _name(draw, draw.choice((_FEMALE, _MALE)).split())
+            new = _name(draw, draw.choice((_FEMALE, _MALE)))
             passage, text = old.sub(new, passage), old.sub(new, text)
         elif pronoun:
             new = _person(draw, pronoun.group().lower() == "she")
@@ -65,8 +57,8 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
 
 def _person(draw: random.Random, female: bool) -> str:
     if draw.random() < 0.15:
-        return draw.choice(_OTHERS.replace("\n", "|").split("|"))
-    return _name(draw, (_FEMALE if female else _MALE).split())
+        return str(draw.choice(_WORDS["others"]))
+    return _name(draw, _FEMALE if female else _MALE)
 
 
 def _name(draw: random.Random, known: Sequence[str]) -> str:

@@ -8,47 +8,25 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
+from pathlib import Path
 
 from kgqa.types import Example, Passage
 
-_OPPOSITES = """
-first:last last:first before:after after:before most:least least:most more:less less:more largest:smallest
-smallest:largest larger:smaller smaller:larger highest:lowest lowest:highest higher:lower lower:higher
-oldest:youngest youngest:oldest older:younger early:late earliest:latest latest:earliest increase:decrease
-increased:decreased decrease:increase decreased:increased increases:decreases north:south south:north
-east:west west:east northern:southern southern:northern eastern:western western:eastern begin:end
-began:ended start:end started:ended end:begin ended:began win:lose won:lost lose:win lost:won above:below
-below:above inside:outside outside:inside male:female female:male men:women women:men king:queen queen:king
-father:mother mother:father son:daughter brother:sister husband:wife wife:husband with:without
-support:oppose supported:opposed opposed:supported accept:reject accepted:rejected rejected:accepted
-allow:forbid allowed:forbidden banned:allowed best:worst worst:best better:worse longest:shortest
-shortest:longest long:short major:minor minor:major majority:minority minority:majority public:private
-private:public import:export export:import imported:exported exported:imported import:export strong:weak
-stronger:weaker strongest:weakest rich:poor hot:cold warm:cool positive:negative negative:positive
-often:rarely usually:rarely rarely:often common:rare join:leave joined:left entered:left arrive:depart
-arrived:departed founded:dissolved built:destroyed created:destroyed destroyed:built born:buried gain:lose
-gained:lost rise:fall rose:fell fell:rose maximum:minimum minimum:maximum ancient:modern modern:ancient
-internal:external external:internal upper:lower left:right right:left success:failure successful:failed
-teacher:student student:teacher buy:sell bought:sold sold:bought friend:enemy enemy:friend enemies:allies
-allies:enemies offense:defense attack:defend attacked:defended defeated:saved summer:winter winter:summer
-day:night night:day visible:invisible legal:illegal illegal:legal urban:rural rural:urban fastest:slowest
-liberal:conservative conservative:liberal single:double advantage:disadvantage
-"""
-OPPOSITES = dict(pair.split(":") for pair in _OPPOSITES.split())
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+OPPOSITES = dict(pair.split(":") for pair in _WORDS["opposites"].split())
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _NAME = re.compile(r"(?<![.?!] )(?<!^)\b[A-Z][\w'-]+(?: (?:of |the |de |von )?[A-Z][\w'-]+)*")
 _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
 _NEGATABLE = re.compile(
     r"\b(did|does|do|was|were|is|are|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
 )
-_STOP_WORDS = """the a an of in on at to for by and or is are was were be did do does what which who whom
-when where why how that this it as from with has have had"""
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = frozenset(_WORDS["stop_words"].split())
 
 Made = tuple[str, Passage] | None
 Move = Callable[[Example, list[Passage], random.Random], Made]

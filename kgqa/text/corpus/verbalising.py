@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,46 +11,7 @@ from pathlib import Path
 from kgqa.text.corpus.shards import JOINT
 from kgqa.types import InputError, Triple
 
-WORDS: dict[str, tuple[str, ...]] = {
-    "AtLocation": (
-        "You can find {head} in {tail}.",
-        "Where is {head}? In {tail}.",
-        "{tail} is where {head} is.",
-    ),
-    "CapableOf": ("{head} can {tail}.", "What can {tail}? {head} can."),
-    "Causes": ("{head} causes {tail}.", "What does {head} cause? {tail}.", "{tail} is caused by {head}."),
-    "CausesDesire": ("{head} makes you want to {tail}.", "You want to {tail} because of {head}."),
-    "CreatedBy": ("{head} is made by {tail}.",),
-    "DefinedAs": ("{head} is {tail}.",),
-    "Desires": ("{head} wants {tail}.", "What does {head} want? {tail}."),
-    "Entails": ("If you {head}, you {tail}.",),
-    "HasA": ("{head} has {tail}.", "What has {tail}? {head}."),
-    "HasFirstSubevent": ("To {head}, first {tail}.", "The first thing you do when you {head} is {tail}."),
-    "HasLastSubevent": ("When you {head}, at the end you {tail}.",),
-    "HasPrerequisite": ("To {head}, you need to {tail}.", "Before you {head}, {tail}."),
-    "HasProperty": ("{head} is {tail}.", "How is {head}? {tail}."),
-    "HasSubevent": ("When you {head}, you {tail}.", "Something that happens when you {head} is {tail}."),
-    "IsA": ("{head} is a kind of {tail}.", "{head} is a {tail}.", "One {tail} is {head}."),
-    "InstanceOf": ("{head} is a {tail}.",),
-    "LocatedNear": ("{head} is near {tail}.",),
-    "MadeOf": ("{head} is made of {tail}.", "What is {head} made of? {tail}."),
-    "MannerOf": ("To {head} is a way to {tail}.",),
-    "MotivatedByGoal": ("You {head} because you want to {tail}.", "Why do you {head}? To {tail}."),
-    "NotCapableOf": ("{head} cannot {tail}.",),
-    "NotDesires": ("{head} does not want {tail}.",),
-    "NotHasProperty": ("{head} is not {tail}.",),
-    "PartOf": ("{head} is part of {tail}.", "{tail} has {head}."),
-    "ReceivesAction": ("{head} can be {tail}.",),
-    "UsedFor": (
-        "{head} is used for {tail}.",
-        "What do you use for {tail}? {head}.",
-        "You can use {head} to {tail}.",
-        "For {tail} you need {head}.",
-    ),
-    "Antonym": ("{head} is the opposite of {tail}.",),
-    "Synonym": ("{head} means {tail}.",),
-    "SimilarTo": ("{head} is like {tail}.",),
-}
+WORDS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """How each ConceptNet relation is said; those that say little in words (RelatedTo, FormOf) are left out."""
 
 

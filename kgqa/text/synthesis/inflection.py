@@ -3,56 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 
-_PAST_FORMS = """
-    be:was arise:arose awake:awoke babysit:babysat beat:beat become:became begin:began bend:bent bet:bet
-    bind:bound bite:bit bleed:bled blow:blew break:broke breed:bred bring:brought broadcast:broadcast
-    build:built burst:burst buy:bought cast:cast catch:caught choose:chose cling:clung come:came
-    cost:cost creep:crept cut:cut deal:dealt dig:dug do:did draw:drew drink:drank drive:drove eat:ate
-    fall:fell feed:fed feel:felt fight:fought find:found fit:fit flee:fled fling:flung fly:flew
-    forbid:forbade forget:forgot forgive:forgave freeze:froze get:got give:gave go:went grind:ground
-    grow:grew hang:hung have:had hear:heard hide:hid hit:hit hold:held hurt:hurt keep:kept kneel:knelt
-    knit:knitted know:knew lay:laid lead:led leave:left lend:lent let:let lie:lay light:lit lose:lost
-    make:made mean:meant meet:met mow:mowed overcome:overcame pay:paid put:put quit:quit read:read
-    rid:rid ride:rode ring:rang rise:rose run:ran saw:sawed say:said see:saw seek:sought sell:sold
-    send:sent set:set sew:sewed shake:shook shear:sheared shed:shed shine:shone shoot:shot show:showed
-    shrink:shrank shut:shut sing:sang sink:sank sit:sat sleep:slept slide:slid slit:slit sow:sowed
-    speak:spoke speed:sped spend:spent spin:spun spit:spat split:split spread:spread spring:sprang
-    stand:stood steal:stole stick:stuck sting:stung stink:stank strike:struck string:strung
-    strive:strove swear:swore sweep:swept swell:swelled swim:swam swing:swung take:took teach:taught
-    tear:tore tell:told think:thought throw:threw tread:trod understand:understood undo:undid
-    upset:upset wake:woke wear:wore weave:wove weep:wept wet:wet win:won wind:wound withdraw:withdrew
-    write:wrote rewind:rewound rewrite:rewrote rebuild:rebuilt retell:retold overeat:overate
-    oversleep:overslept unwind:unwound repay:repaid remake:remade foresee:foresaw
-"""
-_PLURAL_FORMS = """
-    child:children man:men woman:women person:people foot:feet tooth:teeth goose:geese mouse:mice
-    sheep:sheep fish:fish deer:deer knife:knives wife:wives leaf:leaves loaf:loaves shelf:shelves
-    half:halves wolf:wolves thief:thieves scarf:scarves calf:calves life:lives potato:potatoes
-    tomato:tomatoes ox:oxen hero:heroes
-"""
-_DOUBLING = """
-    admit babysit begin commit control equip forget kidnap occur outfit permit prefer program refer
-    regret rerun rewrap transfer unclog unplug unwrap unzip
-"""
-_MASS_NOUNS = """
-    advice air anger art baggage bait batter beef beer bleach blood brass bread butter cardboard cash
-    cement cereal chalk change charcoal cheese chocolate clay cloth clothing coffee compost concrete
-    cotton cream darkness data denim deodorant detergent dirt dough dust earth electricity equipment
-    fabric feed fertiliser fertilizer fire firewood floss flour fog foil food fruit fuel furniture
-    garbage garlic gas gasoline glass glue gold grass gravel gravy grease hair happiness hay heat help
-    homework honey housework ice information ink jam jewellery jewelry juice ketchup knowledge leather
-    lightning lotion love luggage lumber makeup meat medicine metal milk money mortar mud mulch music
-    mustard news noise oil paint paper pasta perfume petrol plaster plastic pork rain rice rubber
-    rubbish rust sadness salt sand sauce shampoo silk silver smoke snow soap software soil soup steel
-    stone straw sugar sunlight sunscreen sunshine tea thunder timber toothpaste topsoil traffic trash
-    vinegar water wax weather wind wine wood wool yarn
-"""
-PAST = dict(pair.split(":") for pair in _PAST_FORMS.split())
-_PLURAL = dict(pair.split(":") for pair in _PLURAL_FORMS.split())
-_DOUBLED = frozenset(_DOUBLING.split())
-_MASS = frozenset(_MASS_NOUNS.split())
+_FORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PAST = dict(pair.split(":") for pair in _FORMS["past"].split())
+_PLURAL = dict(pair.split(":") for pair in _FORMS["plural"].split())
+_DOUBLED = frozenset(_FORMS["doubled"].split())
+_MASS = frozenset(_FORMS["mass"].split())
 _ONE_SYLLABLE = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtvz]$")
 
 
