@@ -32,7 +32,7 @@ FLOORS = {
     "__main__": 10,
 }
 SUB_ROOMS = {
-    "text": {"corpus": 0, "datasets": 0, "augment": 0, "synthesis": 1},
+    "text": {"files": 0, "corpus": 1, "datasets": 1, "augment": 1, "synthesis": 2},
     "graph": {
         "linking": 0,
         "meanings": 1,

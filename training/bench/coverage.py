@@ -20,9 +20,9 @@ from conceptnet import concepts_named, data_folder, questions, table
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.text.datasets.files import rows_of
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.datasets.published import located
+from kgqa.text.files import rows_of
 from kgqa.types import Example, KnowledgeGraph
 
 DATA = Path(__file__).parents[1] / "data"

@@ -14,8 +14,8 @@ def classify_file(source: Path, target: Path, folder: Path, batch: int, device: 
         InputError: a row cannot be used, or the folder holds no classifier.
     """
     from kgqa.models.classifiers import Classifier
-    from kgqa.text.datasets.files import rows_of
     from kgqa.text.datasets.labelled import as_labelled
+    from kgqa.text.files import rows_of
 
     classifier = Classifier(folder, device)
     given = [

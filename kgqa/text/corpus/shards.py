@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from kgqa.text.corpus.tokenizer import CLS, SEP, save_tokenizer
+from kgqa.text.files import read_lines
 from kgqa.types import InputError
 
 Item = TypeVar("Item")
@@ -49,17 +50,13 @@ def read_documents(path: Path) -> Iterator[Document]:
         InputError: the file is missing or not UTF-8.
     """
     document: Document = []
-    number = 0
-    try:
-        for number, raw in enumerate(read_lines(path), 1):  # noqa: B007 - named in the error
-            line = raw.strip()
-            if line:
-                document.extend(_SENTENCE.split(line))
-            elif document:
-                yield document
-                document = []
-    except UnicodeDecodeError:
-        raise InputError(f"{path}, line {number + 1}: not UTF-8; convert the file to UTF-8") from None
+    for raw in read_lines(path):
+        line = raw.strip()
+        if line:
+            document.extend(_SENTENCE.split(line))
+        elif document:
+            yield document
+            document = []
     if document:
         yield document
 
@@ -68,29 +65,6 @@ def find_text(folder: Path, name: str) -> Path:
     """The text file called `name` in a folder: by its whole name, or without `.txt` or `.txt.zst`."""
     candidates = [folder / f"{name}{ending}" for ending in ("", ".txt", ".txt.zst")]
     return next((path for path in candidates if path.is_file()), candidates[-1])
-
-
-def read_lines(path: Path) -> Iterator[str]:
-    """Lines of a UTF-8 file, plain or compressed (`.zst`).
-
-    Raises:
-        InputError: there is no such file.
-    """
-    if not path.is_file():
-        raise InputError(f"{path}: no such text file; name a .txt or .txt.zst file")
-    if path.suffix == ".zst":
-        import io
-
-        import zstandard
-
-        with (
-            path.open("rb") as raw,
-            zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw) as f,
-        ):
-            yield from io.TextIOWrapper(f, encoding="utf-8")
-    else:
-        with path.open(encoding="utf-8") as file:
-            yield from file
 
 
 def is_held_out(document: Document, share: float = 0.005) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kgqa.text.corpus.shards import JOINT
+from kgqa.text.files import read_lines
 from kgqa.types import InputError, Triple
 
 WORDS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -21,8 +22,6 @@ def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:
     Raises:
         InputError: a line has fewer than three columns, or a weight that is no number.
     """
-    from kgqa.text.corpus.shards import read_lines
-
     for number, line in enumerate(read_lines(path), 1):
         cells = line.rstrip("\n").split("\t")
         if len(cells) < 3:

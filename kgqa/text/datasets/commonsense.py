@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kgqa.text.datasets.files import read_lines, rows_of
+from kgqa.text.files import read_lines, rows_of
 from kgqa.types import Example, Passage, Question
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from kgqa.text.datasets.files import read_lines
 from kgqa.text.datasets.published import located
+from kgqa.text.files import read_lines
 from kgqa.types import InputError
 
 

@@ -1,4 +1,4 @@
-"""Your own questions, with or without answers, from JSON lines."""
+"""Your own questions with answers from JSON lines."""
 
 from __future__ import annotations
 
@@ -6,24 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgqa.text.datasets.files import rows_of
+from kgqa.text.files import rows_of
 from kgqa.types import Example, InputError, Passage, Question, Source, Span
 
 
-def read_questions(path: Path) -> Iterator[Question]:
-    """Questions without answers from JSON lines: `{"id"?, "question", "passage"?, "choices"?}` a line.
-
-    A line without an id gets its number. Other fields are left alone.
-
-    Raises:
-        InputError: naming file, line and remedy.
-    """
-    for number, row in rows_of(path):
-        yield _question(row, f"{path}:{number}", str(number))
-
-
 def read_examples(path: Path) -> Iterator[Example]:
-    """Questions with answers from JSON lines, the fields of `read_questions` and the gold answer as one of
+    """Questions with answers from JSON lines: `{"id"?, "question", "passage"?, "choices"?}`, with the answer as one of
 
     - `"choice"`: index (from 0), letter or text of the right choice;
     - `"verdict"`: true or false, for a question that is answered with yes or no;
@@ -33,7 +21,7 @@ def read_examples(path: Path) -> Iterator[Example]:
       that the question cannot be answered.
 
     An optional `"source"` (passage, knowledge, choice, none) settles which of these is meant, and an optional
-    `"kind"` is kept.
+    `"kind"` is kept. A line without an id gets its number.
 
     Raises:
         InputError: naming file, line and remedy.

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-from kgqa.text.datasets.files import read_lines, rows_of
 from kgqa.text.datasets.glue_blimp import JUDGED
 from kgqa.text.datasets.published import READERS, located
+from kgqa.text.files import read_lines, rows_of
 from kgqa.types import InputError
 
 Kind = Literal["sentence", "pair", "tagging", "ending"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kgqa.text.datasets.commonsense import FORMATS as _COMMON
-from kgqa.text.datasets.files import read_lines, read_text, rows_of
+from kgqa.text.files import read_lines, read_text, rows_of
 from kgqa.types import Example, InputError, Passage, Question, Span
 
 Reader = Callable[[Path], Iterator[Example]]
@@ -168,13 +168,8 @@ def _labelled(path: Path, open_answer: bool = False, with_fact: bool = False) ->
             yield Example(Question(stem, texts, passage, identity), choice=gold)
 
 
-def _mcscript(path: Path, open_answer: bool = False) -> Iterator[Example]:
-    """MCScript (Ostermann et al., 2018).
-
-    Args:
-        open_answer: only questions with a short answer, asked without choices: the answer is a span where it
-            stands in the text, else an accepted concept ("On the stove." is "stove").
-    """
+def _mcscript(path: Path) -> Iterator[Example]:
+    """MCScript (Ostermann et al., 2018)."""
     from xml.etree import ElementTree
 
     try:
@@ -188,36 +183,7 @@ def _mcscript(path: Path, open_answer: bool = False) -> Iterator[Example]:
             texts = tuple(answer.get("text", "").strip() for answer in answers)
             gold = [answer.get("correct") for answer in answers].index("True")
             text, identity = item.get("text", "").strip(), f"{passage.id}-{item.get('id')}"
-            if not open_answer:
-                yield Example(Question(text, texts, passage, identity), choice=gold)
-            elif short := short_answer(texts[gold]):
-                spans = tuple(
-                    Span(*match.span())
-                    for match in re.finditer(rf"\b{re.escape(short)}\b", passage.text, re.IGNORECASE)
-                )
-                question = Question(text, (), passage, identity)
-                yield Example(question, spans=spans, concepts=() if spans else (short,))
-
-
-_LEADING = re.compile(
-    r"^(?:(?:in|on|at|to|into|from|with|by|using|for|because of|a|an|the|some|his|her|their|my|your|its|our|"
-    r"it was|they used|she used|he used|they were|she was|he was|they felt)\s+)+",
-    re.IGNORECASE,
-)
-_NOT_A_CONCEPT = re.compile(
-    r"\b(?:yes|no|not|n't|it|they|he|she|i|we|you|one|two|them|nothing|none|all|narrator|author|speaker|writer)\b",
-    re.I,
-)
-
-
-def short_answer(text: str) -> str:
-    """The concept in a short written answer, or "" where it is a sentence, a pronoun or yes/no.
-
-    >>> short_answer("On the stove.")
-    'stove'
-    """
-    bare = _LEADING.sub("", text.strip().rstrip(".!?").strip())
-    return "" if not bare or len(bare.split()) > 3 or _NOT_A_CONCEPT.search(bare) else bare
+            yield Example(Question(text, texts, passage, identity), choice=gold)
 
 
 def _qasc(path: Path) -> Iterator[Example]:
@@ -285,20 +251,9 @@ def _piqa_at(name: str) -> Reader:
     return reader
 
 
-def _per_split(read: Reader, name: str, files: Sequence[tuple[str, str]]) -> dict[str, Reader]:
-    return {f"{name}-{split}": _at(read, file) for split, file in files}
+def _parts(read: Reader, name: str, train: str, dev: str) -> dict[str, Reader]:
+    return {f"{name}-train": _at(read, train), f"{name}-dev": _at(read, dev)}
 
-
-_COMVE = (("train", "comve/train.csv"), ("dev", "comve/dev.csv"))
-_CREAK = (("train", "creak/train.jsonl"), ("dev", "creak/dev.jsonl"))
-_CSQA2 = (("train", "csqa2/CSQA2_train.jsonl"), ("dev", "csqa2/CSQA2_dev.jsonl"))
-_E_CARE = (("train", "ecare/train.jsonl"), ("dev", "ecare/dev.jsonl"))
-_RIDDLES = (("train", "riddlesense/rs_train.jsonl"), ("dev", "riddlesense/rs_dev.jsonl"))
-_STRATEGY = (("train", "strategyqa/train.jsonl"), ("dev", "strategyqa/dev.jsonl"))
-_CSQA = (("train", "csqa/train.jsonl"), ("dev", "csqa/dev.jsonl"))
-_MCSCRIPT = (("train", "mcscript/train-data.xml"), ("dev", "mcscript/dev-data.xml"))
-_OPENBOOK = (("train", "openbookqa/train.jsonl"), ("dev", "openbookqa/dev.jsonl"))
-_FACTS = (("train", "openbookqa/train_complete.jsonl"), ("dev", "openbookqa/dev_complete.jsonl"))
 
 READERS: dict[str, Reader] = {
     "squad1-train": _squad1_train,
@@ -316,31 +271,33 @@ READERS: dict[str, Reader] = {
     "tweetqa-dev": _at(_tweetqa, "tweetqa/dev.json"),
     "sciq-dev": _at(_sciq, "sciq/valid.jsonl"),
     "korquad-dev": _at(squad, "ko/korquad/KorQuAD_v1.0_dev.json"),
-    **_per_split(_labelled, "csqa", _CSQA),
-    **_per_split(partial(_labelled, open_answer=True), "csqa-open", _CSQA),
-    **_per_split(_labelled, "openbookqa", _OPENBOOK),
-    **_per_split(partial(_labelled, with_fact=True), "openbookqa-fact", _FACTS),
-    **_per_split(_mcscript, "mcscript", _MCSCRIPT),
-    **_per_split(partial(_mcscript, open_answer=True), "mcscript-open", _MCSCRIPT),
+    **_parts(_labelled, "csqa", "csqa/train.jsonl", "csqa/dev.jsonl"),
+    **_parts(partial(_labelled, open_answer=True), "csqa-open", "csqa/train.jsonl", "csqa/dev.jsonl"),
+    **_parts(_labelled, "openbookqa", "openbookqa/train.jsonl", "openbookqa/dev.jsonl"),
+    **_parts(
+        partial(_labelled, with_fact=True),
+        "openbookqa-fact",
+        "openbookqa/train_complete.jsonl",
+        "openbookqa/dev_complete.jsonl",
+    ),
+    **_parts(_mcscript, "mcscript", "mcscript/train-data.xml", "mcscript/dev-data.xml"),
     "qasc-dev": _at(_qasc, "qasc/dev.qasc.json"),
     "piqa-train": _piqa_at("train_ih"),
     "piqa-dev": _piqa_at("valid"),
-    "socialiqa-train": _at(_COMMON["social"], "socialiqa/train.jsonl"),
-    "socialiqa-dev": _at(_COMMON["social"], "socialiqa/socialiqa_dev.jsonl"),
-    "winogrande-train": _at(_COMMON["winogrande"], "winogrande/train_l.jsonl"),
-    "winogrande-dev": _at(_COMMON["winogrande"], "winogrande/dev.jsonl"),
-    **_per_split(_labelled, "riddlesense", _RIDDLES),
-    **_per_split(_COMMON["e-care"], "e-care", _E_CARE),
-    **_per_split(_COMMON["comve-sense"], "comve-sense", _COMVE),
-    **_per_split(_COMMON["comve-reasons"], "comve-reasons", _COMVE),
-    **_per_split(_COMMON["creak"], "creak", _CREAK),
+    **_parts(_COMMON["social"], "socialiqa", "socialiqa/train.jsonl", "socialiqa/socialiqa_dev.jsonl"),
+    **_parts(_COMMON["winogrande"], "winogrande", "winogrande/train_l.jsonl", "winogrande/dev.jsonl"),
+    **_parts(_labelled, "riddlesense", "riddlesense/rs_train.jsonl", "riddlesense/rs_dev.jsonl"),
+    **_parts(_COMMON["e-care"], "e-care", "ecare/train.jsonl", "ecare/dev.jsonl"),
+    **_parts(_COMMON["comve-sense"], "comve-sense", "comve/train.csv", "comve/dev.csv"),
+    **_parts(_COMMON["comve-reasons"], "comve-reasons", "comve/train.csv", "comve/dev.csv"),
+    **_parts(_COMMON["creak"], "creak", "creak/train.jsonl", "creak/dev.jsonl"),
     "creak-contrast": _at(_COMMON["creak"], "creak/contrast_set.jsonl"),
-    **_per_split(_COMMON["strategy"], "strategyqa", _STRATEGY),
+    **_parts(_COMMON["strategy"], "strategyqa", "strategyqa/train.jsonl", "strategyqa/dev.jsonl"),
     "snli-dev": _at(_COMMON["inference"], "nli/snli.dev.csv"),
     "mnli-dev": _at(_COMMON["inference"], "nli/mnli.dev.csv"),
     "boolq-unanswerable": _at(_COMMON["boolq-unanswerable"], "boolq/boolq_3l_dev_IDK.jsonl"),
     "cosmosqa-dev": _at(_cosmos, "cosmosqa/valid.csv"),
-    **_per_split(_COMMON["csqa2"], "csqa2", _CSQA2),
+    **_parts(_COMMON["csqa2"], "csqa2", "csqa2/CSQA2_train.jsonl", "csqa2/CSQA2_dev.jsonl"),
     **{
         f"arc-{level.lower()}-{split}": _at(_arc, f"arc/ARC-{level}.{split}.json")
         for level in ("Easy", "Challenge")

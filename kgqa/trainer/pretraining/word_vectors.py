@@ -21,7 +21,8 @@ from kgqa.graph.linking.normalising import lemma
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.vectors.word_vectors import WordVectors
-from kgqa.text.corpus.shards import find_text, read_lines, thinned
+from kgqa.text.corpus.shards import find_text, thinned
+from kgqa.text.files import read_lines
 from kgqa.types import InputError
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.text.datasets.json_lines import read_examples, read_questions, spans_of
+from kgqa.text.datasets.json_lines import read_examples, spans_of
 from kgqa.types import InputError, Source, Span
 
 
@@ -67,11 +67,6 @@ def test_own_examples_that_cannot_be_used(tmp_path: Path, row: object, message: 
         list(read_examples(Path(path)))
     assert f"{path}:2" in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_questions_need_no_answer(tmp_path: Path) -> None:
-    path = write(tmp_path / "q.jsonl", {"question": "Why?"}, {"id": 7, "question": "Who?", "choices": ["a"]})
-    assert [q.id for q in read_questions(Path(path))] == ["1", "7"]
 
 
 def test_spans_of_keeps_offsets_when_lowering_changes_length() -> None:

@@ -28,16 +28,22 @@ def read_lines(path: Path) -> Iterator[str]:
     """
     import zstandard
 
+    number = 0
     try:
+        if not path.exists():
+            raise InputError(f"{path}: no such text file; give one, plain or compressed (.zst)")
         with path.open("rb") as raw:
             stream: Any = raw
             if path.suffix == ".zst":
                 stream = zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(raw)
-            yield from io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
+            for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8-sig"), 1):  # noqa: B007
+                yield line
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; give a file that can be read") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text ({error.reason}); save it as UTF-8") from error
+        raise InputError(
+            f"{path}, after line {number}: not UTF-8 text ({error.reason}); save it as UTF-8"
+        ) from error
     except zstandard.ZstdError as error:
         raise InputError(f"{path}: damaged zstd file ({error}); fetch or compress it again") from error
 

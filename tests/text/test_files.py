@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from kgqa.text.datasets.files import read_lines, read_text, rows_of
+from kgqa.text.files import read_lines, read_text, rows_of
 from kgqa.types import InputError
 
 
