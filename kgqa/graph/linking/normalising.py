@@ -6,9 +6,8 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote
 
-_WORD = re.compile(
-    r"[^\W_]{1,100}(?:['’][^\W_]{1,100})?"
-)  # longer ones would fill what is remembered of words
+# longer words would fill what is remembered of words
+WORD = re.compile(r"[^\W_]{1,100}(?:['’][^\W_]{1,100})?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBERED = re.compile(r"^[A-Z]{1,2}[0-9]+[a-z]?_(?=[A-Za-z])")  # CIDOC: P108_has_produced, P98i_was_born
 # Things that look like forms of another verb: a label "saw" must not be found by "see".
@@ -18,7 +17,7 @@ ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "its
 
 def words(text: str) -> list[tuple[str, int, int]]:
     """Lower-cased words of a text with their character ranges (half-open)."""
-    return [(match.group().lower(), match.start(), match.end()) for match in _WORD.finditer(text)]
+    return [(match.group().lower(), match.start(), match.end()) for match in WORD.finditer(text)]
 
 
 @lru_cache(maxsize=200_000)

@@ -35,13 +35,11 @@ def bare_suffix(path: Path) -> str:
 class Checked(io.RawIOBase):
     """A source's bytes, decompressed. `fault` is the reason why reading stopped, if it did.
 
-    Raises `InputError` for a NUL byte, a damaged archive, or absurdly nested triple terms (these only with
-    `nesting`, or where `check_nesting` is called).
+    Raises `InputError` for a NUL byte, a damaged archive, or absurdly nested triple terms.
     """
 
-    def __init__(self, path: Path, nesting: bool = True) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.nesting = nesting
         self.fault: InputError | None = None
         self._lines = 1
         self._nesting = 0
@@ -86,12 +84,11 @@ class Checked(io.RawIOBase):
             line = self._lines + data.count(b"\n", 0, at)
             self.fault = InputError(f"{self.path}:{line}: NUL byte; the file must be UTF-8 text, convert it")
             raise self.fault
-        if self.nesting:
-            self.check_nesting(data)
+        self._check_nesting(data)
         self._lines += data.count(b"\n")
         return data
 
-    def check_nesting(self, data: bytes) -> None:
+    def _check_nesting(self, data: bytes) -> None:
         """Follow how deep the triple terms of `data` lie within each other."""
         if b"<<" not in data and not self._nesting:
             return

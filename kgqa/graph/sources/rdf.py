@@ -17,7 +17,6 @@ from kgqa.graph.sources.files import Checked, bare_suffix
 from kgqa.graph.sources.statements import UNSTATED, Batch
 from kgqa.graph.sources.structures import Fact, Structures
 from kgqa.graph.sources.syntax.json_ld import with_context
-from kgqa.graph.sources.syntax.lines import read_lines
 from kgqa.graph.sources.syntax.markup import check_markup
 from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, Role, is_schema, role_of
@@ -64,17 +63,13 @@ def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> It
     if form == "RDF_XML":
         check_markup(path)
     reader = RdfReader(tally, prefix)
-    if form == "N_TRIPLES":
-        yield from reader.lines(path)
-    elif form == "JSON_LD":
-        yield from reader.quads(_parse(path, form, with_context(path)))
-    else:
-        yield from reader.quads(_parse(path, form))
+    content = with_context(path) if form == "JSON_LD" else None
+    yield from reader.quads(_parse(path, form, content))
     yield from reader.rest()
 
 
-def _parse(path: Path, form: str, content: bytes | None = None, first_line: int = 0) -> Iterator[list[Any]]:
-    """Quads of a file, some thousands at once, or of a piece of it that begins at `first_line` (from 0)."""
+def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
+    """Quads of a file, many at once, or of the `content` that stands for it."""
     import pyoxigraph
 
     stream = Checked(path) if content is None else None
@@ -93,15 +88,15 @@ def _parse(path: Path, form: str, content: bytes | None = None, first_line: int 
             raise
         if isinstance(error, MemoryError):  # the parser's own limit is raised as one
             raise InputError(f"{path}: a value or line of over 16 MB; shorten it, or leave it out") from None
-        raise InputError(_explain(path, form, error, first_line)) from None
+        raise InputError(_explain(path, form, error)) from None
     finally:
         if stream is not None:
             stream.close()
 
 
-def _explain(path: Path, form: str, error: Exception, first_line: int) -> str:
+def _explain(path: Path, form: str, error: Exception) -> str:
     line, column = getattr(error, "lineno", None), getattr(error, "offset", None)
-    place = f"{path}:{line + first_line}:{column}" if line else str(path)
+    place = f"{path}:{line}:{column}" if line else str(path)
     said = " ".join(str(error).split())
     if ": " in said and said.startswith("Parser error at"):
         said = said.split(": ", 1)[1]
@@ -125,43 +120,6 @@ class RdfReader:
         self.facts: dict[str, str] = {}  # relations that are facts, by themselves
         self.blanks: dict[str, str] = {}
         self.structures = Structures(tally.skipped)
-
-    def lines(self, path: Path) -> Iterator[Batch]:
-        """N-Triples: plain lines by regular expression, any other piece by the parser.
-
-        Raises:
-            InputError: the file cannot be read; the message names file and line.
-        """
-        for first_line, piece, plain in read_lines(path):
-            if plain is None:
-                for quads in _parse(path, "N_TRIPLES", piece, first_line):
-                    self.some(quads)
-            else:
-                self.plain(*plain)
-            if len(self.batch) >= BATCH:
-                yield self.flush()
-
-    def plain(self, heads: list[str], relations: list[str], tails: list[str]) -> None:
-        """Facts between IRIs, many at once."""
-        from pyoxigraph import NamedNode
-
-        special = {relation for relation in set(relations) if self.role(relation) is not Role.FACT}
-        if not self.structures.reified.keys().isdisjoint(heads):
-            special = set(relations)
-        if special:
-            chosen = [i for i, relation in enumerate(relations) if relation in special]
-            for i in chosen:
-                self.odd(NamedNode(heads[i]), relations[i], NamedNode(tails[i]), "")
-            kept = [i for i, relation in enumerate(relations) if relation not in special]
-            heads, relations, tails = ([c[i] for i in kept] for c in (heads, relations, tails))
-        if NIL in tails:
-            for row in zip(heads, relations, tails, strict=True):
-                self.fact(*row, UNSTATED, "")
-            return
-        batch = self.batch
-        batch.heads.extend(heads)
-        batch.relations.extend(relations)
-        batch.tails.extend(tails)
 
     def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
         """Any syntax, quad by quad."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.storage.scratch import Scratch
+from kgqa.graph.storage.scratch import Scratch, mapped
 
 PART = 4_000_000
 """Facts sorted at once."""
@@ -114,12 +114,7 @@ def _sort_full(columns: Any, low: int, relation_bits: int, entity_bits: int) -> 
 
 def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
     """Write `in_edge`: rows of the facts by tail, heaviest first within one."""
-    tails, weights = (
-        np.asarray(np.memmap(path, dtype=dtype, mode="r"))
-        if (path := folder / f"{name}.bin").stat().st_size
-        else np.zeros(0, dtype=dtype)
-        for name, dtype in (("edge_tail", "<i4"), ("edge_weight", "<f4"))
-    )
+    tails, weights = mapped(folder / "edge_tail.bin", "<i4"), mapped(folder / "edge_weight.bin", "<f4")
     with (folder / "in_edge.bin").open("wb") as file:
         for low, rows in _parts(tails, size, part):
             key = (tails[rows].astype(np.int64) - low) << 32

@@ -15,6 +15,13 @@ from kgqa.types import InputError
 _LABELS_AT_ONCE = 200_000
 
 
+def mapped(path: Path, dtype: str) -> NDArray[Any]:
+    """A file of one column, mapped into memory."""
+    if not path.stat().st_size:
+        return np.zeros(0, dtype=dtype)
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+
+
 class Names:
     """Names to ids, in the order they first appear. Memory holds 12 bytes a name, the text is on disk.
 
@@ -39,7 +46,7 @@ class Names:
             InputError: there are more than an int32 counts.
         """
         hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
-        ordered, first, inverse = _distinct(hashes)
+        ordered, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         at = np.searchsorted(self._hashes, ordered)
         known = np.zeros(len(ordered), dtype=bool)
         inside = at < len(self._hashes)
@@ -144,10 +151,7 @@ class Scratch:
 
     def column(self, name: str, dtype: str = "<i4") -> NDArray[Any]:
         """A column, mapped into memory."""
-        path = self.folder / f"{name}.bin"
-        if not path.stat().st_size:
-            return np.zeros(0, dtype=dtype)
-        return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+        return mapped(self.folder / f"{name}.bin", dtype)
 
     def used_entities(self) -> NDArray[np.bool_]:
         """Which names take part in a fact."""
@@ -244,22 +248,6 @@ def _grade(known: str, wanted: str) -> int:
     if base == wanted.split("-")[0]:
         return 1
     return NEUTRAL if not known or base in SHARED else 3 if base == "en" else 4
-
-
-def _distinct(hashes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """`np.unique` with first places and inverse, by sorting hash and place packed in one number."""
-    low = (1 << len(hashes).bit_length()) - 1
-    packed = (hashes & ~low) | np.arange(len(hashes))
-    packed.sort()
-    order = packed & low
-    ordered = hashes[order]
-    if (ordered[1:] < ordered[:-1]).any():  # two that differ in the bits left out only
-        return np.unique(hashes, return_index=True, return_inverse=True)
-    new = np.ones(len(hashes), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    inverse = np.empty(len(hashes), dtype=np.int64)
-    inverse[order] = np.cumsum(new) - 1
-    return ordered[new], order[new], inverse
 
 
 def _encoded(texts: list[str]) -> tuple[bytes, NDArray[np.int32]]:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.label_keys import PART, default_labels, hash_keys, plain_key
+from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, plain_key
 from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.storage.describing import described
+from kgqa.graph.storage.indexing import ARRAYS
 from kgqa.graph.storage.mmap_budget import Residence
-from kgqa.graph.storage.writer import ARRAYS, FORMAT, MANIFEST, write_store
+from kgqa.graph.storage.writer import FORMAT, MANIFEST, write_store
 from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
 
 _SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
@@ -264,10 +265,8 @@ class GraphStore:
         )
         found = [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
         bare = np.flatnonzero(first == after)
-        for row, label in zip(
-            bare.tolist(), default_labels(self.names(ids[bare].astype(np.int32))), strict=True
-        ):
-            found[row] = label
+        for row, name in zip(bare.tolist(), self.names(ids[bare].astype(np.int32)), strict=True):
+            found[row] = default_label(name)
         return found
 
     def all_labels(self, entity: int) -> list[Label]:

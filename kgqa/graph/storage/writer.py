@@ -14,58 +14,30 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.linking.label_keys import (
-    MOST_OF_PART,
-    default_labels,
-    hash_keys,
-    other_base_keys,
-    part_keys,
-    plain_keys,
-    without_brackets,
-)
-from kgqa.graph.linking.literals import BOOLEAN, is_value, split_literal
+from kgqa.graph.linking.label_keys import default_label
 from kgqa.graph.sources.statements import Statement, batches
 from kgqa.graph.sources.vocabulary import steps_of
-from kgqa.graph.storage.advice import advise
 from kgqa.graph.storage.csr import sort_by_head, sort_by_tail
+from kgqa.graph.storage.indexing import ARRAYS, column, write_index
 from kgqa.graph.storage.relation_names import name_relations
 from kgqa.graph.storage.scratch import Names, Scratch
 from kgqa.types import InputError, Relation
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-ARRAYS = {
-    "edge_head": "<i4",  # (E,) facts in the order of heads, heaviest first within one
-    "edge_relation": "<i4",  # (E,)
-    "edge_tail": "<i4",  # (E,)
-    "edge_weight": "<f4",  # (E,)
-    "edge_graph": "<i4",  # (E,), or empty where no fact has a named graph
-    "out_pointer": "<i8",  # (V + 1,) rows of edge_* by head
-    "in_pointer": "<i8",  # (V + 1,) rows of in_edge by tail
-    "in_edge": "<i4",  # (E,) rows of edge_* in the order of tails, heaviest first within one
-    "name_offsets": "<i8",  # (V + 1,)
-    "name_text": "u1",
-    "label_pointer": "<i8",  # (V + 1,) rows of label_* by entity, preferred first
-    "label_offsets": "<i8",  # (L + 1,)
-    "label_text": "u1",
-    "label_language": "<i4",  # (L,)
-    "label_preferred": "u1",  # (L,)
-    "key_hash": "<u8",  # (K,) sorted
-    "key_entity": "<i4",  # (K,)
-    "kind": "u1",  # (V,) one more than the place in the manifest's kinds, 0 for none; empty without kinds
-}
 _CHUNK = 200_000
 _MOST_KINDS = 255
+_SAMPLE = 2_000
+_HUB_SHARE = 0.1  # of all facts, that one entity may take part in before it is called a hub
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Progress = Callable[[str, int], None]
@@ -102,7 +74,7 @@ def write_store(
             statements, temporary, relations, name or folder.name, language, progress, turned, sorts
         )
         manifest |= about or {}
-        manifest["warnings"] = advise(manifest, _unlabelled(temporary))
+        manifest["warnings"] = _advise(manifest, _unlabelled(temporary))
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         (temporary / MANIFEST).write_text(text, encoding="utf-8")
         temporary.chmod(0o755)
@@ -197,14 +169,15 @@ def _write(
     relation_labels = scratch.write_labels(keep, folder, language, steps | set(inverses.values()))
     kind_table = _write_kinds(kinds, scratch.names, ids, keep, folder)
     _copy_names(scratch.names, keep, folder)
-    _index(folder, counts, report)
+    report("indexing", len(counts))
+    write_index(folder, counts)
     shutil.rmtree(folder / "scratch")
 
     sizes = {
         key: (folder / f"{key}.bin").stat().st_size // np.dtype(dtype).itemsize
         for key, dtype in ARRAYS.items()
     }
-    used = np.bincount(_read(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
+    used = np.bincount(column(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
     table = name_relations(list(scratch.relations), tuple(given), relation_labels, inverses)
     return {
         "format": FORMAT,
@@ -213,7 +186,7 @@ def _write(
         "entities": len(counts),
         "edges": sizes["edge_tail"],
         "labels": sizes["label_language"],
-        "labelled": int((np.diff(_read(folder, "label_pointer")) > 0).sum()),
+        "labelled": int((np.diff(column(folder, "label_pointer")) > 0).sum()),
         "self_loops_dropped": scratch.self_loops,
         "largest_degree": int(counts.max()) if len(counts) else 0,
         "languages": list(scratch.languages),
@@ -249,19 +222,47 @@ def _write_kinds(
     return table
 
 
-def _read(folder: Path, name: str) -> NDArray[Any]:
-    path = folder / f"{name}.bin"
-    if not path.stat().st_size:
-        return np.zeros(0, dtype=ARRAYS[name])
-    return np.asarray(np.memmap(path, dtype=ARRAYS[name], mode="r"))
-
-
-def _unlabelled(folder: Path, most: int = 2000) -> list[str]:
+def _unlabelled(folder: Path) -> list[str]:
     """Names of entities without label, a sample at equal distances."""
-    bare = np.flatnonzero(np.diff(_read(folder, "label_pointer")) == 0)
-    offsets, text = _read(folder, "name_offsets"), _read(folder, "name_text")
-    chosen = bare[:: max(1, len(bare) // most)].tolist()
+    bare = np.flatnonzero(np.diff(column(folder, "label_pointer")) == 0)
+    offsets, text = column(folder, "name_offsets"), column(folder, "name_text")
+    chosen = bare[:: max(1, len(bare) // _SAMPLE)].tolist()
     return [text[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8") for i in chosen]
+
+
+def _advise(manifest: dict[str, Any], unlabelled: Sequence[str]) -> list[str]:
+    """Warnings about a store, each with its remedy. `unlabelled` is a sample of names without label."""
+    warnings = []
+    edges, entities = manifest["edges"], manifest["entities"]
+    if not edges:
+        return ["No facts: nothing can be answered from this graph; look at `skipped` for what was left out."]
+    opaque = [name for name in unlabelled if _says_nothing(default_label(name))]
+    if opaque and len(opaque) * 2 > len(unlabelled) and manifest["labelled"] * 2 < entities:
+        warnings.append(
+            f"{entities - manifest['labelled']:,} of {entities:,} concepts have no label and a name such as "
+            f"{opaque[0]} that says nothing: no text can be linked to them; import rdfs:labels with it."
+        )
+    if manifest["largest_degree"] > max(1000, _HUB_SHARE * edges):
+        warnings.append(
+            f"One concept takes part in {manifest['largest_degree']:,} of {edges:,} facts: it connects "
+            "everything with everything; leave it out, or expect it to be capped at retrieval."
+        )
+    mute = [
+        row["name"]
+        for row in manifest["relations"]
+        if row["count"] and not row["words"] and not row.get("labelled") and _says_nothing(row["label"])
+    ]
+    if mute:
+        warnings.append(
+            f"{len(mute)} of {len(manifest['relations'])} relations have no label and a name that says nothing, as "
+            f"{mute[0]}; say them with rdfs:label or <https://kgqa.org/ontology#words>."
+        )
+    return warnings
+
+
+def _says_nothing(label: str) -> bool:
+    """Whether a label has no word in it: an identifier such as Q42 or p108."""
+    return not any(len(word) > 1 and word.isalpha() for word in label.split())
 
 
 def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
@@ -275,119 +276,6 @@ def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
             part = lengths[start : start + _CHUNK]
             text = np.frombuffer(old.read(int(part.sum())), dtype=np.uint8)
             file.write(text[np.repeat(keep[start : start + _CHUNK], part)].tobytes())
-
-
-def _texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
-    """Strings of one stretch of a text column."""
-    base = int(offsets[0])
-    raw = text[base : int(offsets[-1])].tobytes()
-    cuts = (offsets - base).tolist()
-    if raw.isascii():
-        whole = raw.decode("ascii")
-        return [whole[a:b] for a, b in pairwise(cuts)]
-    return [raw[a:b].decode("utf-8") for a, b in pairwise(cuts)]
-
-
-def _surfaces(folder: Path) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_], bool]]:
-    """Texts to be found, in chunks: names (flag set), words of names where there is no label, labels."""
-    offsets, text = _read(folder, "name_offsets"), _read(folder, "name_text")
-    pointer = _read(folder, "label_pointer")
-    for start in range(0, len(offsets) - 1, _CHUNK):
-        names = _texts(text, offsets[start : start + _CHUNK + 1])
-        ids = np.arange(start, start + len(names))
-        yield ["\0" + name for name in names], ids, np.ones(len(names), dtype=bool), True
-        bare = np.diff(pointer[start : start + len(names) + 1]) == 0
-        unsaid = [name for name, is_bare in zip(names, bare.tolist(), strict=True) if is_bare]
-        texts = default_labels(unsaid)
-        said = np.array(
-            [not name.endswith(f"<{BOOLEAN}>") for name in unsaid], dtype=bool
-        )  # "no" names nothing
-        yield (
-            [text for text, is_said in zip(texts, said, strict=True) if is_said],
-            ids[bare][said],
-            said[said],
-            False,
-        )
-        values = [(i, value) for i, name in zip(ids[bare], unsaid, strict=True) if (value := _value(name))]
-        yield (
-            [value for _, value in values],
-            np.array([i for i, _ in values], dtype=np.int64),
-            _none(values),
-            False,
-        )
-    offsets, text = _read(folder, "label_offsets"), _read(folder, "label_text")
-    owner = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
-    preferred = _read(folder, "label_preferred").astype(bool)
-    for start in range(0, len(owner), _CHUNK):
-        stop = start + _CHUNK
-        texts = _texts(text, offsets[start : stop + 1])
-        yield texts, owner[start:stop], preferred[start:stop], False
-
-
-def _value(name: str) -> str:
-    """What a literal is written as, where that is not how it is shown."""
-    return split_literal(name)[0] if is_value(name) else ""
-
-
-def _none(rows: Sequence[object]) -> NDArray[np.bool_]:
-    return np.zeros(len(rows), dtype=bool)
-
-
-def _index(folder: Path, degrees: NDArray[np.int64], report: Progress) -> None:
-    """Sorted hashes of every key: of a name, of a label's plain words, of a label's words in base form, of a part."""
-    hashes: list[NDArray[Any]] = []
-    entities: list[NDArray[Any]] = []
-    ranks: list[NDArray[Any]] = []
-    part_hashes, part_entities = [np.zeros(0, dtype="<u8")], [np.zeros(0, dtype=np.int32)]
-    for texts, ids, preferred, is_name in _surfaces(folder):
-        if not is_name and texts:
-            for found, keep in ((without_brackets, hashes), (part_keys, part_hashes)):
-                places, keys = found(texts)
-                keep.append(hash_keys(keys))
-                (entities if keep is hashes else part_entities).append(ids[places].astype(np.int32))
-                if keep is hashes:
-                    ranks.append(np.ones(len(places), dtype=np.uint8))
-        keys = texts if is_name else plain_keys(texts)
-        if "" in keys:
-            filled = np.array([bool(key) for key in keys])
-            keys, ids, preferred = [key for key in keys if key], ids[filled], preferred[filled]
-        hashes.append(hash_keys(keys))
-        entities.append(ids.astype(np.int32))
-        ranks.append((~preferred).astype(np.uint8))
-        if is_name:
-            continue
-        other, bases = other_base_keys(keys)
-        hashes.append(hash_keys(bases))
-        entities.append(ids[other].astype(np.int32))
-        ranks.append(np.ones(len(other), dtype=np.uint8))
-        report("indexing", len(texts))
-    part, owner = np.concatenate(part_hashes), np.concatenate(part_entities)
-    order = np.lexsort((owner, part))
-    part, owner = part[order], owner[order]
-    new = np.append(True, (part[1:] != part[:-1]) | (owner[1:] != owner[:-1]))[: len(part)]
-    part, owner = part[new], owner[new]
-    _, place, count = np.unique(part, return_inverse=True, return_counts=True)
-    rare = count[place] <= MOST_OF_PART
-    hashes.append(part[rare])
-    entities.append(owner[rare])
-    ranks.append(np.ones(int(rare.sum()), dtype=np.uint8))
-    key, entity, rank = (
-        np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
-        for parts, dtype in ((hashes, "<u8"), (entities, "<i4"), (ranks, "u1"))
-    )
-    order = np.argsort(key)
-    key, entity, rank = key[order], entity[order], rank[order]
-    alike = np.zeros(len(key) + 1, dtype=bool)
-    alike[1:-1] = key[1:] == key[:-1]
-    shared = np.flatnonzero(alike[1:] | alike[:-1])  # most keys are of one entity, and in their place
-    order = shared[np.lexsort((entity[shared], -degrees[entity[shared]], rank[shared], key[shared]))]
-    entity[shared] = entity[order]
-    # The same entity may bear one key twice (two languages, plain and base): keep its best place.
-    pairs = shared[np.lexsort((shared, entity[shared], key[shared]))]
-    again = np.zeros(len(key), dtype=bool)
-    again[pairs[1:]] = (key[pairs[1:]] == key[pairs[:-1]]) & (entity[pairs[1:]] == entity[pairs[:-1]])
-    key[~again].tofile(folder / "key_hash.bin")
-    entity[~again].tofile(folder / "key_entity.bin")
 
 
 def _content_hash(folder: Path, relations: list[Relation]) -> str:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-
 from kgqa.graph.sources.statements import Batch
-from kgqa.graph.storage.scratch import Names, Scratch, _distinct
+from kgqa.graph.storage.scratch import Names, Scratch
 from kgqa.types import Label
 
 
@@ -50,12 +46,3 @@ def test_a_name_that_all_share_is_better_than_another_name(tmp_path: Path) -> No
     scratch.write_labels(scratch.used_entities(), tmp_path, "en", [])
     texts = (tmp_path / "label_text.bin").read_bytes()
     assert texts == b"TaraxacumdandelionfoxgloveDigitalisharebellGlockenblume"
-
-
-@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9), max_size=30))
-def test_distinct_hashes_are_those_of_numpy(values: list[int]) -> None:
-    """Small numbers differ in the low bits only, which the packed sort leaves out."""
-    hashes = np.array(values, dtype=np.int64)
-    wanted = np.unique(hashes, return_index=True, return_inverse=True)
-    for found, right in zip(_distinct(hashes), wanted, strict=True):
-        assert found.tolist() == right.tolist()

@@ -10,7 +10,7 @@ import pytest
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
-from kgqa.types import InputError, Triple
+from kgqa.types import InputError, Label, Triple
 
 
 def failing() -> Iterator[Triple]:
@@ -65,3 +65,25 @@ def test_two_writers_do_not_corrupt(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0, 0]
     assert GraphStore.open(tmp_path / "g").edge_count in (5, 9)
     assert [path.name for path in tmp_path.iterdir()] == ["g"]
+
+
+def warnings(folder: Path, *statements: Triple | Label) -> list[str]:
+    found: list[str] = write_store(statements, folder / "g")["warnings"]
+    return found
+
+
+def test_no_facts(tmp_path: Path) -> None:
+    assert "No facts" in warnings(tmp_path)[0]
+
+
+def test_no_labels(tmp_path: Path) -> None:
+    triple = Triple("http://x/Q1", "UsedFor", "http://x/Q2")
+    assert "no label" in warnings(tmp_path, triple)[0]
+    labels = [Label("http://x/Q1", "spade"), Label("http://x/Q2", "dig")]
+    assert warnings(tmp_path, triple, *labels) == []
+
+
+def test_hub_and_mute_relations(tmp_path: Path) -> None:
+    found = warnings(tmp_path, *(Triple("thing", "http://x/p1", f"thing {i}") for i in range(2000)))
+    assert "2,000 of 2,000" in found[0]
+    assert "http://x/p1" in found[1]
