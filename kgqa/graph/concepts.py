@@ -22,7 +22,7 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
 
     if not text.strip():
         raise InputError("the text is empty; write a word or a phrase")
-    named = _ids_of(graph, [text])
+    named = graph.ids([text])
     plain, base = graph.find([text, normalise(text)])
     ids = [*(named[named >= 0].tolist()), *plain.tolist(), *base.tolist()]
     if not ids:
@@ -31,15 +31,6 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
             entity for found in parts for entity in found.tolist() if all(entity in other for other in parts)
         ]
     return np.array(list(dict.fromkeys(ids)), dtype=np.int32)
-
-
-def _ids_of(graph: KnowledgeGraph, names: list[str]) -> Ints:
-    return graph.ids(names)
-
-
-def labels_of(graph: KnowledgeGraph, names: list[str]) -> list[str]:
-    """Labels of concepts by name."""
-    return graph.labels(_ids_of(graph, names))
 
 
 def concept_called(graph: KnowledgeGraph, text: str) -> Ints:
@@ -94,15 +85,7 @@ def ways_to_say(relation: dict[str, str]) -> set[str]:
     return {text.lower() for text in (name, local, relation["label"], relation["words"])}
 
 
-def meaning_of(relation: dict[str, Any]) -> str:
-    """What a manifest says that a relation means, with the unit of its values."""
-    unit = f"in {relation['unit']}" if relation.get("unit") else ""
-    return ", ".join(filter(None, [*relation.get("means", ()), unit]))
-
-
-def with_meaning(
-    manifest: dict[str, Any], relation: str, means: Sequence[str], unit: str = ""
-) -> dict[str, Any]:
+def with_meaning(manifest: dict[str, Any], relation: str, means: Sequence[str]) -> dict[str, Any]:
     """A manifest in which a relation, by any name for it, means something else.
 
     Raises:
@@ -110,7 +93,7 @@ def with_meaning(
     """
     from kgqa.graph.meanings import meanings_called
 
-    known = {"means": sorted(meanings_called(means)), "unit": unit}
+    known = {"means": sorted(meanings_called(means))}
     rows = manifest["relations"]
     return manifest | {
         "relations": [row | known if relation.lower() in ways_to_say(row) else row for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, check_relation, concept_called, rows_of, ways_to_say
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 
@@ -14,7 +14,6 @@ GRAPH = GraphStore.from_triples([Triple("trowel", "/r/UsedFor", "dig hole", 2.0)
 def test_by_name_label_and_base_form() -> None:
     assert GRAPH.names(concept_called(GRAPH, "the trowels")) == ["trowel"]
     assert GRAPH.names(candidates(GRAPH, "Digging Holes")) == ["dig hole"]
-    assert labels_of(GRAPH, ["dig hole", "trowel"]) == ["dig hole", "trowel"]
 
 
 def test_what_is_not_there() -> None:

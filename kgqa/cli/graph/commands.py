@@ -13,7 +13,7 @@ from kgqa.cli.graph.embedding import embed
 from kgqa.cli.graph.importing import get, import_sources
 from kgqa.cli.graph.indexing import index
 from kgqa.cli.graph.showing import described, print_json, print_table, show_manifest
-from kgqa.graph.concepts import candidates, check_relation, concept_called, labels_of, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, check_relation, concept_called, rows_of, ways_to_say
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def path(
         typer.echo(f"no path of at most {hops} facts")
     said = {about.name: about for about in opened.relations}
     names = sorted({name for steps in found for fact, _ in steps for name in (fact.head, fact.tail)})
-    labels = dict(zip(names, labels_of(opened, names), strict=True))
+    labels = dict(zip(names, opened.labels(opened.ids(names)), strict=True))
     rows: list[list[dict[str, Any]]] = [
         [
             {

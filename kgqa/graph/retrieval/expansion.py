@@ -98,24 +98,19 @@ def walk(
     graph: KnowledgeGraph,
     seeds: Ints,
     mass: Mass,
-    hops: int,
     settings: WalkSettings,
-    named: NDArray[np.bool_] | None = None,
     also: Edges | None = None,
 ) -> Walk:
-    """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over one or two hops, hubs capped.
+    """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops, hubs capped.
 
-    The second hop starts from the neighbours of `named` (S,) before all others, where any are named. `also` are facts
-    that are met whether or not the hops lead to them. Asks the graph for `neighbours` once a hop, once for `degrees`.
+    `also` are facts that are met whether or not the hops lead to them. Asks the graph for `neighbours` once a hop, once
+    for `degrees`.
     """
     parts = [graph.neighbours(seeds, settings.seed_facts)]
     first = len(parts[0].head)
     border = np.zeros(0, dtype=np.int32)
-    if hops > 1 and first:
+    if first:
         border = _frontier(parts[0], seeds, mass, settings)
-        if named is not None and named.any():
-            own = _frontier(parts[0], seeds, mass * named[:, None], settings)
-            border = np.union1d(border, own).astype(np.int32)
         parts.append(_fresh(graph.neighbours(border, settings.hub_facts), seeds))
     if also is not None:
         parts.append(_unmet(_fresh(also, seeds), parts[1:]))
@@ -133,7 +128,7 @@ def walk(
     strength = np.log1p(edges.weight.astype(np.float64))
     toll = tolls(degree, settings)
     near = spread(start, head[:first], tail[:first], strength[:first], toll)
-    far = spread(near, head, tail, strength, toll) if hops > 1 else np.zeros_like(near)
+    far = spread(near, head, tail, strength, toll)
     local = edges._replace(head=head.astype(np.int32), tail=tail.astype(np.int32))
     return Walk(ids.astype(np.int32), degree, sources, near, far, local, first, complete)
 

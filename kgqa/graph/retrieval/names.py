@@ -29,19 +29,16 @@ _KINDS = frozenset({"a", "is", "kind"})
 def about_names(
     context: NDArray[np.float64],
     reached: Walk,
-    named: NDArray[np.bool_],
     question: str,
     relations: Sequence[Relation],
     max_nodes: int,
 ) -> NDArray[np.float64]:
-    """`context` (V,), worth from 0 to 1, with what the named seeds' facts lead to before all else."""
-    size = len(reached.ids)
-    is_seed, source = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+    """`context` (V,), worth from 0 to 1, with what the facts of the linked concepts lead to before all else."""
+    is_seed = np.zeros(len(reached.ids), dtype=bool)
     is_seed[reached.seeds] = True
-    source[reached.seeds[named]] = True
     told = said_by(question, relations)[reached.edges.relation]
     head, tail = reached.edges.head, reached.edges.tail
-    near, near_told = _beyond(source, head, tail, told)
+    near, near_told = _beyond(is_seed, head, tail, told)
     near &= ~is_seed
     far, far_told = _beyond(near, head, tail, told, near_told)
     far &= ~is_seed & ~near

@@ -35,7 +35,7 @@ _PART_WEIGHT = {NodeRole.QUESTION: 1.0, NodeRole.PASSAGE: 0.7, NodeRole.CHOICE: 
 _SHARE = {NodeRole.CHOICE: 0.15, NodeRole.QUESTION: 0.2, NodeRole.PASSAGE: 0.25}
 _FACT_CAP = 300
 _JUDGED = 3  # times max_nodes: concepts whose own facts are looked at
-_DEFAULT = WalkSettings()
+_WALK = WalkSettings()
 
 
 def node_budget(question: Question, max_nodes: int) -> int:
@@ -59,10 +59,8 @@ def retrieve(
     linker: Linker,
     *,
     max_nodes: int = 200,
-    hops: int = 2,
     relevance: Relevance | None = None,
     meaning: Meaning | None = None,
-    settings: WalkSettings = _DEFAULT,
 ) -> list[Subgraph]:
     """One subgraph for each choice, or exactly one for a question without choices.
 
@@ -73,12 +71,10 @@ def retrieve(
     ends are ranked with those of the walk, and how near each is is kept in `Subgraph.near`. A graph is asked at most
     six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once
     more, for what kind of thing the best are.
-    Raises InputError for max_nodes below 1 and for hops other than 1 or 2.
+    Raises InputError for max_nodes below 1.
     """
     if max_nodes < 1:
         raise InputError(f"max_nodes={max_nodes}: must be 1 or more")
-    if hops not in (1, 2):
-        raise InputError(f"hops={hops}: must be 1 or 2; longer ways are for `find_paths`")
     texts = [question.text, question.passage_text, *question.choices]
     parts = [NodeRole.QUESTION, NodeRole.PASSAGE, *(NodeRole.CHOICE for _ in question.choices)]
     mentions = linker.link_many(texts)
@@ -87,12 +83,10 @@ def retrieve(
     columns = np.zeros((len(everyone), 1 + len(question.choices)))
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
-    # a graph that does not say all there is says a great deal of common words, of which the ranking chooses
-    named = np.full(len(everyone), graph.is_complete and not question.choices)
     asked_for = f"{question.passage_text} {question.text}".strip()
     hits = meaning([f"{asked_for} {choice}" for choice in question.choices] or [asked_for]) if meaning else []
     also = join([own.edges for own in hits]) if hits else None
-    reached = walk(graph, everyone, columns, hops, settings, named, also)
+    reached = walk(graph, everyone, columns, _WALK, also)
     relations = graph.relations
     wanted, vague = asked(question.text, relations), vague_relations(relations)
     # choices show themselves what kind of thing is asked for, and an endpoint would be asked too much
@@ -108,12 +102,13 @@ def retrieve(
         wanted,
         vague,
         weights,
-        None if plain else lambda ids: graph.neighbours(ids, settings.hub_facts),
+        None if plain else lambda ids: graph.neighbours(ids, _WALK.hub_facts),
         _JUDGED * max_nodes,
         likelihood,
     )
-    if named.any():
-        context = about_names(context, reached, named, question.text, relations, max_nodes)
+    # a graph that does not say all there is says a great deal of common words, of which the ranking chooses
+    if graph.is_complete and not question.choices:
+        context = about_names(context, reached, question.text, relations, max_nodes)
     if hits and not question.choices:
         context = fused_ranks([context, nearest_concepts(hits[0], reached.ids)])
     place = locate(graph.added_ends, reached.ids)

@@ -8,7 +8,7 @@ from pathlib import Path
 from kgqa.graph.sources.conceptnet import read_conceptnet
 from kgqa.graph.sources.files import Checked, bare_suffix
 from kgqa.graph.sources.rdf import FORMATS, read_rdf
-from kgqa.graph.sources.statements import Batch
+from kgqa.graph.sources.statements import Batch, batches
 from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.tsv import read_tsv
 from kgqa.graph.sources.wordnet import is_wordnet, read_wordnet
@@ -66,7 +66,7 @@ def read_source(
         return read_wordnet(path, tally)
     form = form_of(path)
     if form == "conceptnet":
-        return read_conceptnet(path, tally, languages)
+        return batches(read_conceptnet(path, tally, languages))
     if form == ".tsv":
-        return read_tsv(path, tally)
+        return batches(read_tsv(path))
     return read_rdf(path, tally, form, prefix)

@@ -2,60 +2,42 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from kgqa.graph.sources.files import Checked
-from kgqa.graph.sources.statements import Batch
+from kgqa.graph.sources.files import numbered_lines
 from kgqa.graph.sources.tally import Tally
-from kgqa.types import InputError
+from kgqa.types import InputError, Triple
 
-BATCH = 250_000
 _SKIPPED = frozenset({"/r/ExternalURL"})
 _WEIGHT = re.compile(r'"weight": ?(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)')
 
 
-def read_conceptnet(path: Path, tally: Tally, languages: tuple[str, ...] = ("en",)) -> Iterator[Batch]:
+def read_conceptnet(path: Path, tally: Tally, languages: tuple[str, ...] = ("en",)) -> Iterator[Triple]:
     """Facts whose both ends are in one of `languages` (all, where none is named).
 
     A term's part of speech and sense are dropped (`/c/en/dig/v` is `/c/en/dig`), as retrieval by surface
     form cannot tell them apart. Raises `InputError` with the line that is no assertion.
     """
     wanted = tuple(f"/c/{language}/" for language in languages) or ("/c/",)
-    batch = Batch()
-    number = 0
-    stream = io.TextIOWrapper(io.BufferedReader(Checked(path), 1 << 20), encoding="utf-8", newline="\n")
-    with stream as lines:
-        try:
-            for number, line in enumerate(lines, 1):
-                cells = line.split("\t")
-                if len(cells) != 5 or not line.startswith("/a/"):
-                    if not line.strip():
-                        continue
-                    raise InputError(
-                        f"{path}:{number}: no ConceptNet assertion; expected /a/[...], relation, start, end "
-                        "and JSON, with tabs between"
-                    )
-                _, relation, head, tail, details = cells
-                if not (head.startswith(wanted) and tail.startswith(wanted)):
-                    tally.skipped["assertion in another language"] += 1
-                    continue
-                if relation in _SKIPPED:
-                    tally.skipped["link to another site"] += 1
-                    continue
-                batch.heads.append(_term(head))
-                batch.relations.append(relation)
-                batch.tails.append(_term(tail))
-                batch.weights.append(_weight(path, number, details))
-                if len(batch) >= BATCH:
-                    yield batch
-                    batch = Batch()
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}:{number + 1}: not UTF-8 ({error.reason}); fetch it again") from None
-    yield batch
+    for number, line in numbered_lines(path, "utf-8"):
+        cells = line.split("\t")
+        if len(cells) != 5 or not line.startswith("/a/"):
+            if not line.strip():
+                continue
+            raise InputError(
+                f"{path}:{number}: no ConceptNet assertion; expected /a/[...], relation, start, end "
+                "and JSON, with tabs between"
+            )
+        _, relation, head, tail, details = cells
+        if not (head.startswith(wanted) and tail.startswith(wanted)):
+            tally.skipped["assertion in another language"] += 1
+        elif relation in _SKIPPED:
+            tally.skipped["link to another site"] += 1
+        else:
+            yield Triple(_term(head), relation, _term(tail), _weight(path, number, details))
 
 
 def _term(term: str) -> str:

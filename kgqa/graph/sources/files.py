@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -104,6 +105,21 @@ class Checked(io.RawIOBase):
         """Close the file."""
         self._stream.close()
         super().close()
+
+
+def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+    """Lines of a text with their numbers, from 1.
+
+    Raises:
+        InputError: the file cannot be read, or a line is not UTF-8.
+    """
+    number = 0
+    with io.TextIOWrapper(io.BufferedReader(Checked(path), 1 << 20), encoding) as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                yield number, line
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}:{number + 1}: not UTF-8 ({error.reason}); convert the file") from None
 
 
 def _most_bytes(path: Path) -> int | None:

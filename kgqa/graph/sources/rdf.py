@@ -122,35 +122,32 @@ class RdfReader:
         self.structures = Structures(tally.skipped)
 
     def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
-        """Any syntax, quad by quad."""
-        for quads in parts:
-            self.some(quads)
-            if len(self.batch.heads) >= BATCH or len(self.batch.labels) >= BATCH:
-                yield self.flush()
-
-    def some(self, quads: list[Any]) -> None:
-        """Sort statements to where they belong."""
+        """Sort statements to where they belong; what has gathered is given whenever it is much."""
         from pyoxigraph import DefaultGraph, NamedNode
 
-        fact, batch, reified = self.facts.get, self.batch, self.structures.reified
-        add_head, add_relation, add_tail = batch.heads.append, batch.relations.append, batch.tails.append
-        for quad in quads:
-            subject, predicate, value, graph = quad
-            # the one string of a relation stands for all of its facts, which saves memory, and so time
-            relation = fact(predicate.value)
-            if (
-                relation
-                and type(subject) is NamedNode
-                and type(value) is NamedNode
-                and type(graph) is DefaultGraph
-                and value.value != NIL
-                and subject.value not in reified
-            ):  # nine of ten statements, without the cost of a call
-                add_head(subject.value)
-                add_relation(relation)
-                add_tail(value.value)
-            else:
-                self.statement(quad)
+        fact, reified = self.facts.get, self.structures.reified
+        for quads in parts:
+            heads, relations, tails = self.batch.heads, self.batch.relations, self.batch.tails
+            for quad in quads:
+                subject, predicate, value, graph = quad
+                # the one string of a relation stands for all of its facts, which saves memory, and so time
+                relation = fact(predicate.value)
+                if (
+                    relation
+                    and type(subject) is NamedNode
+                    and type(value) is NamedNode
+                    and type(graph) is DefaultGraph
+                    and value.value != NIL
+                    and subject.value not in reified
+                ):  # nine of ten statements, without the cost of a call
+                    heads.append(subject.value)
+                    relations.append(relation)
+                    tails.append(value.value)
+                else:
+                    where = "" if type(graph) is DefaultGraph else self.name(graph)
+                    self.odd(subject, predicate.value, value, where)
+            if len(heads) >= BATCH or len(self.batch.labels) >= BATCH:
+                yield self.flush()
 
     def role(self, relation: str) -> Role:
         """What a relation means, worked out once."""
@@ -170,20 +167,6 @@ class RdfReader:
         if batch.graphs:
             batch.graphs.extend([""] * (count - len(batch.graphs)))
         return batch
-
-    def statement(self, quad: Any) -> None:
-        """Sort one statement to where it belongs."""
-        import pyoxigraph as ox
-
-        subject, predicate, value, graph = quad
-        relation = predicate.value
-        role = self.role(relation)
-        where = "" if type(graph) is ox.DefaultGraph else self.name(graph)
-        named = type(subject) is ox.NamedNode and type(value) is ox.NamedNode
-        if role is Role.FACT and named and subject.value not in self.structures.reified:
-            self.fact(subject.value, relation, value.value, UNSTATED, where)
-        else:
-            self.odd(subject, relation, value, where)
 
     def fact(self, head: str, relation: str, tail: str, weight: float, graph: str) -> None:
         """One fact to the batch, whose columns of weights and graphs are as long as was needed until `flush`."""
@@ -227,13 +210,13 @@ class RdfReader:
         return self.name(term)
 
     def odd(self, subject: Any, relation: str, value: Any, graph: str) -> None:
-        """A statement that is not a fact between two IRIs."""
+        """A statement that is no plain fact between two IRIs."""
         import pyoxigraph as ox
 
         if type(subject) is ox.Triple:
             self.tally.skipped["statement about a statement"] += 1
             return
-        role = self.roles[relation]
+        role = self.role(relation)
         head = self.name(subject)
         is_text = type(value) is ox.Literal
         gathered = self.structures

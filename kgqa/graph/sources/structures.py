@@ -75,41 +75,39 @@ class Structures:
         self.inverses: dict[str, str] = {}
         self.property_labels: dict[str, list[Label]] = {}
         self.same_property: dict[str, list[str]] = {}
+        self._one = {
+            Role.FIRST: self.first,
+            Role.REST: self.following,
+            Role.ON_PROPERTY: self.on_property,
+            Role.INVERSE: self.inverses,
+            Role.STATED: self.stated,
+        }
+        self._several = {
+            Role.FILLER: self.fillers,
+            Role.DOMAIN: self.domains,
+            Role.RANGE: self.ranges,
+            Role.PROPERTY: self.same_property,
+        }
 
     def note(self, role: Role, head: str, relation: str, tail: str, graph: str) -> None:
         """One statement of a role other than fact, label or weight."""
-        if role is Role.FIRST:
-            self.first[head] = tail
-        elif role is Role.REST:
-            self.following[head] = tail
+        if role in self._one:
+            self._one[role][head] = tail
+        elif role in self._several:
+            self._several[role].setdefault(head, []).append(tail)
         elif role in (Role.SUBJECT, Role.PREDICATE, Role.OBJECT):
             parts_of = self.reified.setdefault(head, ["", "", "", graph])
             parts_of[role - Role.SUBJECT] = tail
-        elif role is Role.ON_PROPERTY:
-            self.on_property[head] = tail
-        elif role is Role.FILLER:
-            self.fillers.setdefault(head, []).append(tail)
         elif role is Role.PARTS:
             self.parts[head] = tail
             if not relation.endswith("intersectionOf"):
                 self.either.add(head)
-        elif role is Role.DOMAIN:
-            self.domains.setdefault(head, []).append(tail)
-        elif role is Role.RANGE:
-            self.ranges.setdefault(head, []).append(tail)
-        elif role is Role.INVERSE:
-            self.inverses[head] = tail
         elif role is Role.CLAIM:
             self.claims[tail] = (head, relation, graph)
-        elif role is Role.STATED:
-            self.stated[head] = tail
         elif role is Role.QUALIFIER:
             self.annotations.setdefault(head, []).append((relation, tail))
-        elif role is Role.RANK:
-            if tail.endswith("DeprecatedRank"):
-                self.deprecated.add(head)
-        elif role is Role.PROPERTY:
-            self.same_property.setdefault(head, []).append(tail)
+        elif role is Role.RANK and tail.endswith("DeprecatedRank"):
+            self.deprecated.add(head)
 
     def label(self, label: Label) -> None:
         """Remember a label that may be of more than its own name."""

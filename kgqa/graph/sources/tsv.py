@@ -2,72 +2,49 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from kgqa.graph.sources.files import Checked
-from kgqa.graph.sources.statements import UNSTATED, Batch
-from kgqa.graph.sources.tally import Tally
-from kgqa.types import InputError
+from kgqa.graph.sources.files import numbered_lines
+from kgqa.graph.sources.statements import UNSTATED
+from kgqa.types import InputError, Triple
 
-BATCH = 250_000
-_ORDER = ("relation", "head", "tail", "weight")
-_HEADER = {
-    "relation": "relation",
-    "rel": "relation",
-    "predicate": "relation",
-    "property": "relation",
-    "head": "head",
-    "subject": "head",
-    "source": "head",
-    "start": "head",
-    "tail": "tail",
-    "object": "tail",
-    "target": "tail",
-    "end": "tail",
-    "weight": "weight",
-    "score": "weight",
+_CALLED = {
+    "relation": ("relation", "rel", "predicate", "property"),
+    "head": ("head", "subject", "source", "start"),
+    "tail": ("tail", "object", "target", "end"),
+    "weight": ("weight", "score"),
 }
+_HEADER = {said: name for name, called in _CALLED.items() for said in called}
 
 
-def read_tsv(path: Path, tally: Tally) -> Iterator[Batch]:
+def read_tsv(path: Path) -> Iterator[Triple]:
     """Facts of a table. A header names the columns in any order; others are left alone.
 
     In plain names, `_` stands for a space. Raises `InputError` with the line that is no fact.
     """
-    with io.TextIOWrapper(io.BufferedReader(Checked(path), 1 << 20), encoding="utf-8-sig") as lines:
-        number = 0
-        try:
-            columns: dict[str, int] | None = None
-            batch = Batch()
-            for number, line in enumerate(lines, 1):
-                cells = line.rstrip("\r\n").split("\t")
-                if cells == [""] or (line.startswith("#") and len(cells) < 3):
-                    continue
-                if columns is None:
-                    columns = _header(cells)
-                    if columns is not None:
-                        continue
-                    columns = {name: place for place, name in enumerate(_ORDER)}
-                _row(path, number, cells, columns, batch)
-                if len(batch) >= BATCH:
-                    yield batch
-                    batch = Batch()
-            yield batch
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}:{number + 1}: not UTF-8 ({error.reason}); convert the file") from None
+    columns: dict[str, int] | None = None
+    for number, line in numbered_lines(path, "utf-8-sig"):
+        cells = line.rstrip("\r\n").split("\t")
+        if cells == [""] or (line.startswith("#") and len(cells) < 3):
+            continue
+        if columns is None:
+            columns = _header(cells)
+            if columns is not None:
+                continue
+            columns = {name: place for place, name in enumerate(_CALLED)}
+        yield _fact(path, number, cells, columns)
 
 
 def _header(cells: list[str]) -> dict[str, int] | None:
     names = [_HEADER.get(cell.strip().lower(), "") for cell in cells]
     if not {"relation", "head", "tail"} <= set(names):
         return None
-    return {name: names.index(name) for name in _ORDER if name in names}
+    return {name: names.index(name) for name in _CALLED if name in names}
 
 
-def _row(path: Path, number: int, cells: list[str], columns: dict[str, int], batch: Batch) -> None:
+def _fact(path: Path, number: int, cells: list[str], columns: dict[str, int]) -> Triple:
     try:
         relation, head, tail = (cells[columns[name]].strip() for name in ("relation", "head", "tail"))
     except IndexError:
@@ -88,10 +65,7 @@ def _row(path: Path, number: int, cells: list[str], columns: dict[str, int], bat
             raise InputError(
                 f"{path}:{number}:{place + 1}: weight {cells[place]!r:.40} is no number; correct it"
             )
-    batch.heads.append(_plain(head))
-    batch.relations.append(relation)
-    batch.tails.append(_plain(tail))
-    batch.weights.append(weight)
+    return Triple(_plain(head), relation, _plain(tail), weight)
 
 
 def _plain(name: str) -> str:

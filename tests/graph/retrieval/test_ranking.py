@@ -23,7 +23,7 @@ def reached(toy, context: str, choice: str):
     mass = np.zeros((2, 2))
     mass[np.searchsorted(ids, toy.id(context)), 0] = 1.0
     mass[np.searchsorted(ids, toy.id(choice)), 1] = 1.0
-    return walk(toy, ids, mass, 2, WalkSettings())
+    return walk(toy, ids, mass, WalkSettings())
 
 
 def test_the_bridge_stands_between_both_sides(toy):
@@ -51,7 +51,7 @@ def test_scores_are_bounded(toy):
 
 def test_the_question_word_turns_the_ranking(toy):
     ids = np.array([toy.id("plant flowers")], dtype=np.int32)
-    walked = walk(toy, ids, np.ones((1, 1)), 2, WalkSettings())
+    walked = walk(toy, ids, np.ones((1, 1)), WalkSettings())
     labels = toy.labels(walked.ids)
 
     def place(text: str, label: str) -> int:
@@ -97,7 +97,7 @@ def test_every_feature_has_a_finite_value_for_every_concept(toy):
 
 
 def test_nothing_reached_scores_nothing(toy):
-    walked = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), 2, WalkSettings())
+    walked = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), WalkSettings())
     assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"), EDITED)) == 0
     assert len(score_bridges(walked, 0)) == 0
 

@@ -140,10 +140,9 @@ def test_relevance_is_heard(toy):
     assert others(subgraph)[0] == "hammer"
 
 
-@pytest.mark.parametrize("bad", [{"max_nodes": 0}, {"hops": 0}, {"hops": 3}])
-def test_bad_bounds_are_said_in_one_line(toy, bad):
-    with pytest.raises(InputError, match=next(iter(bad))) as error:
-        retrieve(Question(ASK), toy, Linker(toy), **bad)
+def test_a_bad_bound_is_said_in_one_line(toy):
+    with pytest.raises(InputError, match="max_nodes=0") as error:
+        retrieve(Question(ASK), toy, Linker(toy), max_nodes=0)
     assert "\n" not in str(error.value)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kgqa.graph.sources.conceptnet import read_conceptnet
 from kgqa.graph.sources.tally import Tally
-from kgqa.types import InputError
+from kgqa.types import InputError, Triple
 
 LINES = (
     '/a/[/r/UsedFor/,/c/en/trowel/n/,/c/en/dig/]\t/r/UsedFor\t/c/en/trowel/n\t/c/en/dig\t{"weight": 2.5}\n'
@@ -21,12 +21,10 @@ LINES = (
 def test_language_filter(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(LINES.encode()))
     tally = Tally()
-    (batch,) = read_conceptnet(tmp_path / "a.csv.gz", tally)
-    assert (batch.heads, batch.relations, batch.tails) == (["/c/en/trowel"], ["/r/UsedFor"], ["/c/en/dig"])
-    assert batch.weights == [2.5]
+    (fact,) = read_conceptnet(tmp_path / "a.csv.gz", tally)
+    assert fact == Triple("/c/en/trowel", "/r/UsedFor", "/c/en/dig", 2.5)
     assert sum(tally.skipped.values()) == 2
-    (batch,) = read_conceptnet(tmp_path / "a.csv.gz", tally, ())
-    assert len(batch.heads) == 2
+    assert len(list(read_conceptnet(tmp_path / "a.csv.gz", tally, ()))) == 2
 
 
 @pytest.mark.parametrize("line", ["nonsense\n", "/a/[]\t/r/IsA\t/c/en/a\t/c/en/b\tnot json\n"])

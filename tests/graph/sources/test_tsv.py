@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.tsv import read_tsv
 from kgqa.types import InputError
 
 
 def rows(path: Path, text: str) -> list[tuple[str, str, str]]:
     path.write_text(text, encoding="utf-8")
-    batches = list(read_tsv(path, Tally()))
-    return [row for b in batches for row in zip(b.heads, b.relations, b.tails, strict=True)]
+    return [(fact.head, fact.relation, fact.tail) for fact in read_tsv(path)]
 
 
 def test_no_header(tmp_path: Path) -> None:
@@ -23,8 +21,8 @@ def test_no_header(tmp_path: Path) -> None:
         ("ice cream", "UsedFor", "eat"),
         ("http://x/a_b", "IsA", "food"),
     ]
-    (batch,) = read_tsv(tmp_path / "a.tsv", Tally())
-    assert batch.weights[0] == 2.0 and batch.weights[1] != batch.weights[1]
+    stated, unstated = (fact.weight for fact in read_tsv(tmp_path / "a.tsv"))
+    assert stated == 2.0 and unstated != unstated
 
 
 def test_header_in_any_order(tmp_path: Path) -> None:
@@ -48,4 +46,4 @@ def test_broken(tmp_path: Path, text: str, said: str) -> None:
 def test_wrong_encoding(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_bytes(b"r\ta\tb\nr\tcaf\xe9\tb\n")
     with pytest.raises(InputError, match="not UTF-8"):
-        list(read_tsv(tmp_path / "a.tsv", Tally()))
+        list(read_tsv(tmp_path / "a.tsv"))
