@@ -66,7 +66,7 @@ SUB_ROOMS = {
         "meaning": 6,
         "opening": 5,
     },
-    "cli": {"options": 0, "graph": 1, "asking": 1, "training": 1, "evaluation": 1, "main": 2},
+    "cli": {"options": 0, "graph": 1, "asking": 1, "training": 1, "evaluation": 2, "main": 3},
     "objectives": {"base": 0, "pretraining": 1, "finetuning": 1, "distillation": 2},
     "trainer": {
         "recipe": 0,

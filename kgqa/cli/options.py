@@ -30,4 +30,6 @@ Ablated = Annotated[
         "--ablation", help="none, shuffled, no-direct-edges or no-facts: what is left without them."
     ),
 ]
+Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml")]
+Overrides = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

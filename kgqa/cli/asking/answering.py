@@ -1,10 +1,26 @@
-"""`kgqa ask` with a reader."""
+"""`kgqa ask`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from kgqa.assets import DEFAULT_READER, find_model
+from kgqa.cli.asking.prompting import is_prompted, open_prompter, prompt_one
+from kgqa.cli.options import (
+    AsJson,
+    Device,
+    Graph,
+    Language,
+    Model,
+    NoneAbove,
+    Shots,
+    Shown,
+    Worth,
+)
 from kgqa.types import CAUTION, Answer, InputError, Passage, Question, printable
 
 MAX_PASSAGE_BYTES = 1_000_000
@@ -22,30 +38,47 @@ _THINGS = (" things:", "가지:")
 _PERHAPS = ("I don't know; perhaps", "잘 모르겠습니다. 아마")
 
 
-def ask_one(
-    question: str,
-    passage: str,
-    choices: tuple[str, ...],
-    graph: str,
-    model: str,
-    as_json: bool,
-    device: str = "auto",
-    language: str = "auto",
-    caution: float = CAUTION,
-    none_above: float | None = None,
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    passage: Annotated[str, typer.Option(help="The text it is asked about, or @FILE.")] = "",
+    choice: Annotated[list[str] | None, typer.Option(help="A possible answer; repeat for each.")] = None,
+    graph: Graph = "everyday",
+    model: Model = DEFAULT_READER,
+    device: Device = "auto",
+    as_json: AsJson = False,
+    language: Language = "auto",
+    server: Annotated[str, typer.Option(help="Ask a service (`kgqa serve`) at this address instead.")] = "",
+    key: Annotated[str, typer.Option(envvar="KGQA_API_KEY", help="Key for --server.")] = "",
+    caution: Annotated[
+        float, typer.Option(min=0, max=1, help="Confidence below which the answer is called a guess.")
+    ] = CAUTION,
+    none_above: NoneAbove = None,
+    shots: Shots = 0,
+    shown: Shown = None,
+    worth: Worth = "token",
 ) -> None:
-    """Answer one question and print it; an answer less sure than `caution` is told as a guess."""
+    """Answer one question, with the evidence; --model may be any causal Hugging Face folder, which is prompted."""
     from kgqa import load
-    from kgqa.assets import find_model
     from kgqa.checking import check_question, checked_language
     from kgqa.graph.opening import open_graph
-    from kgqa.models.encoders.sparing_import import import_encoders
 
+    choices = tuple(choice or ())
+    if server:
+        from kgqa.cli.asking.serving import ask_server
+
+        named = (model if model != DEFAULT_READER else "", graph if graph != "everyday" else "")
+        ask_server(server, question, read_passage(passage), choices, key, as_json, *named)
+        return
     asked = Question(question, choices, Passage(read_passage(passage)) if passage else None)
+    if is_prompted(model):
+        prompt_one(asked, open_prompter(model, shots, shown, worth, device), as_json)
+        return
     check_question(asked)
     find_model(model)
     checked_language(language)
     opened = open_graph(graph)
+    from kgqa.models.encoders.sparing_import import import_encoders
+
     import_encoders()
     answerer = load(model, opened, device=device, language=language, none_above=none_above)
     answer = answerer.shown(answerer.answer(asked))

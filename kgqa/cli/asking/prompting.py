@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
-from kgqa.types import InputError, Passage, Question
+import typer
+
+from kgqa.cli.options import Device
+from kgqa.types import InputError, Question
 
 if TYPE_CHECKING:
     from kgqa.models.language.prompting import Prompter, Worth
@@ -67,17 +69,17 @@ def prompt_one(asked: Question, prompter: Prompter, as_json: bool) -> None:
         print("or: " + ", ".join(f"{c.text} ({c.score:.0%})" for c in answer.candidates[1:4]))
 
 
-def as_question(question: str, passage: str, choices: Sequence[str]) -> Question:
-    """A question from what the command line gave."""
-    from kgqa.cli.asking.answering import read_passage
-
-    return Question(question, tuple(choices), Passage(read_passage(passage)) if passage else None)
-
-
 def continue_text(
-    text: str, model: str, tokens: int, temperature: float, seed: int, device: str = "auto"
+    text: Annotated[str, typer.Argument(help="How the story begins.")],
+    model: Annotated[str, typer.Option("--model", help="Folder of a causal language model.")],
+    tokens: Annotated[int, typer.Option(min=1, help="To go on with, at most.")] = 40,
+    temperature: Annotated[
+        float, typer.Option(min=0, help="0 takes the likeliest words; else they are drawn.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    device: Device = "auto",
 ) -> None:
-    """Print a text and what a causal language model goes on with."""
+    """Go on with a text, by a causal language model."""
     from kgqa.models.language.prompting import load_prompter
 
     if not is_prompted(model):

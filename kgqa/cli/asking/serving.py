@@ -12,12 +12,15 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from kgqa.assets import APP, ROOT
+import typer
+
+from kgqa.assets import APP, DEFAULT_READER, ROOT
+from kgqa.cli.options import Device, Graph, Language, Model
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -63,11 +66,31 @@ def read_keys(path: Path | None) -> tuple[str, ...]:
     return keys
 
 
-def serve(served: Served, host: str, port: int, processes: int) -> None:
-    """Serve until stopped; a stop answers what was taken."""
-    need("fastapi", "serve")
-    need("uvicorn", "serve")
-    need("prometheus_client", "serve")
+def serve(
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8600,
+    graph: Annotated[list[str] | None, typer.Option(help="A graph to answer from; repeat.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="A reader to answer with; repeat.")] = None,
+    device: Device = "auto",
+    language: Language = "auto",
+    processes: Annotated[int, typer.Option(min=1, help="They share the port and the graph's pages.")] = 1,
+    keys: Annotated[Path | None, typer.Option(help="API keys, one a line; else anyone may ask.")] = None,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a minute of one caller; 0: any.")] = 0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds from question to answer.")] = 30,
+    batch: Annotated[int, typer.Option(min=1, help="Questions of many callers read together.")] = 16,
+    waiting: Annotated[int, typer.Option(min=1, help="Questions that may wait; else 503.")] = 1000,
+    log_texts: Annotated[bool, typer.Option(help="Write questions and passages to the log.")] = False,
+) -> None:
+    """Answer over HTTP: /v1/answer, /v1/answers, /v1/explain, /v1/what-if; described at /docs."""
+    for library in ("fastapi", "uvicorn", "prometheus_client"):
+        need(library, "serve")
+    from kgqa.serving.guarding import Limits
+
+    limits = Limits(
+        read_keys(keys), rate, timeout_s=timeout, batch=batch, most_waiting=waiting, log_texts=log_texts
+    )
+    models, graphs = tuple(model or (DEFAULT_READER,)), tuple(graph or ("everyday",))
+    served = Served(models, graphs, device, language, limits)
     listener = _listen(host, port)
     shown = listener.getsockname()
     print(f"kgqa: serving on http://{host}:{shown[1]} (API at /docs); stop with Ctrl-C", file=sys.stderr)
@@ -172,29 +195,52 @@ class _Lines(logging.Formatter):
         )
 
 
-def serve_tools(model: str, graph: str, device: str, language: str, port: int | None) -> None:
-    """Serve the tools of the Model Context Protocol, on standard input and output or over HTTP on loopback."""
+def serve_tools(
+    graph: Graph = "everyday",
+    model: Model = DEFAULT_READER,
+    device: Device = "auto",
+    language: Language = "auto",
+    http: Annotated[int | None, typer.Option(min=1, max=65535, help="Port here; else stdin.")] = None,
+) -> None:
+    """Offer an agent the tools answer, explain and graph_search (Model Context Protocol)."""
     need("mcp", "serve")
     from kgqa.answering.answerer import Answerer
     from kgqa.serving.tool_server import tool_server
 
     server = tool_server(Answerer.load(model, graph, device=device, language=language))
-    if port is None:
+    if http is None:
         server.run()
     else:
-        server.run("streamable-http", host="127.0.0.1", port=port)
+        server.run("streamable-http", host="127.0.0.1", port=http)
 
 
-def serve_app(environment: Mapping[str, str], port: int, address: str, headless: bool) -> None:
-    """Serve the app until stopped; it is told what to open by its environment.
-
-    Raises:
-        InputError: the app or what serves it is not installed.
-    """
+def serve_app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    graph: Graph = "everyday",
+    model: Model = DEFAULT_READER,
+    device: Device = "auto",
+    reader: Annotated[list[str] | None, typer.Option(help="Another reader to compare; repeat.")] = None,
+    address: Annotated[str, typer.Option(help="0.0.0.0 lets others in this network ask.")] = "127.0.0.1",
+    allow_sparql: Annotated[bool, typer.Option(help="Let visitors name SPARQL endpoints.")] = False,
+    server: Annotated[str, typer.Option(help="Let a service (`kgqa serve`) at this address answer.")] = "",
+    key: Annotated[str, typer.Option(envvar="KGQA_API_KEY", help="Key for --server.")] = "",
+    headless: Annotated[bool, typer.Option(help="Open no browser.")] = False,
+) -> None:
+    """Open the app in a browser."""
     if not APP.exists():
         raise InputError(f"{APP}: the app is not here; install kgqa again")
     need("streamlit", "app")
-    os.environ.update(environment)
+    os.environ.update(
+        {
+            "KGQA_GRAPH": graph,
+            "KGQA_MODEL": model,
+            "KGQA_DEVICE": device,
+            "KGQA_READERS": os.pathsep.join(reader or []),
+            "KGQA_ALLOW_SPARQL": "1" if allow_sparql else "",
+            "KGQA_SERVER": server,
+            "KGQA_API_KEY": key,
+        }
+    )
     sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
     sys.path.insert(0, str(ROOT))  # where the package `apps` lies
     runpy.run_module("apps.serve", run_name="__main__")

@@ -6,26 +6,27 @@ import difflib
 import json
 import os
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from kgqa.assets import RECIPES
+from kgqa.cli.options import AsJson, Limit, Overrides
 from kgqa.types import InputError
+
+COMPARED = RECIPES / "compare" / "commonsenseqa.toml"
 
 
 def compare_rows(
-    path: Path,
-    overrides: list[str],
-    rows: str,
-    seeds: int,
-    limit: int | None,
-    out: Path,
-    as_json: bool = False,
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="What every row follows.")] = COMPARED,
+    overrides: Overrides = None,
+    rows: Annotated[str, typer.Option(help="Rows, separated by ';' (default all).")] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Of each row.")] = 3,
+    limit: Limit = None,
+    out: Annotated[Path, typer.Option(help="Resumable folder.")] = Path("runs/compare"),
+    as_json: AsJson = False,
 ) -> None:
-    """Train and measure rows of the table; print the table of all that `out` holds, and keep it there.
-
-    With `as_json` each row is told as a line of JSON.
-
-    Raises:
-        InputError: the recipe cannot be used, or no row is called so.
-    """
+    """Train all reasoners alike, and measure them."""
     from kgqa.answering.answerer import Answerer
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
     from kgqa.evaluation.tables import figures, table
@@ -33,17 +34,17 @@ def compare_rows(
     from kgqa.trainer.fingerprint import FILE
     from kgqa.trainer.recipe import load_recipe
 
-    recipe = load_recipe(path, overrides, ComparisonRecipe)
+    loaded = load_recipe(recipe, overrides or [], ComparisonRecipe)
     if limit:
-        columns = [column.model_copy(update={"limit": limit}) for column in recipe.columns]
-        recipe = recipe.model_copy(update={"columns": columns})
+        columns = [column.model_copy(update={"limit": limit}) for column in loaded.columns]
+        loaded = loaded.model_copy(update={"columns": columns})
     chosen = [row.strip() for row in rows.split(";") if row.strip()] or list(ROWS)
     for row in chosen:
         if row not in ROWS:
             near = difflib.get_close_matches(row, ROWS, n=1, cutoff=0.0)[0]
             raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
     outcomes = compare(
-        recipe,
+        loaded,
         open_graph,
         lambda folder, opened: Answerer.load(str(folder), opened),
         out,

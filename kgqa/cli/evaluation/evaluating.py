@@ -5,8 +5,25 @@ from __future__ import annotations
 import json
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from kgqa.assets import DEFAULT_READER, find_model
+from kgqa.cli.asking.prompting import is_prompted, open_prompter
+from kgqa.cli.options import (
+    Ablated,
+    AsJson,
+    Device,
+    Graph,
+    Language,
+    Limit,
+    Model,
+    NoneAbove,
+    Shots,
+    Shown,
+    Worth,
+)
 from kgqa.types import Example, InputError
 
 if TYPE_CHECKING:
@@ -17,42 +34,33 @@ ELSEWHERE = {"graphs": "kgqa suite", "edits": "kgqa suite edits", "compare": "kg
 
 
 def evaluate_task(
-    task: str,
-    data: Path | None,
-    graph: str,
-    model: str,
-    limit: int | None,
-    as_json: bool,
-    deletion: int = 0,
-    calibrate: bool = False,
-    device: str = "auto",
-    language: str = "auto",
-    ablation: str = "none",
-    none_above: float | None = None,
+    task: Annotated[str, typer.Argument(help="Data set name, or `own` with --data.")],
+    data: Annotated[Path | None, typer.Option(help="Your own JSONL with answers.")] = None,
+    graph: Graph = "everyday",
+    model: Model = DEFAULT_READER,
+    device: Device = "auto",
+    limit: Limit = None,
+    as_json: AsJson = False,
+    language: Language = "auto",
+    deletion: Annotated[int, typer.Option(min=0, help="So many explanations are tested too.")] = 0,
+    calibrate: Annotated[bool, typer.Option("--calibrate", help="First fit and store its table.")] = False,
+    none_above: NoneAbove = None,
+    ablation: Ablated = "none",
+    shots: Shots = 0,
+    shown: Shown = None,
+    worth: Worth = "token",
 ) -> None:
-    """Score a reader on a data set and print the figures, with a deletion test of some explanations.
-
-    `calibrate` first fits its gate and its table of decisions to the data set, and stores them in its folder, with
-    `none_above`. `ablation` takes something away from what the reader is shown
-    (`kgqa/graph/retrieval/ablation.py`) and compares it with itself.
-
-    Raises:
-        InputError: the data set, the reader, the graph or the ablation cannot be found or used.
-    """
-    from rich.console import Console
-    from rich.table import Table
-
-    from kgqa.assets import find_model
+    """Measure a reader on a data set."""
     from kgqa.graph.retrieval.ablation import find_ablation
-    from kgqa.text.datasets.loading import load_dataset
 
+    if is_prompted(model):
+        evaluate_prompted(task, data, open_prompter(model, shots, shown, worth, device), limit, as_json)
+        return
     if task in ELSEWHERE:
         raise InputError(f"{task}: no data set; the command is `{ELSEWHERE[task]}`")
     find_model(model)
     ablate = find_ablation(ablation)
-    examples: list[Example] = list(islice(load_dataset(str(data) if data else task), limit))
-    if not examples:
-        raise InputError(f"{data or task}: no questions found")
+    examples = _examples(task, data, limit)
     from kgqa.answering.answerer import Answerer
     from kgqa.evaluation.calibration import calibrate as fit
     from kgqa.evaluation.calibration import store_calibration
@@ -75,6 +83,9 @@ def evaluate_task(
         told = {"task": task, "model": model, "graph": graph, "questions": len(examples)}
         print(json.dumps({**told, "data": questions_hash(examples), **figures}))
         return
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table("figure", "value", title=f"{task}: {len(examples)} questions, {model} over {graph}")
     for name, value in figures.items():
         table.add_row(name, f"{value:.4g}")
@@ -90,11 +101,8 @@ def evaluate_prompted(
         InputError: the data set cannot be found.
     """
     from kgqa.evaluation.evaluation import evaluate
-    from kgqa.text.datasets.loading import load_dataset
 
-    examples = list(islice(load_dataset(str(data) if data else task), limit))
-    if not examples:
-        raise InputError(f"{data or task}: no questions found")
+    examples = _examples(task, data, limit)
     figures = evaluate(prompter.answer_many, examples)
     told = {
         "task": task,
@@ -108,3 +116,12 @@ def evaluate_prompted(
         return
     for name, value in told.items():
         print(f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}")
+
+
+def _examples(task: str, data: Path | None, limit: int | None) -> list[Example]:
+    from kgqa.text.datasets.loading import load_dataset
+
+    examples = list(islice(load_dataset(str(data) if data else task), limit))
+    if not examples:
+        raise InputError(f"{data or task}: no questions found")
+    return examples

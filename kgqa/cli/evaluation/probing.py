@@ -1,26 +1,37 @@
-"""`kgqa probe`: thin, so that `--help` stays instant."""
+"""`kgqa probe`: an encoder measured."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgqa.assets import data_folder, find_encoder
+from kgqa.cli.options import AsJson
 
 
 def probe_encoder(
-    folder: str,
-    tasks: str,
-    limit: int | None,
-    tokens: int | None,
-    seeds: int,
-    pairs: int,
-    from_scratch: bool,
-    sift: float,
-    as_json: bool,
-    name: str,
-    out: Path,
+    folder: Annotated[str, typer.Argument(help="Hugging Face folder, ours or anyone's, or a shipped name.")],
+    tasks: Annotated[str, typer.Option(help="By comma; squad2 and squad (both) are known too.")] = (
+        "heldout,blimp,csqa,squad1,cola,sst2,rte"
+    ),
+    tokens: Annotated[int | None, typer.Option(min=1, help="End fine-tunes after so many tokens.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask fine-tunes the first so many development questions.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Fine-tunes of each task.")] = 1,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of each of BLiMP's paradigms (1,000: all).")] = 100,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Take the architecture only, with random weights.")
+    ] = False,
+    sift: Annotated[float, typer.Option(min=0.0, help="Weight of virtual adversarial training.")] = 0.0,
+    as_json: AsJson = False,
+    name: Annotated[str, typer.Option(help="What the table calls it; default the folder's name.")] = "",
+    out: Annotated[Path, typer.Option(help="Folder of the figures; resumable.")] = Path("runs/probes"),
 ) -> None:
-    """Probe an encoder and print the row, or its figures as JSON for `training/results.py`."""
-    from kgqa.assets import data_folder, find_encoder
+    """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
     from kgqa.evaluation.probing import (
         HEAD,
         PARADIGM_PAIRS,

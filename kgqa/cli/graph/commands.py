@@ -13,6 +13,7 @@ from kgqa.cli.graph.embedding import embed
 from kgqa.cli.graph.importing import get, import_sources
 from kgqa.cli.graph.indexing import index
 from kgqa.cli.graph.showing import described, print_json, print_table, show_manifest
+from kgqa.cli.options import AsJson
 from kgqa.graph.concepts import candidates, check_relation, concept_called, rows_of, ways_to_say
 from kgqa.types import InputError
 
@@ -27,7 +28,6 @@ graph_app.command(name="import")(import_sources)
 graph_app.command(name="index")(index)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", help="Shipped name, store folder, file or SPARQL URL.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int, typer.Option(min=1, help="Most to show.")]
 
 

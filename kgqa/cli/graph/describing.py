@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kgqa.cli.graph.showing import described, show_manifest
+from kgqa.cli.options import AsJson
 from kgqa.graph.concepts import check_relation, with_meaning
 
 
@@ -19,7 +20,7 @@ def describe(
     ] = None,
     relation: Annotated[str, typer.Option(help="A relation, by label or name.")] = "",
     means: Annotated[str, typer.Option(help="What it means, such as kind,narrows; nothing for none.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Set what a graph's relations mean, and whether it says all there is. Show it with `kgqa graph info`.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kgqa.cli.options import AsJson
 from kgqa.types import InputError
 
 
@@ -18,7 +19,7 @@ def embed(
     size: Annotated[int, typer.Option(min=2, help="Width of a vector.")] = 100,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the facts.")] = 20,
     seed: Annotated[int, typer.Option(help="Of start, order and negatives.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Learn entity vectors from a graph's facts (TransE, DistMult, ComplEx, RotatE), for ERNIE."""
     from rich.progress import track

@@ -13,9 +13,9 @@ import typer
 
 from kgqa.cli.graph.indexing import index_imported
 from kgqa.cli.graph.showing import described, show_manifest
+from kgqa.cli.options import AsJson
 from kgqa.types import InputError
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Language = Annotated[str, typer.Option(help="Language preferred for labels, such as en or ko.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the imported graph.")]
 

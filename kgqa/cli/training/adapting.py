@@ -6,8 +6,12 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from kgqa.assets import DEFAULT_READER, find_model
+from kgqa.cli.options import AsJson, Device, Model
 from kgqa.types import Example, InputError
 
 if TYPE_CHECKING:
@@ -15,22 +19,17 @@ if TYPE_CHECKING:
 
 
 def adapt_reader(
-    graph: str,
-    model: str,
-    out: Path | None,
-    minutes: float,
-    count: int,
-    steps: int | None,
-    device: str,
-    as_json: bool,
+    graph: Annotated[str, typer.Argument(help="RDF or TSV file, imported folder, or shipped name.")],
+    model: Model = DEFAULT_READER,
+    out: Annotated[Path | None, typer.Option(help="Its folder; default runs/adapted-GRAPH.")] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Length of the training.")] = 5.0,
+    questions: Annotated[int, typer.Option(min=20, help="Questions made of the graph's facts.")] = 600,
+    steps: Annotated[int | None, typer.Option(min=1, help="End the training after so many steps.")] = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
 ) -> None:
-    """Make questions of a graph's facts, train the reader on some of them, and print how it answers the others.
-
-    Raises:
-        InputError: the graph has too few facts, or graph or reader cannot be used.
-    """
+    """Fit a reader to one graph by questions made of its facts; says what that brought on others."""
     from kgqa.answering.answerer import Answerer
-    from kgqa.assets import find_model
     from kgqa.graph.opening import open_graph
     from kgqa.trainer.finetuning.adapting import adapt, own_questions
 
@@ -40,7 +39,7 @@ def adapt_reader(
         raise InputError(
             f"{target}: holds an adapted reader already; take another --out, or remove the folder"
         )
-    train, held = own_questions(opened, count)
+    train, held = own_questions(opened, questions)
     before = _figures(Answerer.load(str(folder), opened, device=device), held)
     exported = adapt(folder, graph, train, target, minutes, steps)
     after = _figures(Answerer.load(str(exported), opened, device=device), held)

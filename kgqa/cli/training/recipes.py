@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kgqa.cli.options import AsJson, Overrides, Recipe
 
 if TYPE_CHECKING:
     from kgqa.trainer.loop import TrainResult
 
 
 def train_recipe(
-    path: Path, overrides: list[str], out: Path | None, seeds: int = 1, as_json: bool = False
+    recipe: Recipe,
+    overrides: Overrides = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="So many trainings; tells mean and spread.")] = 1,
+    as_json: AsJson = False,
 ) -> None:
-    """Train a reader from a recipe file; with a table [task] in it a classifier, with [retriever] what finds facts.
-
-    With several `seeds`, from the recipe's own upwards, each has a folder of its own, and what was measured is told as
-    mean and standard deviation; with `as_json` as a line of JSON.
-
-    Raises:
-        InputError: the recipe cannot be used.
-    """
+    """Train a reader or a classifier; run the same line again to resume."""
     from kgqa.metrics import over_seeds
     from kgqa.trainer.finetuning.answering import train_reader
     from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
@@ -29,7 +30,7 @@ def train_recipe(
     from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
 
-    tables = _tables(path) | {override.partition(".")[0] for override in overrides}
+    tables = _tables(recipe) | {override.partition(".")[0] for override in overrides or ()}
     made = next((name for name in ("task", "retriever") if name in tables), "reader")
     kinds: dict[str, tuple[Any, Any, str, str]] = {
         "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
@@ -42,10 +43,10 @@ def train_recipe(
         "reader": (AnsweringRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
     }
     kind, train, name, use = kinds[made]
-    recipe: Any = load_recipe(path, overrides, kind)
-    folder, figures = out or Path("runs") / recipe.name, []
-    for seed in range(recipe.trainer.seed, recipe.trainer.seed + seeds):
-        own = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"seed": seed})})
+    loaded: Any = load_recipe(recipe, overrides or [], kind)
+    folder, figures = out or Path("runs") / loaded.name, []
+    for seed in range(loaded.trainer.seed, loaded.trainer.seed + seeds):
+        own = loaded.model_copy(update={"trainer": loaded.trainer.model_copy(update={"seed": seed})})
         target = folder / f"seed-{seed}" if seeds > 1 else folder
         result: TrainResult = train(own, target)
         if _done(result):
@@ -76,16 +77,17 @@ def _tables(path: Path) -> set[str]:
         return set()  # said properly where the recipe is loaded
 
 
-def pretrain_recipe(path: Path, overrides: list[str], out: Path | None = None) -> None:
-    """Pretrain an encoder as a recipe says; a run that was interrupted goes on from its latest checkpoint.
-
-    The encoder is a Hugging Face folder, `runs/<name>/export` unless `out` names another run folder.
-    """
+def pretrain_recipe(
+    recipe: Recipe,
+    overrides: Overrides = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for checkpoints; default runs/NAME.")] = None,
+) -> None:
+    """Pretrain an encoder; run the same line again to resume."""
     from kgqa.trainer.pretraining.assemble import PretrainingRecipe
     from kgqa.trainer.pretraining.encoder import run_recipe
     from kgqa.trainer.recipe import load_recipe
 
-    loaded = load_recipe(path, overrides, PretrainingRecipe)
+    loaded = load_recipe(recipe, overrides or [], PretrainingRecipe)
     folder = out or Path("runs") / loaded.name
     result = run_recipe(loaded, folder)
     if not _done(result):

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from kgqa.cli.options import Overrides, Recipe
 from kgqa.types import InputError
 
 
-def learn(recipe: Path, overrides: list[str], out: Path | None, show: list[str]) -> None:
-    """Learn word vectors as a recipe says; they are written to `out` (default: runs/<name>).
-
-    `show` are words whose nearest neighbours are printed at the end.
-    """
+def learn(
+    recipe: Recipe,
+    overrides: Overrides = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the vectors; default runs/NAME.")] = None,
+    show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
+) -> None:
+    """Learn word vectors by counting what goes with what in texts and graphs."""
     from rich.progress import track
 
     from kgqa.models.vectors.word_vectors import FILE
     from kgqa.trainer.pretraining.word_vectors import WordsRecipe, learn_words
     from kgqa.trainer.recipe import load_recipe
 
-    loaded = load_recipe(recipe, overrides, WordsRecipe)
+    loaded = load_recipe(recipe, overrides or [], WordsRecipe)
 
     def progress(items: Iterable[Any], name: str) -> Iterable[Any]:
         return track(list(items), name, transient=True)
@@ -35,6 +40,6 @@ def learn(recipe: Path, overrides: list[str], out: Path | None, show: list[str])
     print(
         f"{counted:,} words read; {len(vectors.lemmas):,} vectors of {vectors.size} numbers: {folder / FILE}"
     )
-    for word in show:
+    for word in show or ():
         near = ", ".join(name for name, _ in vectors.nearest(word))
         print(f"{word}: {near or 'not in the vocabulary'}")

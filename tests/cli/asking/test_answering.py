@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kgqa.cli.asking.answering import ask_one, show
+from kgqa.cli.asking.answering import ask, show
 from kgqa.cli.asking.predicting import Run, predict_file, read_questions
 from kgqa.cli.graph.commands import graph_app
 from kgqa.cli.main import app
@@ -19,10 +19,10 @@ def write(path: Path, rows: list[object]) -> Path:
 def test_ask_prints_the_json_contract(
     model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ask_one("What did I dig with?", "I plant flowers.", (), str(tools_file), str(model_folder), True)
+    ask("What did I dig with?", "I plant flowers.", [], str(tools_file), str(model_folder), as_json=True)
     answer = json.loads(capsys.readouterr().out)
     assert answer["source"] in {"passage", "knowledge", "none"} and set(answer["timing_ms"]) >= {"total"}
-    ask_one("What did I dig with?", "", ("trowel", "bee"), str(tools_file), str(model_folder), False)
+    ask("What did I dig with?", "", ["trowel", "bee"], str(tools_file), str(model_folder), as_json=False)
     assert "chosen" in capsys.readouterr().out
 
 
@@ -66,7 +66,7 @@ def test_a_korean_answer_is_said_in_korean(
     model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("kiwipiepy")
-    ask_one("땅을 무엇으로 팠니?", "", ("모종삽", "굴착기"), str(tools_file), str(model_folder), False)
+    ask("땅을 무엇으로 팠니?", "", ["모종삽", "굴착기"], str(tools_file), str(model_folder), as_json=False)
     assert "고름, 확신" in capsys.readouterr().out
 
 
