@@ -25,8 +25,6 @@ INDEXES = GRAPHS / "facts"
 """Indexes of the shipped graphs' facts by meaning."""
 MODELS = ROOT / "training" / "models"
 """Shipped readers and encoders, a folder each."""
-PYTHON_PATH = _PACKAGE.parent
-"""Where Python finds this very package, for processes of its own."""
 DEFAULT_READER = "kgqa-base"
 """The reader that answers where none is named."""
 STANDS_IN = "kgqa-everyday"

@@ -72,7 +72,7 @@ def section(answer: Answer) -> None:
             new = [strike(graph, edge) for edge in struck]
             changed = [f"{say('struck')}: {sentence(shown, edge)}" for edge in struck]
             if (head or tail) and relation:
-                new.append(add(answerer(), head, relations[relation], tail))
+                new.append(add(answerer().linker, head, relations[relation], tail))
                 said_so = fact_sentence(head, spoken_relation(relations[relation]), tail)
                 changed.append(f"{say('added')}: {said_so}")
             if not new:

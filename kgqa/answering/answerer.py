@@ -255,11 +255,7 @@ class Answerer:
             for question, graphs in zip(questions, subgraphs, strict=True)
         )
         chosen = [s for s in self.stages if s.name not in ("retrieve", "compute", "attribute")]
-        answers = [draft.answer(self.name, self.graph.name) for draft in run(chosen, drafts)]
-        return [
-            self._in_its_language(answer, question)
-            for answer, question in zip(answers, questions, strict=True)
-        ]
+        return self._given(run(chosen, drafts), questions)
 
     def _answered(
         self,
@@ -270,19 +266,18 @@ class Answerer:
         for question in questions:
             check_question(question)
         drafts = tuple(Draft(self.read_as(question)) for question in questions)
-        drafts = run(stages, drafts, watch) if drafts else drafts
-        answers = [draft.answer(self.name, self.graph.name) for draft in drafts]
-        return [
-            self._in_its_language(answer, question)
-            for answer, question in zip(answers, questions, strict=True)
-        ]
+        return self._given(run(stages, drafts, watch) if drafts else drafts, questions)
 
-    def _in_its_language(self, answer: Answer, question: Question) -> Answer:
-        """An answer in the language of its question."""
-        if not self.is_korean(question):
-            return answer
-        korean = self._over_korean()
-        return korean.answer(answer, korean.gloss(question))
+    def _given(self, drafts: Drafts, questions: Sequence[Question]) -> list[Answer]:
+        """Drafts as answers, each in the language of its question."""
+        answers = []
+        for draft, question in zip(drafts, questions, strict=True):
+            answer = draft.answer(self.name, self.graph.name)
+            if self.is_korean(question):
+                korean = self._over_korean()
+                answer = korean.answer(answer, korean.gloss(question))
+            answers.append(answer)
+        return answers
 
 
 def run(stages: Sequence[Stage], drafts: Drafts, watch: Callable[[str], object] | None = None) -> Drafts:

@@ -11,7 +11,7 @@ import re
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class Limits:
     """What the service allows itself and its callers."""
 
     keys: tuple[str, ...] = ()
-    """Empty: everyone may ask."""
+    """One is to be sent as `Authorization: Bearer KEY`; empty: everyone may ask."""
     per_minute: float = 0
     """Requests of one caller in each process; 0 sets no limit."""
     most_bytes: int = 4 << 20
@@ -79,9 +79,7 @@ class Guard:
     """ASGI middleware around the service.
 
     Args:
-        keys: of which one is to be sent as `Authorization: Bearer KEY`; empty lets everyone ask.
-        per_minute: requests of one caller (a key, else an address); 0 sets no limit.
-        most_bytes: of a body.
+        limits: of callers and bodies; a caller is a key, else an address.
         wait_s: seconds that a question would wait, where that is too long; else 0.
         observe: is told path, status and seconds of each request.
     """
@@ -89,16 +87,14 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        keys: Sequence[str] = (),
-        per_minute: float = 0,
-        most_bytes: int = 4 << 20,
-        wait_s: Callable[[], float] = lambda: 0.0,
-        observe: Callable[[str, int, float], None] = lambda path, status, seconds: None,
+        limits: Limits,
+        wait_s: Callable[[], float],
+        observe: Callable[[str, int, float], None],
     ) -> None:
         self.app = app
-        self.keys = [hashlib.sha256(key.encode()).digest() for key in keys]
-        self.rates = Rates(per_minute) if per_minute else None
-        self.most_bytes = most_bytes
+        self.keys = [hashlib.sha256(key.encode()).digest() for key in limits.keys]
+        self.rates = Rates(limits.per_minute) if limits.per_minute else None
+        self.most_bytes = limits.most_bytes
         self.wait_s = wait_s
         self.observe = observe
 

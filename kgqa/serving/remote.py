@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.answering.presentation.edits import Edit
+from kgqa.answering.presentation.edits import Edit, edited_facts
 from kgqa.answering.presentation.sentences import Influence
 from kgqa.checking import check_question
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import is_korean_question
+from kgqa.graph.overlay import Fact
 from kgqa.serving.client import Client
 from kgqa.types import (
     Answer,
@@ -128,20 +129,17 @@ class ServedAnswerer:
         Raises:
             InputError: an edit is refused, or the service does not answer.
         """
-        last = {(e.triple.head, e.triple.relation, e.triple.tail): e for e in edits}.values()
-        facts: dict[bool, list[dict[str, str]]] = {True: [], False: []}
-        for edit in last:
-            known = self.graph.ids([edit.triple.head, edit.triple.tail]) >= 0
-            head, tail = (
-                name if there else label
-                for name, label, there in zip(
-                    (edit.triple.head, edit.triple.tail), edit.labels, known, strict=True
-                )
-            )
-            facts[edit.added].append({"head": head, "relation": edit.triple.relation, "tail": tail})
-        found = self.client.what_if(
-            question.text, question.passage_text, question.choices, add=facts[True], strike=facts[False]
-        )
+
+        def stated(fact: Fact) -> dict[str, str]:
+            """A fact whose ends are names of the graph or, of concepts that only an edit knows, words."""
+            triple, labels = fact
+            known = self.graph.ids([triple.head, triple.tail]) >= 0
+            head, tail = np.where(known, (triple.head, triple.tail), labels).tolist()
+            return {"head": head, "relation": triple.relation, "tail": tail}
+
+        added, struck = ([*map(stated, facts)] for facts in edited_facts(edits))
+        text, passage, choices = question.text, question.passage_text, question.choices
+        found = self.client.what_if(text, passage, choices, add=added, strike=struck)
         return self._read(question, found["after"])
 
     def _read(self, question: Question, body: Mapping[str, Any]) -> Answer:

@@ -26,7 +26,7 @@ from kgqa.limits.stopping import Stopped
 from kgqa.serving.batching import APART, Batcher, Busy
 from kgqa.serving.description import page
 from kgqa.serving.guarding import LOG, Guard, Limits
-from kgqa.serving.problems import REMEDIES, busy_problem, of_input, of_validation, problem
+from kgqa.serving.problems import REMEDIES, TITLES, busy_problem, of_input, of_validation, problem
 from kgqa.serving.schema import (
     AnswerBody,
     AnswersBody,
@@ -51,17 +51,9 @@ _FIRST = Question("What is it used for?", passage=Passage("I dug the ground."))
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
         "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
-        "description": said,
+        "description": TITLES[code],
     }
-    for code, said in (
-        (400, "Cannot be read"),
-        (401, "Without a key, where keys are asked for"),
-        (413, "Too large"),
-        (422, "Cannot be answered"),
-        (503, "Busy"),
-        (504, "Took too long"),
-        (429, "Too many requests"),
-    )
+    for code in (400, 401, 413, 422, 429, 503, 504)
 }
 
 
@@ -230,9 +222,7 @@ def create_service(
     app.state.service = service
     app.add_middleware(
         Guard,
-        keys=limits.keys,
-        per_minute=limits.per_minute,
-        most_bytes=limits.most_bytes,
+        limits=limits,
         wait_s=lambda: service.batcher.delay(limits.within_s),
         observe=service.observe,
     )
@@ -383,7 +373,7 @@ def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
         for r in graph.relations
         if fact.relation.lower() in ways_to_say({**named, "name": r.name, "label": r.label, "words": r.words})
     )
-    return replace(add(answerer, fact.head, relation, fact.tail), added=added)
+    return replace(add(answerer.linker, fact.head, relation, fact.tail), added=added)
 
 
 def _body(service: Service, asked: Asked, answer: Answer) -> dict[str, Any]:

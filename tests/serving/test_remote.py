@@ -82,7 +82,7 @@ def test_a_service_stands_in_for_a_reader(
         falls = [i.sentence for i in answerer.influences(proven)]
         assert sorted(i.sentence for i in remote.influences(there)) == sorted(falls)
         relation = answerer.graph.relations[0]
-        edits = [add(remote, "excavator", relation, "plant flowers")]
+        edits = [add(remote.linker, "excavator", relation, "plant flowers")]
         edits += [strike(here.evidence.subgraph, e) for e in range(len(here.evidence.subgraph.edges))][:1]
         assert remote.ask_again(QUESTION, edits).text == answerer.ask_again(QUESTION, edits).text
         with pytest.raises(InputError, match="empty"):

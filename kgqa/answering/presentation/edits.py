@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -13,19 +12,10 @@ from kgqa.answering.evidence.paths import answer_nodes
 from kgqa.answering.presentation.sentences import fact_sentence
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import Fact
-from kgqa.types import Answer, InputError, KnowledgeGraph, Relation, Subgraph, Triple
+from kgqa.types import Answer, InputError, Relation, Subgraph, Triple
 
 ADDED = "urn:kgqa:added:"
 """How the names of concepts begin that only an edit knows."""
-
-
-class Links(Protocol):
-    """What finds the concepts of a graph in words."""
-
-    @property
-    def graph(self) -> KnowledgeGraph: ...
-    @property
-    def linker(self) -> Linker: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,7 @@ def strike(subgraph: Subgraph, edge: int) -> Edit:
     return Edit(subgraph.triple(edge), subgraph.relations[relation], labels, added=False)
 
 
-def add(answerer: Links, head: str, relation: Relation, tail: str) -> Edit:
+def add(linker: Linker, head: str, relation: Relation, tail: str) -> Edit:
     """The edit that adds a fact between two concepts given in words.
 
     Words that name a concept of the graph (in any inflection) mean it, and so does its name; others become new
@@ -59,19 +49,19 @@ def add(answerer: Links, head: str, relation: Relation, tail: str) -> Edit:
     """
     if not head.strip() or not tail.strip():
         raise InputError("a fact needs both ends; write what stands before and after the relation")
-    (first, first_label), (last, last_label) = (_concept(answerer, text) for text in (head, tail))
+    (first, first_label), (last, last_label) = (_concept(linker, text) for text in (head, tail))
     return Edit(Triple(first, relation.name, last), relation, (first_label, last_label))
 
 
-def _concept(answerer: Links, text: str) -> tuple[str, str]:
+def _concept(linker: Linker, text: str) -> tuple[str, str]:
     """Name and label of the concept that a text is the name of, or names as a whole."""
-    words = " ".join(text.split())
-    if (entity := answerer.graph.ids([words]))[0] >= 0:
-        return words, answerer.graph.labels(entity)[0]
-    for mention in answerer.linker.link_many([words])[0]:
+    words, graph = " ".join(text.split()), linker.graph
+    if (entity := graph.ids([words]))[0] >= 0:
+        return words, graph.labels(entity)[0]
+    for mention in linker.link_many([words])[0]:
         if (mention.start, mention.end) == (0, len(words)) and mention.entities:
             entity = np.array(mention.entities[:1], dtype=np.int32)
-            return answerer.graph.names(entity)[0], answerer.graph.labels(entity)[0]
+            return graph.names(entity)[0], graph.labels(entity)[0]
     return ADDED + quote(words.casefold()), words
 
 

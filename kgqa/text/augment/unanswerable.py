@@ -32,17 +32,15 @@ Made = tuple[str, Passage] | None
 Move = Callable[[Example, list[Passage], random.Random], Made]
 
 
-def unanswerable(
-    examples: Iterable[Example], *, seed: int, share: float = 0.5, moves: dict[str, Move] | None = None
-) -> Iterator[Example]:
+def unanswerable(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> Iterator[Example]:
     """Made unanswerable questions for a share of the examples, without the originals; the same for one seed.
 
     Args:
         examples: answerable questions; those of one article (passage id `title/number`) must stand together.
         share: how many of the examples get an unanswerable twin, 0..1.
-        moves: by default `MOVES`; `kind` of the made example names the move, the id ends in `-<move>`.
+
+    `kind` of the made example names the move (`MOVES`), the id ends in `-<move>`.
     """
-    table = moves or MOVES
     for title, group in groupby(examples, key=_article):
         rng = random.Random(f"{seed}/{title}")
         rows = list(group)
@@ -53,9 +51,9 @@ def unanswerable(
             if rng.random() >= share or not example.spans:
                 continue
             # Moves by rule are drawn twice as often as the easier move to another paragraph.
-            order = sorted(table, key=lambda name: rng.random() ** (1.0 if name == "moved" else 2.0))
+            order = sorted(MOVES, key=lambda name: rng.random() ** (1.0 if name == "moved" else 2.0))
             for name in order:
-                made = table[name](example, passages, rng)
+                made = MOVES[name](example, passages, rng)
                 if made and made != (example.question.text, example.question.passage):
                     text, passage = made
                     identity = f"{example.question.id}-{name}"

@@ -16,7 +16,7 @@ WORDS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").
 """How each ConceptNet relation is said; those that say little in words (RelatedTo, FormOf) are left out."""
 
 
-def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:
+def read_facts(path: Path) -> Iterator[Triple]:
     """Facts of a `relation, head, tail[, weight]` TSV (`.tsv` or `.tsv.zst`) that can be said in words.
 
     Raises:
@@ -32,7 +32,7 @@ def read_facts(path: Path, least_weight: float = 1.0) -> Iterator[Triple]:
             raise InputError(
                 f"{path}, line {number}: weight {cells[3]!r} is no number; mend or remove it"
             ) from None
-        if cells[0] in WORDS and weight >= least_weight:
+        if cells[0] in WORDS and weight >= 1.0:
             yield Triple(cells[1].replace("_", " "), cells[0], cells[2].replace("_", " "), weight)
 
 
@@ -47,7 +47,7 @@ def verbalise(triple: Triple, choice: int = 0) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def fact_documents(facts: Iterable[Triple], seed: int = 0, sentences: int = 6) -> Iterator[list[str]]:
+def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list[str]]:
     """Short documents of facts that share a concept, in random wordings and order.
 
     Facts of one concept beside each other let the encoder learn a fact from its neighbours
@@ -57,7 +57,7 @@ def fact_documents(facts: Iterable[Triple], seed: int = 0, sentences: int = 6) -
     groups: dict[str, list[Triple]] = defaultdict(list)
     for fact in facts:
         groups[fact.head].append(fact)
-    draw = random.Random(seed)
+    draw = random.Random(0)
     heads = list(groups)
     draw.shuffle(heads)
     document: list[str] = []

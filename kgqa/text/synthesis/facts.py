@@ -9,26 +9,14 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from kgqa.text.synthesis.inflection import is_mass, third
-from kgqa.types import InputError, Ints, KnowledgeGraph
+from kgqa.types import InputError, KnowledgeGraph
 
 _VERB_TAILS = ("UsedFor", "CapableOf", "CausesDesire", "ReceivesAction", "MotivatedByGoal", "HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
 _OF_THINGS = ("IsA", "MadeOf", "PartOf", "HasA")
 _NO_VERBS = {"a", "an", "the", "good", "not", "no", "bad", "more", "new", "hot", "cold", "old", "too", "very"}
 _ANIMALS = {"animal", "bird", "insect", "fish", "mammal", "reptile", "pet", "farm animal", "wild animal"}
-_NO_TOOLS = {
-    "place",
-    "room",
-    "building",
-    "shop",
-    "store",
-    "time",
-    "season",
-    "day",
-    "holiday",
-    "event",
-    "person",
-}
+_NO_TOOLS = frozenset("place room building shop store time season day holiday event person".split())  # noqa: SIM905
 _OF_OBJECTS = ("UsedFor", "MadeOf", "HasA", "PartOf", "~HasInstrument", "~HasMaterial", "~HasClothing")
 _OF_OCCASIONS = ("HasClothing", "HasEmotion", "HasTime")
 _SENSE = re.compile(r"\s*\([^)]*\)$")
@@ -37,17 +25,15 @@ _SENSE = re.compile(r"\s*\([^)]*\)$")
 class Facts:
     """Facts of a graph by the local name of their relation (the last word of an IRI: `HasInstrument`)."""
 
-    def __init__(self, graph: KnowledgeGraph, entities: Ints | None = None) -> None:
-        """Read the facts of `entities`, by default of the whole graph.
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        """Read the facts of a graph.
 
         Raises:
-            InputError: the whole graph is wanted of an endpoint, which cannot be walked.
+            InputError: it is an endpoint, which cannot be walked.
         """
-        if entities is None:
-            if graph.entity_count is None:
-                raise InputError(f"{graph.name}: an endpoint cannot be read whole; import it first")
-            entities = np.arange(graph.entity_count, dtype=np.int32)
-        edges = graph.neighbours(entities)
+        if graph.entity_count is None:
+            raise InputError(f"{graph.name}: an endpoint cannot be read whole; import it first")
+        edges = graph.neighbours(np.arange(graph.entity_count, dtype=np.int32))
         ids, rows = np.unique(np.concatenate([edges.head, edges.tail]), return_inverse=True)
         self.labels = graph.labels(ids.astype(np.int32))
         self.texts = [_SENSE.sub("", label).replace("_", " ") for label in self.labels]

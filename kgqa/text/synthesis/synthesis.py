@@ -27,7 +27,7 @@ from kgqa.text.synthesis.templates import (
     place_phrase,
     time_phrase,
 )
-from kgqa.types import Example, InputError, Ints, KnowledgeGraph, Passage, Question, Span
+from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span
 
 _WEIGHTS = {
     "instrument": 24.0,
@@ -69,7 +69,6 @@ def synthesise(
     count: int,
     seed: int,
     split: str = "train",
-    entities: Ints | None = None,
     mixture: Mixture | None = None,
 ) -> Iterator[Example]:
     """Made questions about the facts of a graph, the same ones for the same arguments.
@@ -80,16 +79,13 @@ def synthesise(
     Args:
         graph: its relations' names must end in ConceptNet's or the everyday graph's (HasInstrument, UsedFor).
         split: `train` or `dev`; the head concept's label decides which, so no event is in both.
-        entities: concepts whose facts are used; all by default, which a graph with `entity_count` allows.
 
     Raises:
-        InputError: the graph has no facts that questions can be made of.
+        InputError: the graph has no facts that questions can be made of, or is an endpoint.
     """
     if split not in ("train", "dev"):
         raise InputError(f"split={split!r}: take train or dev")
-    maker = _Maker(
-        Facts(graph, entities), split == "dev", random.Random(f"{seed}/{split}"), mixture or Mixture()
-    )
+    maker = _Maker(Facts(graph), split == "dev", random.Random(f"{seed}/{split}"), mixture or Mixture())
     if not maker.groups:
         raise InputError(
             f"graph {graph.name}: no facts of relations such as HasInstrument, UsedFor or AtLocation"

@@ -28,13 +28,15 @@ def test_what_if_there_were_no_such_thing(model_folder: Path, tools_file: Path) 
 
 def test_words_of_a_fact_mean_the_graphs_concepts(model_folder: Path, tools_file: Path) -> None:
     answerer = Answerer.load(str(model_folder), str(tools_file))
-    edit = add(answerer, "Excavator", USED_FOR, "a <purple> thing")
+    edit = add(answerer.linker, "Excavator", USED_FOR, "a <purple> thing")
     assert edit.triple.head == "http://example.org/excavator"
     assert edit.triple.tail.startswith("urn:kgqa:added:") and "<" not in edit.triple.tail
     with pytest.raises(InputError, match="both ends"):
-        add(answerer, " ", USED_FOR, "excavator")
+        add(answerer.linker, " ", USED_FOR, "excavator")
     question = Question("What did I dig with?", (), Passage("I plant flowers."))
-    answer = answerer.ask_again(question, [edit, add(answerer, "excavator", USED_FOR, "plant flowers")])
+    answer = answerer.ask_again(
+        question, [edit, add(answerer.linker, "excavator", USED_FOR, "plant flowers")]
+    )
     said = [sentence(answer.evidence.subgraph, e) for e in range(len(answer.evidence.subgraph.edges))]
     assert "excavator is used for plant flowers" in said
     assert "excavator is used for plant flowers" not in [
