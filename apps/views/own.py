@@ -18,6 +18,7 @@ from apps.resources import complain, is_dark, language, relation_words, say
 from apps.views.ask import fill
 from apps.views.why import facts_of, labels_of, licence_name
 from kgqa.assets import GRAPHS
+from kgqa.graph.concepts import meaning_of
 from kgqa.graph.opening import open_graph
 from kgqa.graph.querying import MAX_QUERY, MAX_ROWS, QueryBoxes
 from kgqa.graph.samples import common_types, sample_questions, worded
@@ -175,7 +176,7 @@ def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
             {
                 say("relations"): row["label"],
                 say("relation_words"): row["words"] or row["label"],
-                say("relation_means"): ", ".join(row["means"]),
+                say("relation_means"): meaning_of(row),
                 say("count"): row["count"],
                 "IRI": row["name"],
             }

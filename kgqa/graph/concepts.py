@@ -85,7 +85,15 @@ def ways_to_say(relation: dict[str, str]) -> set[str]:
     return {text.lower() for text in (name, local, relation["label"], relation["words"])}
 
 
-def with_meaning(manifest: dict[str, Any], relation: str, means: Sequence[str]) -> dict[str, Any]:
+def meaning_of(relation: dict[str, Any]) -> str:
+    """What a manifest says that a relation means, with the unit of its values."""
+    unit = f"in {relation['unit']}" if relation.get("unit") else ""
+    return ", ".join(filter(None, [*relation.get("means", ()), unit]))
+
+
+def with_meaning(
+    manifest: dict[str, Any], relation: str, means: Sequence[str], unit: str = ""
+) -> dict[str, Any]:
     """A manifest in which a relation, by any name for it, means something else.
 
     Raises:
@@ -93,7 +101,7 @@ def with_meaning(manifest: dict[str, Any], relation: str, means: Sequence[str]) 
     """
     from kgqa.graph.meanings import meanings_called
 
-    known = {"means": sorted(meanings_called(means))}
+    known = {"means": sorted(meanings_called(means)), "unit": unit}
     rows = manifest["relations"]
     return manifest | {
         "relations": [row | known if relation.lower() in ways_to_say(row) else row for row in rows]

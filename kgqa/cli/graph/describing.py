@@ -20,12 +20,14 @@ def describe(
     ] = None,
     relation: Annotated[str, typer.Option(help="A relation, by label or name.")] = "",
     means: Annotated[str, typer.Option(help="What it means, such as kind,narrows; nothing for none.")] = "",
+    unit: Annotated[str, typer.Option(help="Unit of its values.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Set what a graph's relations mean, and whether it says all there is. Show it with `kgqa graph info`.
 
-    A relation is a kind, narrows, opposite, equal, vague or quality. In RDF,
-    kgqa:means says so of a property, and kgqa:complete of anything.
+    A relation is a kind, narrows, part, opposite, equal, vague, quality,
+    measure, by whom or when. In RDF, kgqa:means says so of a property, and
+    kgqa:complete of anything.
 
     Example: kgqa graph describe farm --relation breed --means kind --incomplete
     """
@@ -40,6 +42,6 @@ def describe(
     if relation:
         check_relation(opened, relation)
         called = [text.strip() for text in means.split(",") if text.strip()]
-        manifest = with_meaning(manifest, relation, called)
+        manifest = with_meaning(manifest, relation, called, unit)
     write_manifest(graph / MANIFEST, manifest)
     show_manifest(manifest | described(opened), graph, as_json)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from kgqa.graph.concepts import meaning_of
 from kgqa.types import printable
 
 if TYPE_CHECKING:
@@ -73,13 +74,7 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     print_table(
         ["relation", "words", "means", "facts", "name"],
         [
-            [
-                row["label"],
-                row["words"] or row["label"],
-                ", ".join(row.get("means", ())),
-                f"{row['count']:,}",
-                row["name"],
-            ]
+            [row["label"], row["words"] or row["label"], meaning_of(row), f"{row['count']:,}", row["name"]]
             for row in ranked[:30]
         ],
     )

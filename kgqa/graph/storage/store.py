@@ -79,7 +79,7 @@ class GraphStore:
         self._a = arrays
         self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data
         self._mapped = mapped or Residence()
-        self.manifest = described(manifest, arrays["edge_weight"])
+        self.manifest = described(manifest, self.edges(), self.names)
         self.is_complete: bool = self.manifest["complete"]
         self._relations = tuple(
             Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["means"]))

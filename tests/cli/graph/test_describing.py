@@ -10,9 +10,9 @@ from kgqa.types import Triple
 
 def test_what_is_set_is_kept_and_shown(tmp_path: Path) -> None:
     folder = str(tmp_path / "store")
-    write_store([Triple("bee", "art", "insect")], folder)
+    write_store([Triple("bee", "art", "insect"), Triple("bee", "mass", '"90 mg"')], folder)
     told = run("describe", folder, "--relation", "art", "--means", "kind, narrows", "--incomplete")
-    assert "kind, narrows" in told and "may be so" in told
+    assert "kind, narrows" in told and "may be so" in told and "in mg" in told
     graph = GraphStore.open(folder)
     assert not graph.is_complete and any(map(is_kind, graph.relations))
     assert "kind, narrows" in run("info", folder)

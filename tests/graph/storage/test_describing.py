@@ -33,7 +33,7 @@ def test_what_is_set_stays(tmp_path: Path) -> None:
     write_manifest(tmp_path / "store" / MANIFEST, manifest)
     graph = GraphStore.open(tmp_path / "store")
     assert graph.is_complete and not any(map(is_kind, graph.relations))
-    assert described(manifest, graph.edges().weight) is manifest
+    assert described(manifest, graph.edges(), graph.names) is manifest
     assert json.loads((tmp_path / "store" / MANIFEST).read_text(encoding="utf-8")) == manifest
 
 
