@@ -17,52 +17,12 @@ from kgqa.types import KnowledgeGraph, Relation
 _DATES = frozenset({"date", "dateTime", "gYear", "gYearMonth"})
 _LOOKED_AT = 200
 _LONGEST = 40
-_PREPOSITIONS = frozenset(
-    [
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "to",
-        "from",
-        "with",
-        "for",
-        "into",
-        "under",
-        "as",
-        "about",
-        "after",
-        "near",
-        "through",
-    ]
-)
+_PREPOSITIONS = frozenset("of in on at by to from with for into under as about after near through".split())  # noqa: SIM905
 _PASTS = frozenset(
-    [
-        "took",
-        "went",
-        "wrote",
-        "came",
-        "became",
-        "gave",
-        "began",
-        "grew",
-        "flew",
-        "drew",
-        "knew",
-        "won",
-        "sang",
-        "founded",
-        "invented",
-    ]
+    "took went wrote came became gave began grew flew drew knew won sang founded invented".split()  # noqa: SIM905
 )
-_NO_VERBS = frozenset(
-    {"has", "is", "was", "does", "this", "address", "class", "species", "status", "business"}
-)
-
-
-_CASTS = frozenset({"star", "stars", "starring", "actor", "cast", "features"})
-
+_NO_VERBS = frozenset("has is was does this address class species status business".split())  # noqa: SIM905
+_CASTS = frozenset("star stars starring actor cast features".split())  # noqa: SIM905
 
 Wording = Callable[[Relation, str, bool, bool], str]
 """A question for the tail of a relation, of the thing so called: whether the tail is a day or year, or a person."""

@@ -18,28 +18,11 @@ _DURATION = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SPANS = ("year", "month", "day", "hour", "minute", "second")
 _SECONDS = (31_556_952, 2_629_746, 86_400, 3_600, 60, 1)
-_NUMBERS = frozenset(
-    [
-        "decimal",
-        "double",
-        "float",
-        "integer",
-        "int",
-        "long",
-        "short",
-        "byte",
-        "nonNegativeInteger",
-        "positiveInteger",
-        "unsignedInt",
-        "unsignedLong",
-        "unsignedShort",
-        "unsignedByte",
-        "negativeInteger",
-        "nonPositiveInteger",
-        "rational",
-        "real",
-    ]
-)
+_NUMBER_TYPES = """
+decimal double float integer int long short byte nonNegativeInteger positiveInteger negativeInteger nonPositiveInteger
+unsignedInt unsignedLong unsignedShort unsignedByte rational real
+"""
+_NUMBERS = frozenset(_NUMBER_TYPES.split())
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from enum import IntEnum
+from pathlib import Path
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
-DCTERMS = "http://purl.org/dc/terms/"
 KGQA = "https://kgqa.org/ontology#"
 WIKIBASE = "http://wikiba.se/ontology#"
-PROV_DERIVED = "http://www.w3.org/ns/prov#wasDerivedFrom"
 NIL = RDF + "nil"
 
 
@@ -50,76 +50,21 @@ class Role(IntEnum):
     COMPLETE = 28
 
 
-LABELS = (
-    RDFS + "label",
-    SKOS + "prefLabel",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://xmlns.com/foaf/0.1/name",
-    DCTERMS + "title",
-    "http://purl.org/dc/elements/1.1/title",
-)
-ALTERNATES = (
-    SKOS + "altLabel",
-    SKOS + "hiddenLabel",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-)
-_LICENCES = (
-    DCTERMS + "license",
-    DCTERMS + "rights",
-    "http://schema.org/license",
-    "https://schema.org/license",
-    "http://creativecommons.org/ns#license",
-)
-_SYNTAX = {
-    RDF + "type": Role.TYPE,
-    RDF + "first": Role.FIRST,
-    RDF + "rest": Role.REST,
-    RDF + "reifies": Role.REIFIES,
-    RDF + "subject": Role.SUBJECT,
-    RDF + "predicate": Role.PREDICATE,
-    RDF + "object": Role.OBJECT,
-    KGQA + "words": Role.WORDS,
-    KGQA + "kind": Role.KIND,
-    KGQA + "means": Role.MEANS,
-    KGQA + "complete": Role.COMPLETE,
-    RDFS + "subPropertyOf": Role.WIDER,
-    OWL + "equivalentProperty": Role.WIDER,
-    RDFS + "subClassOf": Role.FACT,
-    RDFS + "domain": Role.DOMAIN,
-    RDFS + "range": Role.RANGE,
-    OWL + "equivalentClass": Role.FACT,
-    OWL + "inverseOf": Role.INVERSE,
-    OWL + "onProperty": Role.ON_PROPERTY,
-    OWL + "someValuesFrom": Role.FILLER,
-    OWL + "allValuesFrom": Role.FILLER,
-    OWL + "hasValue": Role.FILLER,
-    OWL + "onClass": Role.FILLER,
-    OWL + "onDataRange": Role.FILLER,
-    OWL + "intersectionOf": Role.PARTS,
-    OWL + "unionOf": Role.PARTS,
-    OWL + "oneOf": Role.PARTS,
-    WIKIBASE + "rank": Role.RANK,
-    WIKIBASE + "directClaim": Role.PROPERTY,
-    WIKIBASE + "statementProperty": Role.PROPERTY,
-    WIKIBASE + "qualifier": Role.PROPERTY,
-    WIKIBASE + "claim": Role.PROPERTY,
-    RDFS + "member": Role.FACT,
-    OWL + "sameAs": Role.FACT,
-    SKOS + "broader": Role.FACT,
-    SKOS + "narrower": Role.FACT,
-    SKOS + "related": Role.FACT,
-    SKOS + "broaderTransitive": Role.FACT,
-    SKOS + "narrowerTransitive": Role.FACT,
-    SKOS + "semanticRelation": Role.FACT,
-    SKOS + "member": Role.FACT,
-}
-# Long prose, and links out of the graph: true, but no facts to reason with.
-_PROSE = (
-    DCTERMS + "description",
-    PROV_DERIVED,
-)
+def _roles() -> dict[str, Role]:
+    """The role of each property of a known vocabulary, by its IRI."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {
+        start + local: Role[role.upper()]
+        for role, names in table["roles"].items()
+        for prefix, _, local in (name.partition(":") for name in names.split())
+        for start in table["prefixes"][prefix]
+    }
+
+
+_ROLES = _roles()
+LABELS = tuple(name for name, role in _ROLES.items() if role is Role.LABEL)
+"""Properties that say what a thing is called, the preferred ones first."""
+ALTERNATES = tuple(name for name, role in _ROLES.items() if role is Role.ALTERNATE)
 _WIKIBASE = (
     ("/prop/direct-normalized/", Role.SKIP),
     ("/prop/direct/", Role.FACT),
@@ -141,23 +86,15 @@ def role_of(relation: str) -> Role:
     >>> role_of(RDFS + "label").name, role_of("http://x/usedFor").name, role_of(OWL + "disjointWith").name
     ('LABEL', 'FACT', 'SKIP')
     """
-    if relation in _SYNTAX:
-        return _SYNTAX[relation]
-    if relation in LABELS:
-        return Role.LABEL
-    if relation in ALTERNATES:
-        return Role.ALTERNATE
-    if relation in _LICENCES:
-        return Role.LICENCE
+    if relation in _ROLES:
+        return _ROLES[relation]
     if "/prop/" in relation:
         for part, role in _WIKIBASE:
             if part in relation:
                 return role
     if relation.replace("#", "/").rsplit("/", 1)[-1] in _WEIGHTS:
         return Role.WEIGHT
-    if relation.startswith((RDFS, OWL, SKOS, KGQA, WIKIBASE)) or relation in _PROSE:
-        return Role.SKIP
-    return Role.FACT
+    return Role.SKIP if relation.startswith((RDFS, OWL, SKOS, KGQA, WIKIBASE)) else Role.FACT
 
 
 STEP = "!"
