@@ -10,7 +10,8 @@ import pytest
 from kgqa.assets import cache_folder
 from kgqa.graph.opening import open_graph
 from kgqa.graph.sparql import SparqlGraph
-from kgqa.graph.storage.store import GraphStore, write_store
+from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.storage.writer import write_store
 from kgqa.types import InputError, Triple
 
 FACT = "<http://x/a> <http://x/r> <http://x/b> .\n"

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from kgqa.graph.linking.literals import literal_name
 from kgqa.types import KnowledgeGraph, NodeRole, Relation, Subgraph
 
-_CODES = {
-    "en": "English 영어",
-    "de": "German 독일어",
-    "fr": "French 프랑스어",
-    "es": "Spanish 스페인어",
-    "it": "Italian 이탈리아어",
-    "pt": "Portuguese 포르투갈어",
-    "nl": "Dutch 네덜란드어",
-    "sv": "Swedish 스웨덴어",
-    "da": "Danish 덴마크어",
-    "no": "Norwegian 노르웨이어",
-    "fi": "Finnish 핀란드어",
-    "pl": "Polish 폴란드어",
-    "cs": "Czech 체코어",
-    "hu": "Hungarian 헝가리어",
-    "el": "Greek 그리스어",
-    "la": "Latin 라틴어",
-    "tr": "Turkish 터키어",
-    "ru": "Russian 러시아어",
-    "uk": "Ukrainian 우크라이나어",
-    "ar": "Arabic 아랍어",
-    "he": "Hebrew 히브리어",
-    "hi": "Hindi 힌디어",
-    "zh": "Chinese 중국어",
-    "ja": "Japanese 일본어",
-    "ko": "Korean 한국어",
-}
+_CODES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _LANGUAGES = {word: code for code, said in _CODES.items() for word in said.split()}
 _LANGUAGE = re.compile("|".join(_LANGUAGES))
 _BESIDES = re.compile(
@@ -88,9 +64,7 @@ def with_other_names(
         edges=np.concatenate([subgraph.edges, np.array(edges, dtype=np.int32)]),
         weights=np.append(subgraph.weights, np.ones(len(edges))).astype(np.float32),
         relations=tuple(relations),
-        near=np.append(subgraph.near, np.zeros(len(edges))).astype(np.float32)
-        if len(subgraph.near)
-        else subgraph.near,
+        near=np.append(subgraph.near, np.zeros(len(edges) if len(subgraph.near) else 0)).astype(np.float32),
     )
 
 

@@ -14,17 +14,6 @@ from kgqa.graph.sources.tsv import read_tsv
 from kgqa.graph.sources.wordnet import is_wordnet, read_wordnet
 from kgqa.types import InputError
 
-__all__ = [
-    "SUFFIXES",
-    "Tally",
-    "form_of",
-    "read_conceptnet",
-    "read_rdf",
-    "read_source",
-    "read_tsv",
-    "read_wordnet",
-]
-
 SUFFIXES = (*FORMATS, ".tsv")
 """Of files that are graphs, below any compression: what is found by name, offered and taken for upload."""
 _KNOWN = "Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, TSV or ConceptNet's assertions"

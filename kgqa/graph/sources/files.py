@@ -7,9 +7,9 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from kgqa.types import InputError
 
@@ -66,25 +66,18 @@ class Checked(io.RawIOBase):
         try:
             data = self._stream.read(size)
         except (OSError, EOFError, zlib.error) as error:
-            self.fault = InputError(
-                f"{self.path}:{self._lines}: damaged or cut short ({error}); fetch it again"
-            )
-            raise self.fault from None
+            self._stop(f"{self._lines}: damaged or cut short ({error}); fetch it again")
         if not self._started and data:
             self._started = True
             if data.startswith(codecs.BOM_UTF8):  # some editors put it there; no parser of RDF wants it
                 data = data[len(codecs.BOM_UTF8) :] or self._stream.read(size)
         self._count += len(data)
         if self._most is not None and self._count > self._most:
-            self.fault = InputError(
-                f"{self.path}: holds over {MAX_RATIO} times its size; decompress it yourself if that is meant"
-            )
-            raise self.fault
+            self._stop(f" holds over {MAX_RATIO} times its size; decompress it yourself if that is meant")
         at = data.find(b"\0")
         if at >= 0:
             line = self._lines + data.count(b"\n", 0, at)
-            self.fault = InputError(f"{self.path}:{line}: NUL byte; the file must be UTF-8 text, convert it")
-            raise self.fault
+            self._stop(f"{line}: NUL byte; the file must be UTF-8 text, convert it")
         self._check_nesting(data)
         self._lines += data.count(b"\n")
         return data
@@ -96,10 +89,11 @@ class Checked(io.RawIOBase):
         for mark in _TRIPLE_TERM.findall(data):
             self._nesting = self._nesting + 1 if mark == b"<<" else max(self._nesting - 1, 0)
             if self._nesting > MAX_NESTING:
-                self.fault = InputError(
-                    f"{self.path}:{self._lines}: triple terms nested over {MAX_NESTING} deep"
-                )
-                raise self.fault
+                self._stop(f"{self._lines}: triple terms nested over {MAX_NESTING} deep")
+
+    def _stop(self, why: str) -> NoReturn:
+        self.fault = InputError(f"{self.path}:{why}")
+        raise self.fault from None
 
     def close(self) -> None:
         """Close the file."""
@@ -143,45 +137,40 @@ def _open(path: Path) -> BinaryIO:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
+def _frames(path: Path) -> Generator[bytes, None, None]:
+    """What the frames of a zstd file hold; unlike the library's own reader this notices a missing end."""
+    import zstandard
+
+    new = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
+    frame: Any = None
+    rest = b""
+    with path.open("rb") as file:
+        while data := rest or file.read(_FED):
+            frame = frame or new()
+            try:
+                yield frame.decompress(data)
+            except zstandard.ZstdError as error:
+                raise OSError(str(error)) from None
+            rest = b""
+            if frame.eof:
+                frame, rest = None, frame.unused_data
+    if frame is not None:
+        raise EOFError("zstd frame ends early")
+
+
 class _Zstd:
-    """Frames of a zstd file; unlike the library's own reader it notices a missing end."""
+    """A zstd file, to be read."""
 
     def __init__(self, path: Path) -> None:
-        import zstandard
-
-        self._file = path.open("rb")
-        self._new = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
-        self._error = zstandard.ZstdError
-        self._frame: Any = None
-        self._left = b""
-        self._at = 0
+        path.open("rb").close()  # what cannot be read is told at once
+        self._parts = _frames(path)
+        self._left = memoryview(b"")
 
     def read(self, size: int) -> bytes:
-        while self._at == len(self._left):
-            if not self._next():
-                return b""
-        data = self._left[self._at : self._at + size]
-        self._at += len(data)
+        while not self._left and (part := next(self._parts, None)) is not None:
+            self._left = memoryview(part)
+        data, self._left = bytes(self._left[:size]), self._left[size:]
         return data
 
-    def _next(self) -> bool:
-        """Decompress the next few bytes; False at the end of the file."""
-        if self._frame is not None and self._frame.eof:
-            rest = self._frame.unused_data
-            self._frame = None
-        else:
-            rest = b""
-        data = rest or self._file.read(_FED)
-        if not data:
-            if self._frame is not None and not self._frame.eof:
-                raise EOFError("zstd frame ends early")
-            return False
-        self._frame = self._frame or self._new()
-        try:
-            self._left, self._at = self._frame.decompress(data), 0
-        except self._error as error:
-            raise OSError(str(error)) from None
-        return True
-
     def close(self) -> None:
-        self._file.close()
+        self._parts.close()

@@ -56,14 +56,11 @@ def sort_by_head(
     has_graphs = len(scratch.graphs) > 1
     out = np.zeros(size, dtype=np.int64)
     into = np.zeros(size, dtype=np.int64)
-    relation_bits, entity_bits = len(scratch.relations).bit_length(), len(ids).bit_length()
     names = ("edge_head", "edge_relation", "edge_tail", "edge_weight", "edge_graph")
     files = {name: (folder / f"{name}.bin").open("wb") for name in names}
     for low, rows in _parts(columns["head"], len(ids), part):
-        sort = _sort_bare if not has_graphs and np.isnan(weights[rows]).all() else _sort_full
-        head, relation, tail, weight, graph = sort(
-            (*(column[rows] for column in columns.values()), weights[rows]), low, relation_bits, entity_bits
-        )
+        facts = (*(column[rows] for column in columns.values()), weights[rows])
+        head, relation, tail, weight, graph = _distinct(*facts, low)
         head, tail = ids[head], ids[tail]
         out += np.bincount(head, minlength=size)
         into += np.bincount(tail, minlength=size)
@@ -77,26 +74,8 @@ def sort_by_head(
     return out + into
 
 
-def _sort_bare(columns: Any, low: int, relation_bits: int, entity_bits: int) -> Any:
-    """Distinct facts without weight or graph in order, by sorting one packed number a fact."""
-    head, relation, tail, graph, weight = columns
-    width = int(head.max() - low + 1).bit_length() if len(head) else 0
-    if width + relation_bits + entity_bits >= 64:
-        return _sort_full(columns, low, relation_bits, entity_bits)
-    key = (head.astype(np.int64) - low) << (relation_bits + entity_bits)
-    key |= (relation.astype(np.int64) << entity_bits) | tail
-    key.sort()
-    if len(key):
-        key = key[np.concatenate([[True], key[1:] != key[:-1]])]
-    head = (key >> (relation_bits + entity_bits)) + low
-    relation = (key >> entity_bits) & ((1 << relation_bits) - 1)
-    tail = key & ((1 << entity_bits) - 1)
-    return head, relation, tail, np.ones(len(key), dtype=np.float32), np.zeros(len(key), dtype=np.int32)
-
-
-def _sort_full(columns: Any, low: int, relation_bits: int, entity_bits: int) -> Any:
-    """Distinct facts by head, heaviest first, with their weight and graph."""
-    head, relation, tail, graph, weight = columns
+def _distinct(head: Any, relation: Any, tail: Any, graph: Any, weight: Any, low: int) -> Any:
+    """Distinct facts by head, from `low` on, heaviest first, with their weight and graph."""
     order = np.lexsort((tail, relation, head))
     same = np.ones(max(len(order) - 1, 0), dtype=bool)
     for column in (head, relation, tail):

@@ -9,31 +9,13 @@ from pathlib import Path
 
 from kgqa.assets import RELATIONS
 from kgqa.graph.linking.normalising import split_local_name
-from kgqa.graph.sources.vocabulary import RDF, SKOS, steps_of
+from kgqa.graph.sources.vocabulary import steps_of
 from kgqa.graph.storage.foreign_words import in_english
 from kgqa.types import Relation
 
-ALIASES = {
-    "http://www.w3.org/2000/01/rdf-schema#subClassOf": "isa",
-    "http://www.w3.org/2000/01/rdf-schema#subPropertyOf": "mannerof",
-    "http://www.w3.org/2004/02/skos/core#related": "relatedto",
-    "http://www.wikidata.org/prop/direct/P279": "isa",
-    "http://www.wikidata.org/prop/direct/P361": "partof",
-    "http://www.wikidata.org/prop/direct/P366": "usedfor",
-}
-"""Relations of other vocabularies that are said as one of the table is."""
-_TYPE = Relation("", "is a", "is a", "is what these are")
-OWN = {
-    f"{RDF}type": _TYPE,
-    "http://www.wikidata.org/prop/direct/P31": _TYPE,
-    f"{SKOS}broader": Relation("", "broader term", "is a kind of", "has the kind"),
-    f"{SKOS}narrower": Relation("", "narrower term", "has the kind", "is a kind of"),
-    "http://www.w3.org/2002/07/owl#sameAs": Relation("", "same as", "is the same as", "is the same as"),
-    "http://www.w3.org/2002/07/owl#equivalentClass": Relation(
-        "", "same as", "is the same as", "is the same as"
-    ),
-}
-"""Relations of other vocabularies that the table lacks or that have words of their own."""
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_ALIASES: dict[str, str] = _TABLE["alias"]
+_OWN = {name: Relation("", *said) for name, said in _TABLE["own"].items()}
 MOST_ALTERNATES = 2
 
 
@@ -70,7 +52,9 @@ def name_relations(
 
     def one(name: str) -> Relation:
         local = name.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
-        known = OWN.get(name) or table.get(ALIASES.get(name, "")) or table.get(local.replace("_", "").lower())
+        known = (
+            _OWN.get(name) or table.get(_ALIASES.get(name, "")) or table.get(local.replace("_", "").lower())
+        )
         said = (labels or {}).get(name, ())
         label = said[0] if said else (known.label if known else split_local_name(name))
         relation = stated.get(name, Relation(name, label))

@@ -27,8 +27,6 @@ _SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
 """Files that a folder was probably named for; those two may be anything."""
 _COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
 
-__all__ = ["GraphStore", "Label", "is_store", "write_store"]
-
 
 def is_store(folder: Path) -> bool:
     """Whether a folder holds a store."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgqa.graph.linking.literals import XSD
-from kgqa.graph.sources import Tally, read_source
+from kgqa.graph.sources import read_source
+from kgqa.graph.sources.tally import Tally
 from kgqa.graph.storage.importing import import_graph
 from kgqa.graph.storage.store import GraphStore
 

@@ -10,8 +10,8 @@ import pytest
 
 from kgqa.graph.storage.exporting import export
 from kgqa.graph.storage.importing import import_graph
-from kgqa.graph.storage.store import GraphStore, Label
-from kgqa.types import InputError, Triple
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import InputError, Label, Triple
 
 
 @pytest.fixture

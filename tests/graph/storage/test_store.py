@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.graph.storage.store import GraphStore, Label, is_store, write_store
-from kgqa.types import InputError, KnowledgeGraph, Relation, Triple
+from kgqa.graph.storage.store import GraphStore, is_store
+from kgqa.graph.storage.writer import write_store
+from kgqa.types import InputError, KnowledgeGraph, Label, Relation, Triple
 
 TRIPLES = [
     Triple("http://x/trowel", "http://x/UsedFor", "http://x/digBed", 2.0),
