@@ -94,11 +94,7 @@ def meaning_of(relation: dict[str, Any]) -> str:
 def with_meaning(
     manifest: dict[str, Any], relation: str, means: Sequence[str], unit: str = ""
 ) -> dict[str, Any]:
-    """A manifest in which a relation, by any name for it, means something else.
-
-    Raises:
-        InputError: there is no such meaning.
-    """
+    """A manifest in which a relation, by any name for it, means something else; InputError for no such meaning."""
     from kgqa.graph.meanings import meanings_called
 
     known = {"means": sorted(meanings_called(means)), "unit": unit}

@@ -166,11 +166,7 @@ def says_all(relations: Iterable[tuple[str, int]], weighed: bool) -> bool:
 
 
 def meanings_called(texts: Iterable[str]) -> Meanings:
-    """Meanings by what they are called.
-
-    Raises:
-        InputError: there is none of a name.
-    """
+    """Meanings by what they are called. Raises InputError where there is none of a name."""
     known = {str(meaning) for meaning in Meaning}
     for text in (texts := list(texts)):
         if text not in known:

@@ -126,11 +126,7 @@ def _unknown(source: str) -> str:
     near = difflib.get_close_matches(source, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known by name: {', '.join(names) or 'none'}"
     shown = source if len(source) <= 100 else source[:99] + "…"
-    return (
-        f"{shown!r}: no such graph, file or folder; {hint}"
-        if not shown.isprintable()
-        else (f"{shown}: no such graph, file or folder; {hint}")
-    )
+    return f"{shown if shown.isprintable() else repr(shown)}: no such graph, file or folder; {hint}"
 
 
 def _digest(path: Path, language: str) -> str:

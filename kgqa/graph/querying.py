@@ -49,11 +49,7 @@ class QueryBoxes:
         self._running = threading.BoundedSemaphore(at_once)
 
     def select(self, graph: GraphStore, query: str) -> tuple[list[str], list[list[str]]]:
-        """As `QueryBox.select`.
-
-        Raises:
-            InputError: as there, or too many ask at once.
-        """
+        """As `QueryBox.select`. Raises InputError also where too many ask at once."""
         if not self._running.acquire(timeout=TIMEOUT_S):
             raise InputError("too many queries run at the moment; ask again in some seconds")
         try:
@@ -155,9 +151,8 @@ def answer_queries(content: bytes) -> None:
     os.nice(10)  # questions go first
     store = pyoxigraph.Store()
     store.load(content, format=pyoxigraph.RdfFormat.TURTLE)
-    _asks_elsewhere(
-        'SELECT ("" AS ?a) { ?s ?p 1 FILTER(?s = <a:b> && !BOUND(?p)) }'
-    )  # all that is imported late
+    # all that is imported late is imported before the fork
+    _asks_elsewhere('SELECT ("" AS ?a) { ?s ?p 1 FILTER(?s = <a:b> && !BOUND(?p)) }')
     tell(ready=True)
     for line in sys.stdin.buffer:
         tell(**_forked(store, json.loads(line)))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kgqa.graph.linking.korean import is_hangul
 from kgqa.graph.linking.literals import is_value, split_literal
+from kgqa.graph.linking.morphology import is_korean
 from kgqa.graph.linking.normalising import lemma
 from kgqa.graph.linking.person_names import people
 from kgqa.graph.meanings import is_kind, narrows, says_little
@@ -105,7 +105,7 @@ def worded(relation: Relation, about: str, dated: bool = False, person: bool = F
     ('Who stars in Low Tide?', 'What did Helena direct?')
     """
     said = (relation.label if " or " in relation.words else relation.words or relation.label).split()
-    if any(map(is_hangul, relation.label)):
+    if is_korean(relation.label):
         return f"{about}의 {relation.label}은 무엇인가요?"
     first, last = said[0].lower(), said[-1].lower()
     who = "Who" if person else "What"

@@ -1,4 +1,4 @@
-"""The compact source format of a graph: text files of blocks, one concept a block, and the relations' table.
+"""The compact source format of a graph: text files of blocks, one concept a block.
 
 domain: garden and farm
 
@@ -12,31 +12,15 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kgqa.graph.authoring.tables import RelationWords
 from kgqa.types import InputError
 
 _LABEL = re.compile(r"^(?P<label>[^():;*#\[\]{}<>\"\\|]+?)(?: \((?P<sense>[^():;*]+)\))?$")
 _WEIGHT = re.compile(r"\s+\*\s*(?P<weight>\S+)$")
-
-
-@dataclass(frozen=True, slots=True)
-class RelationWords:
-    """A row of relations.toml: how a relation is called, said and asked, in English and Korean."""
-
-    name: str
-    label: str
-    words: str
-    inverse: str = ""
-    ko: str = ""
-    ko_words: str = ""
-    conceptnet: str = ""
-    symmetric: bool = False
-    between: str = ""
-    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +44,6 @@ class Block:
     ko: tuple[str, ...] = ()
     kind: str = ""
     facts: list[SourceFact] = field(default_factory=list)
-
-
-def read_relations(path: Path) -> dict[str, RelationWords]:
-    """The table of relations, by name. Raises InputError for a file that is missing or malformed."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {
-            name: RelationWords(name, **{**row, "questions": tuple(row.get("questions", ()))})
-            for name, row in table.items()
-        }
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; name the table of relations with --relations") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, RecursionError) as error:
-        raise InputError(f"{path}: no table of relations ({error}); see graph_data/relations.toml") from None
 
 
 def split_sense(label: str) -> tuple[str, str]:
@@ -128,15 +98,7 @@ def _with_line(block: Block, text: str, where: str, relations: Mapping[str, Rela
     if not parts:
         raise InputError(f"{where}: nothing after `{key}:`; add a value or drop the line")
     if key in {"also", "ko"}:
-        return Block(
-            block.label,
-            block.domain,
-            block.where,
-            block.also + tuple(parts if key == "also" else ()),
-            block.ko + tuple(parts if key == "ko" else ()),
-            block.kind,
-            block.facts,
-        )
+        return replace(block, **{key: (*getattr(block, key), *parts)})
     if key == "type":
         return replace(block, kind=parts[0])
     if key not in relations:

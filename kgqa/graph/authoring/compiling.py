@@ -10,16 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from kgqa.graph.authoring.blocks import (
-    Block,
-    RelationWords,
-    SourceFact,
-    read_blocks,
-    read_relations,
-    split_sense,
-)
-from kgqa.graph.authoring.kinds import Kind, give_kinds, read_kinds
-from kgqa.graph.authoring.typicality import Order, read_orders
+from kgqa.graph.authoring.blocks import Block, SourceFact, read_blocks, split_sense
+from kgqa.graph.authoring.kinds import give_kinds
+from kgqa.graph.authoring.tables import Kind, Order, RelationWords, read_kinds, read_orders, read_relations
 from kgqa.graph.linking.normalising import ARTICLES, normalise, words
 from kgqa.types import InputError
 

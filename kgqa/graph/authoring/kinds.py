@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgqa.types import InputError
+from kgqa.graph.authoring.tables import Kind
 
 if TYPE_CHECKING:
     from kgqa.graph.authoring.compiling import Concept, Fact
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A row of types.toml: the concepts that stand for a type, and the relations whose ends are of it."""
-
-    name: str
-    ko: str = ""
-    roots: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-    tails: tuple[str, ...] = ()
-
-
-def read_kinds(path: Path) -> dict[str, Kind]:
-    """The table of types, by name; empty where there is no such file. Raises InputError where it is malformed."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {
-            name: Kind(
-                name, **{**row, **{key: tuple(row.get(key, ())) for key in ("roots", "heads", "tails")}}
-            )
-            for name, row in table.items()
-        }
-    except FileNotFoundError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path}: no table of types ({error}); see graph_data/types.toml") from None
 
 
 def give_kinds(
@@ -59,7 +29,8 @@ def give_kinds(
     }
     broader: dict[int, list[tuple[int, float]]] = defaultdict(list)
     votes: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    heads, tails = _ends(kinds.values())
+    heads = {relation: kind.name for kind in kinds.values() for relation in kind.heads}
+    tails = {relation: kind.name for kind in kinds.values() for relation in kind.tails}
     for fact in facts:
         if fact.relation == "IsA":
             broader[fact.head].append((fact.tail, fact.weight))
@@ -72,15 +43,6 @@ def give_kinds(
     for at, concept in enumerate(concepts):
         found = known[at] or _nearest(at, broader, known, rank) or _first(votes[at], rank)
         concept.kind = found
-
-
-def _ends(kinds: Iterable[Kind]) -> tuple[dict[str, str], dict[str, str]]:
-    heads: dict[str, str] = {}
-    tails: dict[str, str] = {}
-    for kind in kinds:
-        heads.update(dict.fromkeys(kind.heads, kind.name))
-        tails.update(dict.fromkeys(kind.tails, kind.name))
-    return heads, tails
 
 
 def _nearest(

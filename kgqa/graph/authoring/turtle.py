@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from kgqa.graph.authoring.blocks import RelationWords
 from kgqa.graph.authoring.compiling import Concept, Fact, SourceGraph
+from kgqa.graph.authoring.tables import RelationWords
 from kgqa.types import InputError
 
 CONCEPTS = "https://kgqa.org/everyday/"

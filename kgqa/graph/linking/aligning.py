@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -47,10 +48,7 @@ def aligned(
             example = _question(graph, sentence, mentions, useful, used, draw, choices)
             if example is None:
                 continue
-            yield Example(
-                Question(example.question.text, example.question.choices, id=f"ams-{seed}-{made}"),
-                choice=example.choice,
-            )
+            yield replace(example, question=replace(example.question, id=f"ams-{seed}-{made}"))
             made += 1
             if made == count:
                 return

@@ -8,9 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 _FIRST, _LAST = "가", "힣"
-_FINALS = (
-    28  # a syllable block is numbered by its initial, its vowel and one of 28 finals, the first of them none
-)
+# A syllable block is numbered by its initial, its vowel and one of 28 finals, the first of them none.
+_FINALS = 28
 _RIEUL = 8
 # Which form stands depends on the sound before it: a final consonant, none, or either.
 _AFTER_CONSONANT = (

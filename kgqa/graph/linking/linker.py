@@ -138,11 +138,7 @@ class Linker:
         self._relations_read = 0
 
     def link(self, text: str) -> list[Mention]:
-        """Mentions of a text in reading order, longer before shorter. See `link_many`.
-
-        Raises:
-            InputError: as `link_many`.
-        """
+        """Mentions of a text in reading order, longer before shorter. Raises InputError as `link_many` does."""
         return self.link_many([text])[0]
 
     def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
@@ -249,14 +245,10 @@ class Linker:
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         """Names of which a part is said: Curie for Marie Curie, 1867 for a day of it, the goulash if there is one."""
-        covered = list(map(_covered, texts, chosen))
         missing = [
-            (row, form, start, end)
-            for row, words_ in enumerate(read)
-            for n, (form, start, end, _) in enumerate(zip(*words_, strict=True))
-            if not form.stop
-            and not covered[row][start]
-            and (not texts[row][start].islower() or self._may_be_known(words_.forms, n))
+            (row, read[row].forms[n], start, end)
+            for row, n, start, end in _uncovered(texts, read, chosen)
+            if not texts[row][start].islower() or self._may_be_known(read[row].forms, n)
         ]
         if not missing:
             return
@@ -286,15 +278,11 @@ class Linker:
 
     def _fill(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
         assert self.nearest is not None
-        covered = list(map(_covered, texts, chosen))
         missing = [
-            (row, form.text, start, end)
-            for row, words_ in enumerate(read)
-            for form, start, end, _ in zip(*words_, strict=True)
-            if not form.stop
-            and not form.text.isdigit()
-            and (len(words_.forms) == 1 or not texts[row][start].isupper())
-            and not covered[row][start]
+            (row, word, start, end)
+            for row, n, start, end in _uncovered(texts, read, chosen)
+            if not (word := read[row].forms[n].text).isdigit()
+            and (len(read[row].forms) == 1 or not texts[row][start].isupper())
         ]
         if not missing:
             return
@@ -305,12 +293,17 @@ class Linker:
                 chosen[row].append(Mention(start, end, ids, _DOUBT * near[0][1]))
 
 
-def _covered(text: str, mentions: list[Mention]) -> bytearray:
-    """For each character of a text whether a mention covers it."""
-    covered = bytearray(len(text))
-    for m in mentions:
-        covered[m.start : m.end] = b"\1" * (m.end - m.start)
-    return covered
+def _uncovered(
+    texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Content words that no mention covers: the row of the text, the number of the word, its start and end."""
+    for row, (text, found, mentions) in enumerate(zip(texts, read, chosen, strict=True)):
+        covered = bytearray(len(text))
+        for m in mentions:
+            covered[m.start : m.end] = b"\1" * (m.end - m.start)
+        for n, (form, start, end) in enumerate(zip(found.forms, found.starts, found.ends, strict=True)):
+            if not form.stop and not covered[start]:
+                yield row, n, start, end
 
 
 def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:

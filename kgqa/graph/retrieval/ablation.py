@@ -56,11 +56,7 @@ ABLATIONS: dict[str, Ablation] = {
 
 
 def find_ablation(name: str) -> Ablation:
-    """The ablation of that name.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The ablation of that name. Raises InputError where there is none."""
     if name not in ABLATIONS:
         raise InputError(f"{name}: no such ablation; write one of {', '.join(ABLATIONS)}")
     return ABLATIONS[name]

@@ -70,11 +70,7 @@ class FactIndex:
 
     @classmethod
     def load(cls, path: Path, count: int) -> FactIndex:
-        """Read what `save` wrote, for a graph of `count` facts.
-
-        Raises:
-            InputError: it is damaged, or the index of another graph.
-        """
+        """Read what `save` wrote, for a graph of `count` facts. Raises InputError where it is damaged or of another."""
         import faiss
 
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,13 +48,10 @@ def paraphrase(
             relations.append(relation)
             continue
         turned = bool(known.inverse) and draw.random() < 0.3
-        words = _one(known.inverse if turned else known.forward, draw)
+        said = known.inverse if turned else known.forward
+        words = said[int(draw.integers(len(said)))]
         relations.append(replace(relation, label=words, words=words))
         if turned:
             mine = edges[:, 1] == number
             edges[mine] = edges[mine][:, [2, 1, 0]]
     return replace(subgraph, edges=edges, relations=tuple(relations))
-
-
-def _one(words: Sequence[str], draw: np.random.Generator) -> str:
-    return words[int(draw.integers(len(words)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,7 @@ def best_paths(
             found.append(EvidencePath(steps, forward, math.exp(-spent)))
             continue
         left = bounds[max_hops - hops - 1]
-        places: Iterable[int] = range(offsets[here], offsets[here + 1])
-        if hops == 0 and max_hops <= 3:  # the best way on is then a simple path, so k first steps will do
-            own = slice(offsets[here], offsets[here + 1])
-            places = (offsets[here] + _lowest(price[own] + bound[max_hops - 1][end[own]], k)).tolist()
-        for place in places:
+        for place in range(offsets[here], offsets[here + 1]):
             there = ends[place]
             if left[there] == math.inf or there in nodes:
                 continue
@@ -72,13 +68,6 @@ def best_paths(
             step = (total + left[there], hops + 1, total, (*nodes, there), (*steps, rows[place]))
             heapq.heappush(heap, step)
     return found
-
-
-def _lowest(costs: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Places of the `count` lowest costs, and of those equal to the last."""
-    if len(costs) <= count:
-        return np.arange(len(costs))
-    return np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
 
 
 def _both_ways(

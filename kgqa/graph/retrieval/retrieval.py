@@ -161,12 +161,9 @@ def _with_relevance(
     top = best(context, count)
     text = f"{question.passage_text} {question.text}".strip()
     told = np.asarray(relevance(text, graph.labels(reached.ids[top])), dtype=np.float64)
-    spread = told.max() - told.min() if len(told) else 0.0
+    spread = np.ptp(told) if len(told) else 0.0
     mixed = np.zeros_like(context)
-    if spread > 0:
-        mixed[top] = 0.5 * context[top] + 0.5 * (told - told.min()) / spread
-    else:
-        mixed[top] = context[top]
+    mixed[top] = 0.5 * context[top] + 0.5 * (told - told.min()) / spread if spread > 0 else context[top]
     return mixed
 
 

@@ -15,9 +15,7 @@ class Tally:
 
     skipped: Counter[str] = field(default_factory=Counter)
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
-    inverses: dict[str, str] = field(
-        default_factory=dict
-    )  # relation -> the one that says it the other way round
+    inverses: dict[str, str] = field(default_factory=dict)  # relation -> what says it the other way round
     kinds: dict[str, str] = field(default_factory=dict)  # concept -> what kind of thing it is
     means: dict[str, list[str]] = field(default_factory=dict)  # relation -> what it is declared to mean
     wider: dict[str, str] = field(default_factory=dict)  # relation -> the one that it is a narrower one of

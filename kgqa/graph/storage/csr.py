@@ -97,11 +97,5 @@ def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
     with (folder / "in_edge.bin").open("wb") as file:
         for low, rows in _parts(tails, size, part):
             key = (tails[rows].astype(np.int64) - low) << 32
-            weight = weights[rows]
-            if len(rows) and (weight == weight[0]).all():
-                key |= np.arange(len(rows))
-                key.sort()
-                order = key & 0xFFFFFFFF
-            else:
-                order = np.argsort(key | _descending(weight), kind="stable")
+            order = np.argsort(key | _descending(weights[rows]), kind="stable")
             file.write(rows[order].astype("<i4").tobytes())

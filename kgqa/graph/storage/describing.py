@@ -60,11 +60,7 @@ def described(
 
 
 def write_manifest(path: Path, manifest: dict[str, Any]) -> None:
-    """Write a store's manifest, atomically.
-
-    Raises:
-        InputError: it cannot be written there.
-    """
+    """Write a store's manifest, atomically. Raises InputError where it cannot be written."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")

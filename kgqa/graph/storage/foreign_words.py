@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from kgqa.graph.linking.morphology import is_korean
+
 _FILE = Path(__file__).with_suffix(".toml")
 _WORD = re.compile(r"[^\W\d_]+")
 _LINKING = ("s", "n", "en", "es", "er", "e")
@@ -51,17 +53,13 @@ def in_english(labels: Sequence[str]) -> list[str]:
     ['', '', '']
     """
     german, korean = _languages()["de"], _languages()["ko"]
-    latin = [label for label in labels if not _is_korean(label)]
+    latin = [label for label in labels if not is_korean(label)]
     known = [label for label in latin if _told(label, german) not in ("", label.lower())]
     is_german = len(known) > MOSTLY * len(latin)
     return [
-        _told(label, korean) if _is_korean(label) else (_told(label, german) if is_german else "")
+        _told(label, korean) if is_korean(label) else (_told(label, german) if is_german else "")
         for label in labels
     ]
-
-
-def _is_korean(text: str) -> bool:
-    return any("가" <= letter <= "힣" for letter in text)
 
 
 def _told(label: str, language: _Language) -> str:
@@ -82,9 +80,9 @@ def _taken_apart(word: str, language: _Language) -> str:
         return language.words[word]
     for at in range(1, len(word)):
         last = language.words.get(word[at:])
-        if last is None and word[at:] in language.marks and _is_korean(word):
+        if last is None and word[at:] in language.marks and is_korean(word):
             return _taken_apart(word[:at], language)
-        if last is not None and (len(word) - at > 3 or _is_korean(word)):
+        if last is not None and (len(word) - at > 3 or is_korean(word)):
             first = word[:at]
             stems = [first, *(first.removesuffix(link) for link in _LINKING)]
             before = next((language.words[stem] for stem in stems if stem in language.words), "")

@@ -54,11 +54,7 @@ def import_confined(
 def import_asked(
     sources: Sequence[Any], folder: str, settings: dict[str, Any], report: Progress | None = None
 ) -> dict[str, Any]:
-    """In a child: what `import_confined` asks for.
-
-    Raises:
-        InputError: as `import_graph`.
-    """
+    """In a child: what `import_confined` asks for. Raises InputError as `import_graph` does."""
     given = [Endpoint(**source) if isinstance(source, dict) else source for source in sources]
     return import_graph(given, folder, progress=report, **settings)
 

@@ -40,11 +40,7 @@ class Names:
         return len(self._hashes)
 
     def add(self, names: list[str]) -> NDArray[np.int32]:
-        """Id of each name; new names are given the next ids.
-
-        Raises:
-            InputError: there are more than an int32 counts.
-        """
+        """Id of each name; new names are given the next ids. Raises InputError for more than an int32 counts."""
         hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
         ordered, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         at = np.searchsorted(self._hashes, ordered)
@@ -104,8 +100,7 @@ class Scratch:
     def add(self, batch: Batch) -> None:
         """Append a batch; facts from an entity to itself are dropped and counted.
 
-        Raises:
-            InputError: there are more than an int32 counts.
+        Raises InputError for more facts or entities than an int32 counts.
         """
         if batch.heads:
             count = len(batch.heads)
@@ -252,9 +247,6 @@ def _grade(known: str, wanted: str) -> int:
 
 def _encoded(texts: list[str]) -> tuple[bytes, NDArray[np.int32]]:
     """All texts in UTF-8, one after the other, and the bytes of each."""
-    joined = "".join(texts)
-    if joined.isascii():
-        return joined.encode(), np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
     encoded = [text.encode("utf-8", "replace") for text in texts]
     return b"".join(encoded), np.fromiter(map(len, encoded), dtype=np.int32, count=len(encoded))
 

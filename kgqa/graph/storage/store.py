@@ -63,11 +63,7 @@ def _union(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.in
 
 
 class GraphStore:
-    """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail.
-
-    Raises:
-        InputError: as `described`.
-    """
+    """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and by tail. Raises InputError as `described`."""
 
     def __init__(
         self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]], mapped: Residence | None = None
@@ -138,11 +134,7 @@ class GraphStore:
         name: str = "graph",
         language: str = "en",
     ) -> GraphStore:
-        """Store of facts given one by one, kept in memory.
-
-        Raises:
-            InputError: as `write_store`.
-        """
+        """Store of facts given one by one, kept in memory. Raises InputError as `write_store` does."""
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             target = Path(folder) / "store"
             statements = (item for part in (labels, triples) for item in part)

@@ -268,9 +268,6 @@ def _says_nothing(label: str) -> bool:
 def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
     lengths = names.lengths()
     np.concatenate([[0], np.cumsum(lengths[keep])]).astype("<i8").tofile(folder / "name_offsets.bin")
-    if keep.all():
-        os.replace(names.path, folder / "name_text.bin")
-        return
     with (folder / "name_text.bin").open("wb") as file, names.path.open("rb") as old:
         for start in range(0, len(keep), _CHUNK):
             part = lengths[start : start + _CHUNK]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kgqa.assets import RELATIONS
-from kgqa.graph.authoring.blocks import read_blocks, read_relations, split_sense
+from kgqa.graph.authoring.blocks import read_blocks, split_sense
+from kgqa.graph.authoring.tables import read_relations
 from kgqa.types import InputError
 
 TEXT = """# a comment
@@ -68,21 +69,6 @@ def test_mistakes_name_the_line_and_the_remedy(tmp_path: Path, text: str, says: 
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        read_relations(tmp_path / "none.toml")
-    (tmp_path / "bad.toml").write_text("[A\n")
-    with pytest.raises(InputError, match="no table of relations"):
-        read_relations(tmp_path / "bad.toml")
     (tmp_path / "latin.txt").write_bytes(b"domain: caf\xe9\n")
     with pytest.raises(InputError, match="not UTF-8"):
         list(read_blocks(tmp_path / "latin.txt", {}))
-
-
-def test_every_relation_can_be_said_and_asked() -> None:
-    table = read_relations(RELATIONS)
-    assert len(table) >= 29
-    for row in table.values():
-        assert row.label and row.words and row.inverse and row.ko and row.ko_words and row.between
-        assert 3 <= len(row.questions) <= 5
-        assert all("{head}" in q or "{tail}" in q for q in row.questions)
-        assert not all("{head}" in q and "{tail}" in q for q in row.questions)

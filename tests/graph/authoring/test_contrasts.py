@@ -8,7 +8,7 @@ from kgqa.assets import GRAPHS
 from kgqa.graph.authoring.compiling import SourceGraph, read_folder
 from kgqa.graph.authoring.contrasts import near_duplicates, not_told_apart, out_of_order
 from kgqa.graph.authoring.quality import examine
-from kgqa.graph.authoring.typicality import Order
+from kgqa.graph.authoring.tables import Order
 
 
 def built(folder: Path, text: str) -> SourceGraph:

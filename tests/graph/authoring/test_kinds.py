@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import rdflib
 
 from kgqa.assets import RELATIONS
 from kgqa.graph.authoring.compiling import SourceGraph, read_folder
-from kgqa.graph.authoring.kinds import read_kinds
 from kgqa.graph.authoring.quality import examine
-from kgqa.types import InputError
+from kgqa.graph.authoring.tables import read_kinds
 
 TYPES = """
 [tool]
@@ -68,14 +66,6 @@ def test_a_type_that_the_table_has_not_is_a_fault(tmp_path: Path) -> None:
     graph = built(tmp_path, TYPES.replace("[place]", "[spot]"))
     found = [line.split("  ")[0] for line in examine(graph).faults["no type"]]
     assert found == ["bench (market)", "stall"]
-
-
-def test_a_malformed_table(tmp_path: Path) -> None:
-    assert read_kinds(tmp_path / "types.toml") == {}
-    for text in ("[tool", "[tool]\nroot = []\n", "tool = 3\n"):
-        (tmp_path / "types.toml").write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match="types.toml"):
-            read_kinds(tmp_path / "types.toml")
 
 
 def test_the_shapes_name_the_types_of_the_table_and_there_are_few() -> None:
