@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from kgqa.answering.draft import Draft, Drafts
-from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.linking.fuzzy import TimedLinker, forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.graph.retrieval import retrieval
@@ -23,7 +23,7 @@ from kgqa.limits.stopping import go_on
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.meaning import open_meaning
-from kgqa.types import KnowledgeGraph, Mention, Question, Subgraph
+from kgqa.types import KnowledgeGraph, Question, Subgraph
 
 MOST_KEPT = 256
 """Questions whose subgraphs are kept, the last asked: answered first, then explained, or asked by many."""
@@ -130,26 +130,12 @@ class Retriever:
         return found
 
 
-class _TimedLinker:
-    """A linker that notes the seconds it took; one a question, since visitors share the answerer."""
-
-    def __init__(self, linker: Linker) -> None:
-        self._linker = linker
-        self.seconds = 0.0
-
-    def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
-        begin = time.perf_counter()
-        found = self._linker.link_many(texts)
-        self.seconds += time.perf_counter() - begin
-        return found
-
-
 def retrieve(drafts: Drafts, retriever: Retriever) -> Drafts:
     """Each question with its subgraphs."""
 
     def retrieved(draft: Draft) -> Draft:
         go_on()
-        begin, linker = time.perf_counter(), _TimedLinker(retriever.linker)
+        begin, linker = time.perf_counter(), TimedLinker(retriever.linker)
         subgraphs = retriever.retrieve(draft.question, linker)
         spent = time.perf_counter() - begin - linker.seconds
         return replace(draft, subgraphs=subgraphs).spent(link=1000 * linker.seconds, retrieve=1000 * spent)
