@@ -116,7 +116,6 @@ class Gold(Movable):
     start: Tensor  # (B,) int64 first token of the gold span in this row, 0 (summary) if not in this window
     end: Tensor  # (B,) int64 last token, inclusive
     node: Tensor  # (N,) bool: node is an accepted answer concept
-    weight: Tensor  # (Q,) float32 loss weight
     operation: Tensor  # (Q,) int64 row of `OPERATIONS`, -1 where none is told
 
 
@@ -226,8 +225,12 @@ def _rows(values: Tensor | None, first: int, end: int) -> Tensor | None:
 
 @dataclass(frozen=True)
 class Loss(Movable):
-    """A loss with its parts for the log. `weight` is what the mean was taken over (tokens, questions)."""
+    """A loss with its parts for the log."""
 
     total: Tensor  # ()
-    parts: dict[str, float | Tensor] = field(default_factory=dict)
-    weight: int = 1
+    parts: dict[str, Tensor] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, total: Tensor, **parts: Tensor) -> Loss:
+        """A loss whose parts hold no gradients."""
+        return cls(total, {name: value.detach() for name, value in parts.items()})

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,9 +32,6 @@ from kgqa.models.pretrained import (
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.reasoners.base import scatter_mean
 from kgqa.types import InputError, NodeRole
-
-if TYPE_CHECKING:
-    pass
 
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
@@ -150,12 +147,9 @@ class Reader(nn.Module):
         if self.operation is not None and scores.operation is not None:
             pairs["operation"] = self.operation.loss(scores.operation, batch)
         total = scores.gate.new_zeros(())
-        parts: dict[str, float | Tensor] = {}
-        for name, (value, count) in pairs.items():
+        for name, (value, _) in pairs.items():
             total = total + LOSS_WEIGHTS[name] * value / max(batch.num_questions, 1)
-            if count:
-                parts[name] = value.detach() / count
-        return Loss(total, parts, batch.num_questions)
+        return Loss.of(total, **{name: value / count for name, (value, count) in pairs.items() if count})
 
 
 def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tensor:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss
+from kgqa.models.encoders.variants import save_model
 
 
 class Objective(nn.Module):
@@ -28,6 +31,44 @@ class Objective(nn.Module):
     def export(self, folder: Path) -> None:
         """Write what a user of the trained model needs (Hugging Face folder or reader checkpoint)."""
         raise NotImplementedError
+
+
+class LanguageModelling(Objective):
+    """Ground of the objectives over a language model: its body is kept, its head guesses tokens.
+
+    Args:
+        model: a Hugging Face language model.
+        predict: its head, states -> logits (`Variant.predict`).
+        save: writes what belongs beside the weights (tokenizer); called with the folder.
+    """
+
+    model: Any
+
+    def __init__(
+        self,
+        model: nn.Module,
+        predict: Callable[[Any, Tensor], Tensor],
+        *,
+        save: Callable[[Path], None] = lambda _folder: None,
+    ) -> None:
+        super().__init__()
+        self.model, self._predict, self._save = model, predict, save
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The part that is kept: the model without its head."""
+        encoder: nn.Module = self.model.base_model
+        return encoder
+
+    def guess_loss(self, states: Tensor, labels: Tensor) -> Tensor:
+        """Mean cross-entropy () of guessing labels (B, K), -100 for none, from states (B, K, H)."""
+        logits = self._predict(self.model, states)
+        return cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100)
+
+    def export(self, folder: Path) -> None:
+        """Write a Hugging Face folder: `AutoModel` loads the body, the model's own class all of it."""
+        save_model(self.model, folder)
+        self._save(folder)
 
 
 class Batches(Protocol):

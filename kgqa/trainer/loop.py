@@ -248,7 +248,7 @@ class _Run:
                 loss = self.prepared(batch)
                 self.accelerator.backward(loss.total / accumulate)
             for key, value in {"loss": loss.total.detach(), **loss.parts}.items():
-                parts[key] = parts.get(key, 0.0) + torch.as_tensor(value).detach() / accumulate
+                parts[key] = parts.get(key, 0.0) + value / accumulate
             self._seen += count_tokens(batch)
         norm = self.accelerator.clip_grad_norm_(self.objective.parameters(), settings.clip or math.inf)
         for optimizer in self.wrapped:

@@ -295,7 +295,6 @@ class Collator:
                 start=spans[:, 0],
                 end=spans[:, 1],
                 node=accepted,
-                weight=torch.ones(len(examples)),
                 operation=torch.tensor([("", *OPERATIONS).index(e.operation) - 1 for e in examples]),
             )
         batch = QABatch(

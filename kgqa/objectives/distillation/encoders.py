@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,49 +9,38 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import Objective
+from kgqa.objectives.base import LanguageModelling
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
 
-Predict = Callable[[Any, Tensor], Tensor]
 
-
-class Distillation(Objective):
+class Distillation(LanguageModelling):
     """What all three share: a frozen teacher, a student, and one masked batch that both read.
 
     The batch is a `TextBatch`. A subclass implements `compare`.
 
     Args:
-        student, teacher: Hugging Face masked language models over one vocabulary.
-        student_predict, teacher_predict: their heads (`Variant.predict`).
+        student, teacher: Hugging Face masked language models over one vocabulary, each with its head
+            (`Variant.predict`).
         share: share of tokens hidden.
+        temperature: of the soft targets.
     """
-
-    student: Any
 
     def __init__(
         self,
         student: Any,
-        student_predict: Predict,
+        student_predict: Any,
         teacher: Any,
-        teacher_predict: Predict,
+        teacher_predict: Any,
         *,
         share: float = 0.15,
-        save: Callable[[Path], None] | None = None,
+        temperature: float = 1.0,
+        **options: Any,
     ) -> None:
-        super().__init__()
-        self.student = student
+        super().__init__(student, student_predict, **options)
         self._teacher = [teacher.eval().requires_grad_(False)]  # in a list: not trained, not saved
-        self._student_predict, self._teacher_predict = student_predict, teacher_predict
-        self.share = share
-        self._save = save
-
-    @property
-    def encoder(self) -> nn.Module:
-        """The part that is kept: the student without its head."""
-        encoder: nn.Module = self.student.base_model
-        return encoder
+        self._teacher_predict = teacher_predict
+        self.share, self.temperature = share, temperature
 
     @property
     def teacher(self) -> Any:
@@ -63,8 +50,7 @@ class Distillation(Objective):
     def forward(self, batch: TextBatch) -> Loss:
         """The subclass's loss on a masked batch."""
         self.teacher.to(batch.input_ids.device)
-        vocab_size = self.student.config.vocab_size
-        masked = hide(batch.input_ids, vocab_size, self.share)
+        masked = hide(batch.input_ids, self.model.config.vocab_size, self.share)
         with torch.no_grad():
             teacher = self.read(self.teacher.base_model, masked, batch)
         return self.compare(self.read(self.encoder, masked, batch), teacher, masked)
@@ -85,17 +71,11 @@ class Distillation(Objective):
 
     def logits(self, student: Any, teacher: Any, masked: Masked) -> tuple[Tensor, Tensor]:
         """Both networks' logits (B, K, V) at the hidden places."""
-        ours = self._student_predict(self.student, gather(student.last_hidden_state, masked.positions))
+        ours = self._predict(self.model, gather(student.last_hidden_state, masked.positions))
         with torch.no_grad():
             states = gather(teacher.last_hidden_state, masked.positions)
             theirs = self._teacher_predict(self.teacher, states)
         return ours.float(), theirs.float()
-
-    def export(self, folder: Path) -> None:
-        """Write the student as a Hugging Face folder."""
-        save_model(self.student, folder)
-        if self._save:
-            self._save(folder)
 
 
 def soft_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
@@ -181,83 +161,78 @@ class DistilBERT(Distillation):
     `temperature` softens student and teacher alike; the paper's code takes 2.
     """
 
-    weights = (5.0, 2.0, 1.0)
-
-    def __init__(self, *arguments: Any, temperature: float = 2.0, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.temperature = temperature
-
     def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
         """The triple loss; soft and cosine parts are zero for student = teacher."""
         ours, theirs = self.logits(student, teacher, masked)
         soft = soft_loss(ours, theirs, self.temperature)
         mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
-        cosine = (
-            1
-            - F.cosine_similarity(student.last_hidden_state, teacher.last_hidden_state, dim=-1).float().mean()
+        alike = F.cosine_similarity(student.last_hidden_state, teacher.last_hidden_state, dim=-1)
+        cosine = 1 - alike.float().mean()
+        return Loss.of(5 * soft + 2 * mlm + cosine, soft=soft, mlm=mlm, cosine=cosine)
+
+
+class Layers(nn.Module):
+    """What a student holds inside beside what its teacher does (Jiao et al., 2020, equations 7 to 9).
+
+    Student layer m learns from teacher layer m * L_teacher / L_student. Where widths differ a projection stands
+    between. Attention is compared as log-probabilities: the paper's raw scores but for one constant a row. Both
+    networks need `attention="eager"`.
+
+    Args:
+        student, teacher: their configurations.
+    """
+
+    def __init__(self, student: Any, teacher: Any) -> None:
+        super().__init__()
+        self.stride = teacher.num_hidden_layers // student.num_hidden_layers
+        same = student.hidden_size == teacher.hidden_size
+        self.projection = nn.Identity() if same else nn.Linear(student.hidden_size, teacher.hidden_size)
+
+    def forward(self, student: Any, teacher: Any, read: Tensor | None = None) -> dict[str, Tensor]:
+        """Losses () of embeddings, hidden states and attention, over the tokens `read` (B, T) or all."""
+        picked = teacher.hidden_states[:: self.stride]  # embeddings, then every stride-th layer
+        chosen = ... if read is None else read
+        embedding, *hidden = (
+            F.mse_loss(self.projection(ours[chosen]).float(), theirs[chosen].float())
+            for ours, theirs in zip(student.hidden_states, picked, strict=False)
         )
-        soft_weight, mlm_weight, cosine_weight = self.weights
-        total = soft_weight * soft + mlm_weight * mlm + cosine_weight * cosine
-        return Loss(
-            total,
-            {"soft": soft.detach(), "mlm": mlm.detach(), "cosine": cosine.detach()},
-            masked.labels.numel(),
-        )
+        maps = zip(student.attentions, teacher.attentions[self.stride - 1 :: self.stride], strict=False)
+        attention = [attention_loss(ours, theirs, read) for ours, theirs in maps]
+        return {
+            "embedding": embedding,
+            "hidden": torch.stack(hidden).sum(),
+            "attention": torch.stack(attention).sum(),
+        }
 
 
 class TinyBERT(Distillation):
     """Embedding, attention, hidden and prediction losses (Jiao et al., 2020, equations 7 to 11).
 
-    Student layer m learns from teacher layer m * L_teacher / L_student. Where widths differ a projection
-    stands between. The general stage leaves predictions out (section 3.2); `prediction=True` is the task
-    stage. Attention is compared as log-probabilities: the paper's raw scores but for one constant a row.
-    Both networks need `attention="eager"`.
+    The general stage leaves predictions out (section 3.2); `prediction=True` is the task stage.
     """
 
-    def __init__(
-        self,
-        student: Any,
-        *arguments: Any,
-        prediction: bool = False,
-        temperature: float = 1.0,
-        **options: Any,
-    ) -> None:
-        super().__init__(student, *arguments, **options)
-        self.temperature = temperature
-        ours, theirs = student.config, self.teacher.config
-        same = ours.hidden_size == theirs.hidden_size
-        self.projection = nn.Identity() if same else nn.Linear(ours.hidden_size, theirs.hidden_size)
+    def __init__(self, *networks: Any, prediction: bool = False, **options: Any) -> None:
+        super().__init__(*networks, **options)
+        self.layers = Layers(self.model.config, self.teacher.config)
         self.prediction = prediction
-        self.stride = theirs.num_hidden_layers // ours.num_hidden_layers
 
     def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
         """Sum of the losses; all are zero for student = teacher."""
-        picked = teacher.hidden_states[:: self.stride]  # embeddings, then every stride-th layer
-        losses = [
-            F.mse_loss(self.projection(ours).float(), theirs.float())
-            for ours, theirs in zip(student.hidden_states, picked, strict=False)
-        ]
-        maps = teacher.attentions[self.stride - 1 :: self.stride]
-        attention = torch.stack(
-            [attention_loss(o, t) for o, t in zip(student.attentions, maps, strict=False)]
-        ).sum()
-        embedding, hidden = losses[0], torch.stack(losses[1:]).sum()
-        total = embedding + hidden + attention
-        parts: dict[str, float | Tensor] = {
-            "embedding": embedding.detach(),
-            "hidden": hidden.detach(),
-            "attention": attention.detach(),
-        }
+        parts = self.layers(student, teacher)
         if self.prediction:
-            soft = soft_loss(*self.logits(student, teacher, masked), self.temperature)
-            total, parts["soft"] = total + soft, soft.detach()
-        return Loss(total, parts, masked.labels.numel())
+            parts["soft"] = soft_loss(*self.logits(student, teacher, masked), self.temperature)
+        return Loss.of(torch.stack(list(parts.values())).sum(), **parts)
 
 
-def attention_loss(student: Tensor, teacher: Tensor) -> Tensor:
-    """Mean squared difference of log attention (B, heads, T, T); heads are averaged where counts differ."""
+def attention_loss(student: Tensor, teacher: Tensor, read: Tensor | None = None) -> Tensor:
+    """Mean squared difference () of log attention (B, heads, T, T), of the queries `read` (B, T) or all.
+
+    Heads are averaged where their numbers differ.
+    """
     if student.shape[1] != teacher.shape[1]:
-        student, teacher = student.mean(1), teacher.mean(1)
+        student, teacher = student.mean(1, keepdim=True), teacher.mean(1, keepdim=True)
+    if read is not None:
+        student, teacher = (maps.transpose(1, 2)[read] for maps in (student, teacher))
     least = torch.finfo(torch.float32).tiny
     return F.mse_loss(student.float().clamp_min(least).log(), teacher.float().clamp_min(least).log())
 
@@ -274,16 +249,8 @@ class MobileBERT(Distillation):
     steps: Tensor
     alpha = 0.5
 
-    def __init__(
-        self,
-        student: Any,
-        *arguments: Any,
-        transfer_steps: int = 0,
-        temperature: float = 1.0,
-        **options: Any,
-    ) -> None:
-        super().__init__(student, *arguments, **options)
-        self.temperature = temperature
+    def __init__(self, *networks: Any, transfer_steps: int = 0, **options: Any) -> None:
+        super().__init__(*networks, **options)
         self.transfer_steps = transfer_steps
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
@@ -292,7 +259,7 @@ class MobileBERT(Distillation):
         """The layer that learns now; None when the transfer is over."""
         if int(self.steps) >= self.transfer_steps:
             return None
-        depth = int(self.student.config.num_hidden_layers)
+        depth = int(self.model.config.num_hidden_layers)
         return int(self.steps) * depth // self.transfer_steps
 
     def begin_step(self, step: int) -> None:
@@ -305,14 +272,13 @@ class MobileBERT(Distillation):
         if layer is not None:
             self._freeze_below(layer)
             feature, attention = self.transfer(student, teacher, layer)
-            parts: dict[str, float | Tensor] = {"feature": feature.detach(), "attention": attention.detach()}
-            return Loss(feature + attention, {**parts, "layer": float(layer)}, masked.labels.numel())
+            number = feature.new_tensor(float(layer))
+            return Loss.of(feature + attention, feature=feature, attention=attention, layer=number)
         self._freeze_below(None)
         ours, theirs = self.logits(student, teacher, masked)
         mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
         soft = soft_loss(ours, theirs, self.temperature)
-        total = self.alpha * mlm + (1 - self.alpha) * soft
-        return Loss(total, {"mlm": mlm.detach(), "soft": soft.detach()}, masked.labels.numel())
+        return Loss.of(self.alpha * mlm + (1 - self.alpha) * soft, mlm=mlm, soft=soft)
 
     def transfer(self, student: Any, teacher: Any, layer: int) -> tuple[Tensor, Tensor]:
         """Feature map and attention transfer of one layer, () each (equations 4 and 5); zero for equal networks."""
@@ -325,8 +291,8 @@ class MobileBERT(Distillation):
         return feature, attention
 
     def _freeze_below(self, layer: int | None) -> None:
-        self.student.base_model.embeddings.requires_grad_(layer is None)
-        for number, module in enumerate(layers_of(self.student)):
+        self.model.base_model.embeddings.requires_grad_(layer is None)
+        for number, module in enumerate(layers_of(self.model)):
             module.requires_grad_(number >= (layer or 0))
 
 

@@ -12,13 +12,12 @@ import torch
 from torch import Tensor
 
 from kgqa.batch import Loss, Movable, QABatch, TokenBatch
-from kgqa.models.collation.collate import Collated, Collator
+from kgqa.models.collation.collate import Collated
 from kgqa.models.collation.rows import Row
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
 from kgqa.models.segments import segment_softmax
 from kgqa.objectives.finetuning.qa import QA
-from kgqa.types import Example, Subgraph
 
 NOTHING = -1
 LEAST = 1e-9
@@ -42,31 +41,6 @@ class TaughtBatch(Movable):
     def tokens(self) -> TokenBatch:
         """What the student reads."""
         return self.student.tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Taught:
-    """A batch for student and teacher, and the words the student's was made from."""
-
-    batch: TaughtBatch
-    rows: tuple[Row, ...]
-    examples: tuple[Example, ...]
-
-
-class TaughtCollator:
-    """Collates questions twice, for a student and for its teacher, whose tokenizer may be another."""
-
-    def __init__(self, student: Collator, teacher: Collator) -> None:
-        self.student, self.teacher = student, teacher
-        self.facts = student.facts
-
-    def __call__(
-        self, examples: Sequence[Example], subgraphs: Sequence[Sequence[Subgraph]], with_gold: bool = False
-    ) -> Taught:
-        """The questions as both read them; `subgraphs[i]` as for `Collator`."""
-        ours = self.student(examples, subgraphs, with_gold)
-        theirs = self.teacher(examples, subgraphs, with_gold)
-        return Taught(aligned_batch(ours, theirs), ours.rows, ours.examples)
 
 
 def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
@@ -146,9 +120,8 @@ class TaughtQA(QA):
             (LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()), gold.total.new_zeros(())
         )
         soft = soft * self.temperature**2 / questions
-        shown = {f"soft_{name}": value.detach() / count for name, (value, count) in parts.items() if count}
-        total = (1 - self.soft) * gold.total + self.soft * soft
-        return Loss(total, {**gold.parts, **shown}, gold.weight)
+        shown = {f"soft_{name}": value / count for name, (value, count) in parts.items() if count}
+        return Loss.of((1 - self.soft) * gold.total + self.soft * soft, **gold.parts, **shown)
 
     def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
         """What SiFT keeps steady, of the student; shapes as `QA`'s."""

@@ -77,7 +77,7 @@ class Task(Objective):
             loss = -said[first + batch.label].mean()
         else:
             loss = nll_loss(said.flatten(0, -2), batch.label.flatten(), ignore_index=-100)
-        parts: dict[str, float | Tensor] = {self.kind: loss.detach()}
+        parts = {self.kind: loss}
         if self.auxiliary:
             hidden = self.encoder(
                 input_ids=batch.tokens.input_ids, attention_mask=batch.tokens.attention_mask.long()
@@ -85,8 +85,8 @@ class Task(Objective):
             logits = (hidden @ self.encoder.get_input_embeddings().weight.T).float()  # type: ignore[operator]
             following = batch.tokens.input_ids[:, 1:].masked_fill(~batch.tokens.attention_mask[:, 1:], -100)
             guess = cross_entropy(logits.flatten(0, 1), following.flatten(), ignore_index=-100)
-            loss, parts["clm"] = loss + self.auxiliary * guess, guess.detach()
-        return Loss(loss, parts, len(batch.label))
+            loss, parts["clm"] = loss + self.auxiliary * guess, guess
+        return Loss.of(loss, **parts)
 
     def export(self, folder: Path) -> None:
         """Write the classifier, its head with it."""

@@ -55,8 +55,7 @@ class Contrastive(Objective):
         scores = (questions @ facts.T / self.temperature).masked_fill(~batch.allowed, -1e4)  # (Q, R)
         right = torch.arange(len(scores), device=scores.device)
         loss = F.cross_entropy(scores, right)
-        first = (scores.argmax(1) == right).float().mean()
-        return Loss(loss, {"found": first.detach()}, len(scores))
+        return Loss.of(loss, found=(scores.argmax(1) == right).float().mean())
 
     def export(self, folder: Path) -> None:
         """Write the encoder's folder."""

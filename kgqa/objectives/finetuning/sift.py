@@ -64,7 +64,7 @@ class SiFT(Objective):
         with torch.no_grad():
             clean = self.inner.log_probabilities(batch)
         apart = self.divergence(clean, batch, self._direction(clean, batch))
-        return Loss(loss.total + self.weight * apart, {**loss.parts, "sift": apart.detach()}, loss.weight)
+        return Loss.of(loss.total + self.weight * apart, **loss.parts, sift=apart)
 
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:
         """Symmetric KL () between clean predictions and those under `delta` (B, T, E), a mean over rows."""

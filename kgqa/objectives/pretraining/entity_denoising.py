@@ -52,12 +52,7 @@ class EntityDenoising(Joint):
         dea = cross_entropy(scores, gold.masked_fill(~told, -100), ignore_index=-100, reduction="sum")
         count = told.sum().clamp(min=1)
         right = ((scores.argmax(1) == gold) & told).sum() / count if len(gold) else count * 0.0
-        parts: dict[str, float | Tensor] = {
-            "mlm": mlm.detach(),
-            "dea": (dea / count).detach(),
-            "entity_accuracy": right.detach(),
-        }
-        return Loss(mlm + dea / count, parts, int(batch.tokens.input_ids.numel()))
+        return Loss.of(mlm + dea / count, mlm=mlm, dea=dea / count, entity_accuracy=right)
 
 
 def corrupt(graph: GraphBatch) -> GraphBatch:

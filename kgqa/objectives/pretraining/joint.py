@@ -7,29 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch import Tensor
 
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.models.reader import Reader, save_reader
-from kgqa.objectives.base import Objective
+from kgqa.objectives.base import LanguageModelling
 from kgqa.objectives.pretraining.mlm import gather, hide
 
 
-class Joint(Objective):
+class Joint(LanguageModelling):
     """MLM whose states have met the graph. A subclass adds what is to be learnt of the graph.
 
     The batch is a `QABatch` without gold: rows of text (the passage), each with a subgraph and mentions.
 
     Args:
-        model: a Hugging Face masked language model, whose base model the reader reads with.
-        predict: its head (`Variant.predict`).
+        model, predict, save: those of `LanguageModelling`, a masked one, whose base model the reader reads with.
         reader: its reasoner is trained with the encoder; its heads wait for `kgqa train`.
         share: share of tokens hidden.
-        save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
-
-    model: Any
 
     def __init__(
         self,
@@ -38,31 +33,21 @@ class Joint(Objective):
         reader: Reader,
         *,
         share: float = 0.15,
-        save: Callable[[Path], None] | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__()
+        super().__init__(model, predict, **options)
         if reader.encoder is not model.base_model:
             raise ValueError("the reader must read with the model's own encoder")
-        self.model, self.reader = model, reader
-        self._predict = predict
-        self.share = share
-        self._save = save
-
-    @property
-    def encoder(self) -> nn.Module:
-        """The Hugging Face model that both sides share."""
-        return self.reader.encoder
+        self.reader, self.share = reader, share
 
     def read(self, batch: QABatch, graph: GraphBatch) -> tuple[Fused, Tensor]:
         """States of text and `graph` with tokens hidden, and the mean loss () of guessing those."""
         masked = hide(batch.tokens.input_ids, self.model.config.vocab_size, self.share)
         tokens = replace(batch.tokens, input_ids=masked.input_ids)
         fused = self.reader.reasoner(self.reader.stepper, replace(batch, tokens=tokens, graph=graph))
-        logits = self._predict(self.model, gather(fused.tokens, masked.positions)).float()  # (B, K, V)
-        return fused, cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
+        return fused, self.guess_loss(gather(fused.tokens, masked.positions), masked.labels)
 
     def export(self, folder: Path) -> None:
         """Write a reader's folder: `AutoModel` loads its encoder, and `kgqa train` goes on from both."""
-        if self._save:
-            self._save(folder)
+        self._save(folder)
         save_reader(self.reader, folder, folder, {"name": folder.parent.name, "max_nodes": 100})

@@ -41,7 +41,7 @@ class LinkPrediction(Joint):
         fused, mlm = self.read(batch, without(graph, held))
         head, tail = graph.edge_index[:, held]  # (S)
         if not len(head):
-            return Loss(mlm, {"mlm": mlm.detach()}, int(batch.tokens.input_ids.numel()))
+            return Loss.of(mlm, mlm=mlm)
         relation = self.relations(self.reader.stepper, graph)[graph.edge_label[held]]  # (S, H)
         swap_head = torch.rand(len(head), self.negatives, device=head.device) < 0.5
         swapped = torch.where(swap_head, head.unsqueeze(1), tail.unsqueeze(1))
@@ -54,12 +54,7 @@ class LinkPrediction(Joint):
         count = usable.sum(1).clamp(min=1)
         link = -(logsigmoid(right) + (logsigmoid(-wrong) * usable).sum(1) / count).mean()
         below = ((wrong < right.unsqueeze(1)) & usable).sum() / usable.sum().clamp(min=1)
-        parts: dict[str, float | Tensor] = {
-            "mlm": mlm.detach(),
-            "link": link.detach(),
-            "link_accuracy": below.detach(),
-        }
-        return Loss(mlm + link, parts, int(batch.tokens.input_ids.numel()))
+        return Loss.of(mlm + link, mlm=mlm, link=link, link_accuracy=below)
 
     def draw(self, graph: GraphBatch) -> Tensor:
         """Which facts are taken out, (E,) bool: at least one where there is any."""

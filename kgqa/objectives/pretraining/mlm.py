@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import Objective
+from kgqa.objectives.base import LanguageModelling
 
 SPECIAL_TOKENS = 5
 """Ids below this are never hidden and never drawn ([PAD] [UNK] [CLS] [SEP] [MASK])."""
@@ -128,74 +124,49 @@ def gather(hidden: Tensor, positions: Tensor) -> Tensor:
     return hidden.gather(1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
 
 
-class MLM(Objective):
+class MLM(LanguageModelling):
     """Cross-entropy at hidden tokens (Devlin et al., 2019).
 
     The batch is a `TextBatch`. RTD puts a discriminator behind this; CLM hides nothing but the future.
 
     Args:
-        model: a Hugging Face masked language model.
-        predict: its head, states -> logits (`Variant.predict`).
+        model, predict, save: those of `LanguageModelling`, a masked one.
         share: share of tokens hidden.
-        mask_share, random_share: what becomes of them; the rest is left as it is.
         static: hide the same tokens of a row each time; else anew (RoBERTa's dynamic masking).
         inside: (V,) bool, tokens that go on a word: whole words are hidden (BERT's later release), and whole
             concepts where the batch tells which tokens are joined (ERNIE's entity masking, Sun et al., 2019,
             section 3.2).
         decoder: what stands between encoder and head (DeBERTa's mask decoder); None: nothing.
-        save: writes what belongs beside the weights (tokenizer); called with the folder.
     """
 
-    model: Any
+    mask_share, random_share = 0.8, 0.1
+    """Of the hidden tokens; the rest are left as they are."""
     inside: Tensor | None
 
     def __init__(
         self,
-        model: nn.Module,
-        predict: Callable[[Any, Tensor], Tensor],
-        *,
+        *network: Any,
         share: float = 0.15,
-        mask_share: float = 0.8,
-        random_share: float = 0.1,
         static: bool = False,
         inside: Tensor | None = None,
         decoder: nn.Module | None = None,
-        save: Callable[[Path], None] | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__()
-        self.model = model
-        self._predict = predict
-        self.share, self.mask_share, self.random_share = share, mask_share, random_share
-        self.static = static
+        super().__init__(*network, **options)
+        self.share, self.static, self.decoder = share, static, decoder
         self.register_buffer("inside", inside, persistent=False)
-        self.decoder = decoder
-        self._save = save
-
-    @property
-    def encoder(self) -> nn.Module:
-        """The part that is kept: the model without its head."""
-        encoder: nn.Module = self.model.base_model
-        return encoder
 
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the hidden tokens."""
         masked = self.hide(batch)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
-        logits = self._predict(self.model, hidden)
-        loss = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
-        return Loss(loss, {"mlm": loss.detach()}, masked.labels.numel())
+        loss = self.guess_loss(hidden, masked.labels)
+        return Loss.of(loss, mlm=loss)
 
     def hide(self, batch: TextBatch) -> Masked:
         """The rows (B, T) with tokens hidden as the paper's switches say."""
-        input_ids = batch.input_ids
-        noise = static_noise(input_ids) if self.static else None
-        shares = (self.share, self.mask_share, self.random_share)
+        noise = static_noise(batch.input_ids) if self.static else None
         goes_on = going_on(batch, self.inside)
-        return hide(input_ids, self.model.config.vocab_size, *shares, noise=noise, goes_on=goes_on)
-
-    def export(self, folder: Path) -> None:
-        """Write a Hugging Face folder: `AutoModel` and `AutoModelForMaskedLM` load it."""
-        save_model(self.model, folder)
-        if self._save:
-            self._save(folder)
+        shares = (self.share, self.mask_share, self.random_share)
+        return hide(batch.input_ids, self.model.config.vocab_size, *shares, noise=noise, goes_on=goes_on)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.stepping import additive
@@ -49,9 +48,8 @@ class MPLM(MLM):
         bias = stack.relative_attention_bias(stack.relative_position_bucket(distance)).permute(0, 3, 1, 2)
         for layer in stack.layer:
             hidden = layer(hidden, position_bias=bias + additive(streams.sees))[0]
-        logits = self._predict(self.model, hidden[:, -streams.labels.shape[1] :])
-        loss = cross_entropy(logits.flatten(0, 1).float(), streams.labels.flatten(), ignore_index=-100)
-        return Loss(loss, {"mplm": loss.detach()}, streams.labels.numel())
+        loss = self.guess_loss(hidden[:, -streams.labels.shape[1] :], streams.labels)
+        return Loss.of(loss, mplm=loss)
 
     def streams(self, batch: TextBatch) -> Streams:
         """Each row under a random order."""

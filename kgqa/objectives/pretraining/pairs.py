@@ -52,17 +52,11 @@ class MLMWithPairs(MLM):
         assert batch.label is not None
         masked = self.hide(batch)
         hidden = states(self.encoder, masked.input_ids, batch)
-        logits = self._predict(self.model, gather(hidden, masked.positions))
-        mlm = cross_entropy(logits.flatten(0, 1).float(), masked.labels.flatten(), ignore_index=-100)
+        mlm = self.guess_loss(gather(hidden, masked.positions), masked.labels)
         choice = self.pair_head(hidden).float()
         pair = cross_entropy(choice, batch.label)
         accuracy = (choice.argmax(-1) == batch.label).float().mean()
-        parts: dict[str, float | Tensor] = {
-            "mlm": mlm.detach(),
-            "pair": pair.detach(),
-            "pair_accuracy": accuracy.detach(),
-        }
-        return Loss(mlm + pair, parts, masked.labels.numel())
+        return Loss.of(mlm + pair, mlm=mlm, pair=pair, pair_accuracy=accuracy)
 
     def export(self, folder: Path) -> None:
         """Write a Hugging Face folder; BERT and ALBERT as for pretraining, with pooler and pair head."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, one_hot
+from torch.nn.functional import one_hot
 
 from kgqa.batch import Loss, TextBatch
 from kgqa.objectives.pretraining.mlm import MLM, Masked, going_on, hide
@@ -45,9 +45,8 @@ class PLM(MLM):
             target_mapping=one_hot(order.positions, width).to(order.perm_mask.dtype),
             use_mems=False,
         ).last_hidden_state  # (B, K, H)
-        logits = self._predict(self.model, guessed)
-        loss = cross_entropy(logits.flatten(0, 1).float(), order.labels.flatten(), ignore_index=-100)
-        return Loss(loss, {"plm": loss.detach()}, order.labels.numel())
+        loss = self.guess_loss(guessed, order.labels)
+        return Loss.of(loss, plm=loss)
 
     def order(self, batch: TextBatch) -> Order:
         """A random order for each row."""

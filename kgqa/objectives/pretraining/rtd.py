@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import Objective
+from kgqa.objectives.base import LanguageModelling
 from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, gather, going_on, hide, states
 
 HEAD = "discriminator_head.safetensors"
@@ -97,14 +97,13 @@ def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> No
         discriminator.set_input_embeddings(words)
 
 
-class RTD(Objective):
+class RTD(LanguageModelling):
     """MLM loss of the generator + `weight` times the discriminator's over all tokens (Clark et al., 2020).
 
     The batch is a `TextBatch`. With `sharing="gdes"` this is DeBERTaV3's. MLM is the generator's half alone.
 
     Args:
-        generator: a masked language model, smaller than the discriminator.
-        predict: its head (`Variant.predict`).
+        generator, predict, save: those of `LanguageModelling`: a masked one, smaller than the discriminator.
         discriminator: the encoder that is kept, with embeddings as wide as the generator's.
         share: share of tokens hidden from the generator.
         weight: lambda of the paper.
@@ -115,7 +114,6 @@ class RTD(Objective):
 
     steps: Tensor
     inside: Tensor | None
-    generator: Any
     discriminator: Any
 
     def __init__(
@@ -130,16 +128,14 @@ class RTD(Objective):
         temperature: float = 1.0,
         warm_steps: int = 0,
         inside: Tensor | None = None,
-        save: Callable[[Path], None] | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__()
+        super().__init__(generator, predict, **options)
         share_embeddings(generator, discriminator, sharing)
-        self.generator, self.discriminator = generator, discriminator
+        self.discriminator = discriminator
         self.head = DiscriminatorHead(discriminator.config.hidden_size)
-        self._predict = predict
         self.share, self.weight, self.temperature = share, weight, temperature
         self.warm_steps = warm_steps
-        self._save = save
         self.register_buffer("inside", inside, persistent=False)
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
@@ -155,11 +151,11 @@ class RTD(Objective):
 
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
-        vocab_size = self.generator.config.vocab_size
+        vocab_size = self.model.config.vocab_size
         goes_on = going_on(batch, self.inside)
         masked = hide(batch.input_ids, vocab_size, self.share, 0.85, 0.0, goes_on=goes_on)
-        hidden = gather(states(self.generator.base_model, masked.input_ids, batch), masked.positions)
-        logits = self._predict(self.generator, hidden).float()  # (B, K, V)
+        hidden = gather(states(self.model.base_model, masked.input_ids, batch), masked.positions)
+        logits = self._predict(self.model, hidden).float()  # (B, K, V)
         mlm = cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
         weight: float | Tensor = self.weight
         if self.training and self.warm_steps:
@@ -175,14 +171,7 @@ class RTD(Objective):
         with torch.no_grad():
             right = (((scores > 0) == replaced) * counted).sum() / count
             majority = 1 - (replaced * counted).sum() / count
-        total = mlm + weight * rtd
-        parts: dict[str, float | Tensor] = {
-            "mlm": mlm.detach(),
-            "rtd": rtd.detach(),
-            "accuracy": right,
-            "majority": majority,
-        }
-        return Loss(total, parts, int(batch.input_ids.numel()))
+        return Loss.of(mlm + weight * rtd, mlm=mlm, rtd=rtd, accuracy=right, majority=majority)
 
     @torch.no_grad()
     def corrupt(
@@ -220,7 +209,6 @@ class RTD(Objective):
                 for n, value in self.head.state_dict().items()
             }
             save_file(head, folder / HEAD, metadata={"format": "pt"})
-        save_model(self.generator, folder / "generator")
-        if self._save:
-            self._save(folder)
-            self._save(folder / "generator")
+        save_model(self.model, folder / "generator")
+        self._save(folder)
+        self._save(folder / "generator")

@@ -19,7 +19,7 @@ from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
 from kgqa.models.collation.candidates import training_choices
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.objectives.base import Batches
-from kgqa.objectives.distillation.reader import TaughtBatch, TaughtCollator
+from kgqa.objectives.distillation.reader import TaughtBatch, aligned_batch
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
 from kgqa.text.augment.unanswerable import unanswerable
@@ -99,16 +99,17 @@ class MixedBatches(Batches):
     def __init__(
         self,
         parts: Sequence[Part],
-        collator: Collator | TaughtCollator,
+        collator: Collator,
         seed: int,
         pool: int = 32,
         paraphrased: float = 0.0,
         without_facts: float = 0.0,
+        teacher: Collator | None = None,
     ) -> None:
         self.parts = parts
         self.paraphrased, self.without_facts = paraphrased, without_facts
         self._wordings = read_paraphrases() if paraphrased else {}
-        self.collator = collator
+        self.collator, self.teacher = collator, teacher
         self.seed = seed
         self.pool = pool
         weights = np.array([part.settings.weight for part in parts])
@@ -153,7 +154,10 @@ class MixedBatches(Batches):
             kept = [pair for pair in made if pair is not None]
             if kept:
                 examples, graphs = [example for example, _ in kept], [graph for _, graph in kept]
-        return self.collator(examples, graphs, with_gold=True).batch
+        collated = self.collator(examples, graphs, with_gold=True)
+        if self.teacher is None:
+            return collated.batch
+        return aligned_batch(collated, self.teacher(examples, graphs, with_gold=True))
 
     def _order(self, number: int, epoch: int) -> list[np.ndarray]:
         if (number, epoch) not in self._orders:

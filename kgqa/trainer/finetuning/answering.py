@@ -15,7 +15,7 @@ from kgqa.models.vectors.entities import load_entities
 from kgqa.models.vectors.word_vectors import FILE as WORDS
 from kgqa.models.vectors.word_vectors import load_words
 from kgqa.objectives.base import Objective
-from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA
+from kgqa.objectives.distillation.reader import TaughtQA
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.trainer.checkpoint import export_best
@@ -84,10 +84,9 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         save_reader(trained, source, target, card)
 
     objective: Objective = QA(reader, save)
-    reads: Collator | TaughtCollator = collator
+    its_collator = None
     if recipe.teacher:
         teacher, its_collator = load_teacher(recipe.teacher, reading)
-        reads = TaughtCollator(collator, its_collator)
         soft = 0.5 if recipe.soft is None else recipe.soft
         objective = TaughtQA(reader, teacher, save, temperature=recipe.temperature or 2.0, soft=soft)
     if recipe.sift:
@@ -99,10 +98,11 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         measured += [part for _, part in sides]
     batches = MixedBatches(
         parts,
-        reads,
+        collator,
         recipe.trainer.seed,
         paraphrased=recipe.paraphrase,
         without_facts=recipe.without_facts,
+        teacher=its_collator,
     )
 
     def evaluate(_objective: Any) -> dict[str, float]:

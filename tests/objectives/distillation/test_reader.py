@@ -6,7 +6,7 @@ from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.distillation.reader import TaughtCollator, TaughtQA, moved, soft_losses
+from kgqa.objectives.distillation.reader import TaughtBatch, TaughtQA, aligned_batch, moved, soft_losses
 from kgqa.types import Example, Passage, Question, Span
 
 SETTINGS = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
@@ -28,6 +28,12 @@ def letters() -> Tokenizer:
     return made
 
 
+def collate(student: Collator, teacher: Collator, digging, examples=EXAMPLES) -> TaughtBatch:  # type: ignore[no-untyped-def]
+    """Questions as both read them."""
+    subgraphs = graphs(digging)[: len(examples)]
+    return aligned_batch(student(examples, subgraphs, True), teacher(examples, subgraphs, True))
+
+
 def graphs(digging):  # type: ignore[no-untyped-def]
     return [[digging], [digging], [digging] * 3]
 
@@ -35,7 +41,7 @@ def graphs(digging):  # type: ignore[no-untyped-def]
 def test_a_teacher_that_says_the_same_teaches_nothing(tokenizer, encoder, digging) -> None:  # type: ignore[no-untyped-def]
     reader = Reader(encoder, SETTINGS).eval()
     collator = Collator(tokenizer)
-    batch = TaughtCollator(collator, collator)(EXAMPLES, graphs(digging), True).batch
+    batch = collate(collator, collator, digging)
     assert (batch.row == torch.arange(batch.student.num_rows)).all()
     scores = reader(batch.student)
     parts = soft_losses(scores, scores, batch, 2.0)
@@ -61,8 +67,7 @@ def test_every_head_learns_what_a_teacher_of_another_tokenizer_says(  # type: ig
         if isinstance(module, torch.nn.Linear):
             torch.nn.init.normal_(module.weight, std=0.5)
     student = Reader(encoder, SETTINGS)
-    collate = TaughtCollator(Collator(tokenizer), Collator(letters))
-    batch = collate(EXAMPLES, graphs(digging), True).batch
+    batch = collate(Collator(tokenizer), Collator(letters), digging)
     assert batch.teacher.tokens.input_ids.shape[1] > batch.student.tokens.input_ids.shape[1]
     objective = TaughtQA(student, teacher, lambda *_: None, temperature=1.0, soft=1.0)
     assert not any(p.requires_grad for p in teacher.parameters())
@@ -79,9 +84,7 @@ def test_every_head_learns_what_a_teacher_of_another_tokenizer_says(  # type: ig
 
 
 def test_spans_are_understood_by_characters(tokenizer, letters, digging) -> None:  # type: ignore[no-untyped-def]
-    collate = TaughtCollator(Collator(tokenizer), Collator(letters))
-    taught = collate(EXAMPLES[:1], [[digging]], True)
-    batch = taught.batch
+    batch = collate(Collator(tokenizer), Collator(letters), digging, EXAMPLES[:1])
     its = torch.zeros(batch.teacher.tokens.input_ids.shape)
     assert batch.teacher.gold is not None and batch.student.gold is not None
     its[0, batch.teacher.gold.start[0]], its[0, 0] = 0.75, 0.25
@@ -94,8 +97,8 @@ def test_spans_are_understood_by_characters(tokenizer, letters, digging) -> None
 
 
 def test_rows_of_other_windows_learn_from_gold_alone(tokenizer, letters, digging) -> None:  # type: ignore[no-untyped-def]
-    collate = TaughtCollator(Collator(tokenizer), Collator(letters, ReadingSettings(max_tokens=48, stride=8)))
-    batch = collate(EXAMPLES, graphs(digging), True).batch
+    other = Collator(letters, ReadingSettings(max_tokens=48, stride=8))
+    batch = collate(Collator(tokenizer), other, digging)
     assert (
         batch.row[0] == -1
         and (batch.row[1:] >= 0).all()

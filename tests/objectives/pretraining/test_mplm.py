@@ -19,7 +19,9 @@ K = 4
 def objective() -> MPLM:
     torch.manual_seed(0)
     model = build_language_model(EncoderSettings(variant="mpnet", **SIZES), 128)  # type: ignore[arg-type]
-    return MPLM(model, ENCODERS["mpnet"].predict, share=K / 24, mask_share=1.0, random_share=0.0)
+    made = MPLM(model, ENCODERS["mpnet"].predict, share=K / 24)
+    made.mask_share, made.random_share = 1.0, 0.0
+    return made
 
 
 def guesses(objective: MPLM, batch: TextBatch, monkeypatch: pytest.MonkeyPatch) -> Tensor:

@@ -43,7 +43,7 @@ def test_discriminator_beats_the_majority(learn, draw) -> None:  # type: ignore[
 @pytest.mark.parametrize(("sharing", "reaches"), [("es", True), ("nes", False), ("gdes", False)])
 def test_where_the_discriminators_gradient_goes(sharing: str, reaches: bool, draw) -> None:  # type: ignore[no-untyped-def]
     objective = make("electra", sharing=sharing)
-    words = objective.generator.get_input_embeddings().weight
+    words = objective.model.get_input_embeddings().weight
     objective.weight = 0.0
     torch.manual_seed(0)
     first = objective(draw(0))
@@ -63,7 +63,7 @@ def test_where_the_discriminators_gradient_goes(sharing: str, reaches: bool, dra
 
 def test_gdes_starts_equal_and_follows_the_generator() -> None:
     objective = make(sharing="gdes")
-    theirs, ours = objective.generator.get_input_embeddings(), objective.discriminator.get_input_embeddings()
+    theirs, ours = objective.model.get_input_embeddings(), objective.discriminator.get_input_embeddings()
     ids = torch.arange(20)
     assert torch.equal(ours(ids), theirs(ids))
     with torch.no_grad():
@@ -124,9 +124,7 @@ def test_export_holds_the_sum_of_the_embeddings(variant: str, tmp_path: Path) ->
     ours = objective.discriminator(input_ids=ids).last_hidden_state
     assert torch.allclose(loaded(input_ids=ids).last_hidden_state, ours, atol=1e-5)
     generator = AutoModelForMaskedLM.from_pretrained(tmp_path / "generator").eval()
-    assert torch.allclose(
-        generator(input_ids=ids).logits, objective.generator(input_ids=ids).logits, atol=1e-5
-    )
+    assert torch.allclose(generator(input_ids=ids).logits, objective.model(input_ids=ids).logits, atol=1e-5)
 
 
 def test_padding_is_not_judged() -> None:

@@ -150,10 +150,10 @@ def test_a_mobilebert_begins_with_its_teachers_embedding(tmp_path: Path) -> None
 
 def test_a_narrower_generator() -> None:
     objective = built(recipe("electra", "rtd", generator_form="narrower", sharing="es"))
-    small = objective.generator.config
+    small = objective.model.config
     assert (small.num_hidden_layers, small.hidden_size, small.intermediate_size) == (2, 8, 16)
-    assert objective.discriminator.embeddings is objective.generator.electra.embeddings
-    assert built(recipe("electra", "rtd")).generator.config.num_hidden_layers == 1
+    assert objective.discriminator.embeddings is objective.model.electra.embeddings
+    assert built(recipe("electra", "rtd")).model.config.num_hidden_layers == 1
 
 
 def test_a_temperature_is_heard_or_refused(tmp_path: Path) -> None:
