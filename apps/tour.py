@@ -9,7 +9,7 @@ import numpy as np
 
 from kgqa.answering.answerer import Answerer
 from kgqa.answering.presentation.sentences import sentence
-from kgqa.models.heads import GATED
+from kgqa.models.collation.collate import GATED
 from kgqa.types import NO, YES, Answer, NodeRole, Question
 
 BEST = 8

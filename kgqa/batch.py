@@ -111,7 +111,7 @@ class EdgeBatch(NamedTuple):
 class Gold(Movable):
     """Gold answers as tensors; -1 where a question has none of that kind."""
 
-    source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 choice, 4 yes, 5 no
+    source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 yes, 4 no, -1 where choices were given
     choice: Tensor  # (Q,) int64 index of the right choice
     start: Tensor  # (B,) int64 first token of the gold span in this row, 0 (summary) if not in this window
     end: Tensor  # (B,) int64 last token, inclusive

@@ -8,7 +8,8 @@ from dataclasses import replace
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft, Drafts
 from kgqa.answering.evidence.sentences import sentence_around
-from kgqa.models.heads.gate import FIRST_VERDICT, GATED
+from kgqa.models.collation.collate import GATED
+from kgqa.models.heads.gate import FIRST_VERDICT
 from kgqa.types import NO, YES, Candidate, Source, Span
 
 CANDIDATES = 10

@@ -19,7 +19,6 @@ from kgqa.evaluation.evaluation import answer_all
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import is_correct
 from kgqa.models.collation.collate import gold_source
-from kgqa.models.heads.gate import gate_class
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.types import Answer, Example, InputError, Source
@@ -44,7 +43,7 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
     gate = answerer.reader.network.gate
     gate.calibrate()
     scores = _gates(answerer, asked)
-    scale, shift = fit_gate(scores, gate_class(torch.tensor([gold_source(e) for e in asked])))
+    scale, shift = fit_gate(scores, torch.tensor([gold_source(e) for e in asked]))
     gate.calibrate(scale, shift)
     answerer.decision = answerer.decision.model_copy(update={"calibration": {}})
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))

@@ -7,19 +7,20 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from pydantic import Field
 
+from kgqa.answering.answerer import Answerer
 from kgqa.assets import cache_folder
-from kgqa.evaluation.deletion_test import Explains, deletion_test
+from kgqa.evaluation.deletion_test import deletion_test
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
+from kgqa.graph.opening import open_graph
 from kgqa.metrics import is_correct, rank_of_gold
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.trainer.data.mixture import DataSettings, Part, data_hashes
@@ -28,7 +29,7 @@ from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, located
 from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.fingerprint import claim
 from kgqa.trainer.recipe import save_recipe
-from kgqa.types import Answer, Example, KnowledgeGraph, Question, Subgraph
+from kgqa.types import Answer, Example, KnowledgeGraph, Question
 
 ROWS: dict[str, dict[str, str]] = {
     "text-only": {"reasoner": "text-only", "words": ""},
@@ -66,25 +67,6 @@ class ComparisonRecipe(AnsweringRecipe):
     """Questions of the first column for the deletion test of the explanations; 0 leaves it out."""
 
 
-class Reads(Protocol):
-    """What answers, as far as it is needed here."""
-
-    def answer_many(self, questions: Sequence[Question]) -> list[Answer]: ...
-
-    def ablate(self, subgraph: Subgraph, /) -> Subgraph: ...
-
-    def read(
-        self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]
-    ) -> list[Answer]: ...
-
-
-class Answers(Reads, Explains, Protocol):
-    """An answerer, as far as it is needed here."""
-
-
-OpenReader = Callable[[Path, KnowledgeGraph], Answers]
-
-
 @dataclass(frozen=True)
 class Outcome:
     """One trained reader on one data set.
@@ -105,13 +87,7 @@ class Outcome:
 
 
 def compare(
-    recipe: ComparisonRecipe,
-    open_graph: Callable[[str], KnowledgeGraph],
-    open_reader: OpenReader,
-    folder: Path,
-    *,
-    rows: Sequence[str],
-    seeds: Sequence[int],
+    recipe: ComparisonRecipe, folder: Path, *, rows: Sequence[str], seeds: Sequence[int]
 ) -> list[Outcome]:
     """Train every row with every seed and ask it every column; what `folder` holds is not done again.
 
@@ -143,10 +119,10 @@ def compare(
             tests = [(prepare(c, recipe, cache_folder("subgraphs")), open_graph(c.graph)) for c in columns]
         found: list[Outcome] = []
         for part, graph in tests:
-            reader: Reads = RetrievalAlone(graph, recipe.reading.max_nodes)
+            reader: Answerer | RetrievalAlone = RetrievalAlone(graph, recipe.reading.max_nodes)
             faithful: list[float] = []
             if ROWS[row]:
-                reader = answerer = open_reader(run / "export", graph)
+                reader = answerer = Answerer.load(str(run / "export"), graph)
                 if row in EXPLAINING and not found:
                     asked = [example.question for example in part.examples[: recipe.deletion_questions]]
                     faithful = deletion_test(answerer, asked)
@@ -175,7 +151,7 @@ def outcomes_in(folder: Path) -> list[Outcome]:
     return sorted(found, key=lambda o: (order.index(o.row), o.seed))
 
 
-def ask(reader: Reads, part: Part) -> tuple[dict[str, list[float]], float, float]:
+def ask(reader: Answerer | RetrievalAlone, part: Part) -> tuple[dict[str, list[float]], float, float]:
     """Values of each figure for each question, the accuracy of guessing, and milliseconds an answer.
 
     The figures are read over stored subgraphs; the time is that of whole answers, retrieval included, over

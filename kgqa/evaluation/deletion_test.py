@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
+from kgqa.answering.answerer import Answerer
 from kgqa.answering.evidence.paths import answer_paths
 from kgqa.types import Answer, EvidencePath, Question, Subgraph
 
@@ -14,16 +14,6 @@ ANSWER_PATHS = 24
 """Other paths to the answer that are tried."""
 ELSEWHERE_PATHS = 8
 """Paths elsewhere in the subgraph that are tried."""
-
-
-class Explains(Protocol):
-    """An answerer, as far as it is needed here."""
-
-    def answer(self, question: Question) -> Answer: ...
-
-    def falls(self, answer: Answer, struck: Sequence[Sequence[int]]) -> list[float]:
-        """How far the answer's log-odds fall without each of several sets of facts."""
-        ...
 
 
 def rivals(answer: Answer, path: EvidencePath, seed: int = 0) -> list[tuple[int, ...]]:
@@ -62,7 +52,7 @@ def _walk(graph: Subgraph, size: int, draw: np.random.Generator) -> tuple[int, .
     return tuple(sorted(steps))
 
 
-def deletion_test(answerer: Explains, questions: Sequence[Question]) -> list[float]:
+def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[float]:
     """For each question whose answer shows a path that has rivals: 1 where the shown path matters most.
 
     That is: striking out its facts changes the answer's log-odds more, up or down, than striking out any

@@ -15,9 +15,9 @@ import torch
 
 from kgqa.evaluation.likelihood import Progress
 from kgqa.metrics import exact_match, f1
-from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.reader import Reader, save_reader
+from kgqa.models.reader import Reader, Scores, save_reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
@@ -86,8 +86,24 @@ def finetune(
         KeyboardInterrupt: a signal ended the training; it was saved.
     """
     recipe = FINETUNES[task]
-    found = _classify if task in JUDGED else _read
-    result, figures = found(task, recipe, encoder, data, folder, progress, seed, limit, max_tokens, sift)
+    rates = {"learning_rate": recipe.learning_rate, "encoder_learning_rate": recipe.encoder_learning_rate}
+    trainer: dict[str, Any] = {**rates, "max_tokens": max_tokens, "seed": seed, "log_every_steps": 20}
+    if task in JUDGED:
+        sizes = {"max_tokens": recipe.max_tokens, "batch_rows": recipe.batch_rows, "epochs": recipe.epochs}
+        whole = TaskRecipe(
+            name=task,
+            encoder=encoder,
+            task=TaskSettings(kind=LABELLED[task][0], train=task, **sizes),
+            sift=sift,
+            # measured once, at the end: the last one, not the best
+            trainer=TaskTrainer(**trainer, evaluate_every_steps=sys.maxsize),
+        )
+        result = train_task(whole, folder, data, limit)
+        figures = result.metrics
+    else:
+        result, reader, collator = _read(task, encoder, data, folder, sift, trainer)
+        asked = list(islice(DATASETS[f"{task}-dev"](data), limit))
+        figures = {} if result.interrupted else _answer(reader, collator, asked, progress)
     if result.interrupted:
         raise KeyboardInterrupt
     for path in folder.iterdir():
@@ -96,51 +112,12 @@ def finetune(
     return {**figures, "steps": float(result.steps), "minutes": result.minutes}
 
 
-def _classify(
-    task: str,
-    recipe: Finetune,
-    encoder: EncoderSettings,
-    data: Path,
-    folder: Path,
-    _progress: Progress,
-    seed: int,
-    limit: int | None,
-    max_tokens: int | None,
-    sift: float,
-) -> tuple[TrainResult, dict[str, float]]:
-    settings = TaskSettings(
-        kind=LABELLED[task][0],
-        train=task,
-        max_tokens=recipe.max_tokens,
-        batch_rows=recipe.batch_rows,
-        epochs=recipe.epochs,
-    )
-    trainer = TaskTrainer(
-        max_tokens=max_tokens,
-        learning_rate=recipe.learning_rate,
-        encoder_learning_rate=recipe.encoder_learning_rate,
-        seed=seed,
-        log_every_steps=20,
-        evaluate_every_steps=sys.maxsize,  # once, at the end: the last one is measured, not the best
-    )
-    whole = TaskRecipe(name=task, encoder=encoder, task=settings, sift=sift, trainer=trainer)
-    result = train_task(whole, folder, data, limit)
-    return result, result.metrics
-
-
 def _read(
-    task: str,
-    recipe: Finetune,
-    encoder: EncoderSettings,
-    data: Path,
-    folder: Path,
-    progress: Progress,
-    seed: int,
-    limit: int | None,
-    max_tokens: int | None,
-    sift: float,
-) -> tuple[TrainResult, dict[str, float]]:
-    torch.manual_seed(seed)
+    task: str, encoder: EncoderSettings, data: Path, folder: Path, sift: float, trainer: dict[str, Any]
+) -> tuple[TrainResult, Reader, Collator]:
+    """A reader of the text alone, trained on a set of questions."""
+    recipe = FINETUNES[task]
+    torch.manual_seed(trainer["seed"])
     network, source = load_encoder(encoder)
     reader = Reader(network, ReasonerSettings(name="text-only"))
     reading = ReadingSettings(max_tokens=min(recipe.max_tokens, reader.stepper.max_tokens))
@@ -149,25 +126,16 @@ def _read(
     objective = QA(reader, lambda trained, target: save_reader(trained, source, target, card))
     examples = list(DATASETS[f"{task}-train"](data))
     settings = DataSettings(name=f"{task}-train", batch_questions=recipe.batch_rows)
-    batches = MixedBatches([Part(settings, examples, [[Subgraph()]] * len(examples))], collator, seed)
-    trainer = TrainerSettings(
-        max_steps=max(1, round(recipe.epochs * batches.steps_per_epoch)),
-        max_tokens=max_tokens,
-        learning_rate=recipe.learning_rate,
-        encoder_learning_rate=recipe.encoder_learning_rate,
-        warmup=0.1,
-        schedule="linear",
-        seed=seed,
-        log_every_steps=20,
+    batches = MixedBatches(
+        [Part(settings, examples, [[Subgraph()]] * len(examples))], collator, trainer["seed"]
     )
-    result = train(SiFT(objective, sift) if sift else objective, batches, trainer, folder)
-    if result.interrupted:
-        return result, {}
-    reader.eval()
-    with torch.inference_mode(), torch.autocast(reader.device.type, dtype=torch.bfloat16):
-        return result, _answer(reader, collator, list(islice(DATASETS[f"{task}-dev"](data), limit)), progress)
+    steps = max(1, round(recipe.epochs * batches.steps_per_epoch))
+    budget = TrainerSettings(max_steps=steps, warmup=0.1, **trainer)
+    result = train(SiFT(objective, sift) if sift else objective, batches, budget, folder)
+    return result, reader.eval(), collator
 
 
+@torch.inference_mode()
 def _answer(
     reader: Reader, collator: Collator, examples: Sequence[Example], progress: Progress
 ) -> dict[str, float]:
@@ -177,8 +145,9 @@ def _answer(
     matches, overlaps = [], []
     for chunk in progress(chunks, "measuring", len(chunks)):
         collated = collator(chunk, [[Subgraph()]] * len(chunk))
-        batch = collated.batch.to(next(reader.parameters()).device)
-        for example, text in zip(chunk, _texts(reader, collated, batch), strict=True):
+        with torch.autocast(reader.device.type, dtype=torch.bfloat16):
+            scores = reader(collated.batch.to(reader.device))
+        for example, text in zip(chunk, _texts(reader, collated, scores), strict=True):
             golds = example.golds
             matches.append(exact_match(text, golds) if not example.question.choices else text == golds[0])
             overlaps.append(f1(text, golds))
@@ -187,8 +156,7 @@ def _answer(
     return {"exact_match": float(np.mean(matches)), "f1": float(np.mean(overlaps))}
 
 
-def _texts(reader: Reader, collated: Any, batch: Any) -> Iterable[str]:
-    scores = reader(batch)
+def _texts(reader: Reader, collated: Collated, scores: Scores) -> Iterable[str]:
     choices = reader.choice.decode(scores.choice.float().cpu(), collated)
     spans = reader.span.decode(scores.span.float().cpu(), collated)
     gate = scores.gate.float().softmax(-1).tolist()

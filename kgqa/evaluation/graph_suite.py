@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -283,11 +283,6 @@ def figures(results: Sequence[Result], by: str) -> dict[str, dict[str, tuple[int
             right, asked = row.get(key, (0, 0))
             row[key] = (right + result.right, asked + 1)
     return rows
-
-
-def as_rows(found: Sequence[Result] | Sequence[Change]) -> list[dict[str, Any]]:
-    """Results as JSON objects."""
-    return [asdict(result) for result in found]
 
 
 def _question(row: dict[str, Any], place: str) -> Question:

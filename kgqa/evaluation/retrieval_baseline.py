@@ -32,29 +32,13 @@ class RetrievalAlone:
         """Nothing is taken away."""
         return subgraph
 
-    def retrieve(self, question: Question) -> list[Subgraph]:
-        """The subgraphs a question is answered from.
-
-        Raises:
-            InputError: a graph on the network does not answer.
-        """
-        return list(self.retriever.find(question))
-
-    def answer(self, question: Question) -> Answer:
-        """Answer one question.
-
-        Raises:
-            InputError: as `retrieve`.
-        """
-        return self.answer_many([question])[0]
-
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
         """Answer several questions.
 
         Raises:
-            InputError: as `retrieve`.
+            InputError: a graph on the network does not answer.
         """
-        return self.read(questions, [self.retrieve(question) for question in questions])
+        return self.read(questions, [self.retriever.find(question) for question in questions])
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs at hand: the ten best concepts, or the choices by `closeness`."""

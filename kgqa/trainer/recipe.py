@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import reprlib
 import tomllib
 from collections.abc import Sequence
@@ -89,13 +88,8 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
 
 
 def save_recipe(recipe: BaseModel, path: Path) -> None:
-    """Write the resolved recipe as JSON, which loads again with `load_resolved`."""
+    """Write the resolved recipe as JSON."""
     path.write_text(recipe.model_dump_json(indent=2) + "\n", encoding="utf-8")
-
-
-def load_resolved(path: Path, model: type[RecipeModel]) -> RecipeModel:
-    """A resolved recipe from a checkpoint."""
-    return model.model_validate(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _override(values: dict[str, Any], override: str) -> None:

@@ -9,7 +9,7 @@ from kgqa.answering.draft import Draft, HeadScores
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.models.heads import GATED
+from kgqa.models.collation.collate import GATED
 from kgqa.types import Candidate, KnowledgeGraph, Question, Source, Span
 
 FACTS = """

@@ -42,18 +42,8 @@ def recipe(
 def test_rows_are_trained_asked_and_not_trained_again(
     recipe: ComparisonRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kgqa.answering.answerer import Answerer
-    from kgqa.graph.opening import open_graph
-
     def run(*rows: str):
-        return compare(
-            recipe,
-            open_graph,
-            lambda folder, graph: Answerer.load(str(folder), graph),
-            tmp_path / "runs",
-            rows=rows,
-            seeds=range(2),
-        )
+        return compare(recipe, tmp_path / "runs", rows=rows, seeds=range(2))
 
     found = run("fused, no direct facts", "text-only")
     assert [(o.row, o.seed) for o in found[::2]] == [
@@ -80,13 +70,13 @@ def test_a_stopped_training_leaves_no_outcome(
     stopped = TrainResult(tmp_path, 1, 1, 0.1, 1.0, interrupted=True)
     monkeypatch.setattr(comparison, "train_reader", lambda *_: stopped)
     with pytest.raises(KeyboardInterrupt):
-        compare(recipe, lambda _: None, lambda *_: None, tmp_path / "runs", rows=["fused"], seeds=[0])
+        compare(recipe, tmp_path / "runs", rows=["fused"], seeds=[0])
     assert not list((tmp_path / "runs").glob("*/outcomes.json"))
 
 
 def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Path) -> None:
     def made(recipe: ComparisonRecipe) -> None:
-        compare(recipe, lambda _: None, lambda *_: None, tmp_path / "runs", rows=[], seeds=[])
+        compare(recipe, tmp_path / "runs", rows=[], seeds=[])
 
     made(recipe)
     (tmp_path / "runs" / "fused-0").mkdir()

@@ -27,10 +27,8 @@ def compare_rows(
     as_json: AsJson = False,
 ) -> None:
     """Train all reasoners alike, and measure them."""
-    from kgqa.answering.answerer import Answerer
     from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
     from kgqa.evaluation.tables import figures, table
-    from kgqa.graph.opening import open_graph
     from kgqa.trainer.fingerprint import FILE
     from kgqa.trainer.recipe import load_recipe
 
@@ -43,14 +41,7 @@ def compare_rows(
         if row not in ROWS:
             near = difflib.get_close_matches(row, ROWS, n=1, cutoff=0.0)[0]
             raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
-    outcomes = compare(
-        loaded,
-        open_graph,
-        lambda folder, opened: Answerer.load(str(folder), opened),
-        out,
-        rows=chosen,
-        seeds=range(seeds),
-    )
+    outcomes = compare(loaded, out, rows=chosen, seeds=range(seeds))
     text = table(outcomes)
     temporary = out / ".table.md"
     temporary.write_text(text + "\n", encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 
 from kgqa.assets import GRAPH_SUITE
@@ -13,7 +14,6 @@ from kgqa.evaluation.graph_suite import (
     AnswerMany,
     Result,
     System,
-    as_rows,
     ask_edits,
     ask_suite,
     figures,
@@ -74,7 +74,7 @@ def evaluate_graphs(
     if as_json:
         told = {"model": model, "sparql": sparql, "ablation": ablation, "questions": len(suite)}
         shares = {kind: right / asked for kind, (right, asked) in figures(results, "kind")["reader"].items()}
-        print(json.dumps({**told, **shares, "results": as_rows(results)}, ensure_ascii=False))
+        print(json.dumps({**told, **shares, "results": [*map(asdict, results)]}, ensure_ascii=False))
         return
     how = " by SPARQL" * sparql + f", facts: {ablation}" * (ablation != "none")
     _show(results, f"{model} over {len(opened)} graphs{how}")
@@ -95,7 +95,7 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "
     changes = ask_edits(edits, _reader(model, device), open_one)
     if as_json:
         right = sum(change.right for change in changes) / len(changes)
-        told = {"model": model, "questions": len(changes), "all": right, "results": as_rows(changes)}
+        told = {"model": model, "questions": len(changes), "all": right, "results": [*map(asdict, changes)]}
         print(json.dumps(told, ensure_ascii=False))
         return
     table = Table(

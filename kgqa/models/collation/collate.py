@@ -21,14 +21,15 @@ from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, o
 from kgqa.models.collation.person_masking import Anybody, Pieces
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.collation.rows import Parts, Row, gold_tokens, padded
+from kgqa.models.collation.sentences import marks_of
 from kgqa.models.vectors.entities import EntityVectors
 from kgqa.models.vectors.word_vectors import WordVectors
 from kgqa.types import OPERATIONS, Example, InputError, NodeRole, Question, Source, Subgraph
 
-SOURCES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE, Source.CHOICE)
-"""Order of the gate's classes; `Gold.source` indexes it (the last needs no gate)."""
-VERDICTS = {True: len(SOURCES), False: len(SOURCES) + 1}
-"""`Gold.source` of a question that the passage answers with yes or no."""
+GATED = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE)
+"""Order of the gate's first classes."""
+VERDICTS = {True: len(GATED), False: len(GATED) + 1}
+"""The gate's classes of a question that the passage answers with yes or no."""
 
 MAX_ROWS = 600
 """Windows of one question, over all its choices; each is a row of the batch with its own copy of the subgraph."""
@@ -55,6 +56,9 @@ class Collator:
         entities: vectors of the graph's entities, for a reasoner that reads them.
         words: word vectors, for a reader that reads them with the marks of recurring words; people
             are then read as anybody.
+
+    Raises:
+        InputError: the tokenizer marks neither start nor end.
     """
 
     def __init__(
@@ -69,9 +73,8 @@ class Collator:
         self.reading, self.facts, self.branches = reading, reading.facts, reading.branches
         self.max_tokens, self.stride = reading.max_tokens, reading.stride
         self.entities, self.words, self.max_label_tokens = entities, words, max_label_tokens
-        self.start = _special(tokenizer, "[CLS]", "<s>", "<|endoftext|>")
-        self.separator = _special(tokenizer, "[SEP]", "</s>", "<|endoftext|>")
-        self.pad = tokenizer.token_to_id("[PAD]") or tokenizer.token_to_id("<pad>") or 0
+        marks = marks_of(tokenizer)
+        self.start, self.separator, self.pad = marks.start, marks.end, marks.pad
         self.anybody = Anybody(tokenizer)
         self._labels: dict[str, list[int]] = {}
 
@@ -384,13 +387,7 @@ class Collator:
 
 
 def gold_source(example: Example) -> int:
-    """The class of a gold answer in `Gold.source`."""
-    return SOURCES.index(example.source) if example.verdict is None else VERDICTS[example.verdict]
-
-
-def _special(tokenizer: Tokenizer, *names: str) -> int:
-    for name in names:
-        found = tokenizer.token_to_id(name)
-        if found is not None:
-            return int(found)
-    raise ValueError(f"the tokenizer has none of the tokens {', '.join(names)}")
+    """The gate's class of a gold answer, `Gold.source`; -1 where choices were given, which need no gate."""
+    if example.verdict is not None:
+        return VERDICTS[example.verdict]
+    return -1 if example.source is Source.CHOICE else GATED.index(example.source)

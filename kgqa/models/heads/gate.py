@@ -9,11 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.collation.collate import SOURCES, VERDICTS
+from kgqa.models.collation.collate import GATED, VERDICTS
 from kgqa.models.heads.base import row_mean
-from kgqa.types import Source
 
-GATED = SOURCES[:3]
 FIRST_VERDICT = len(GATED)
 """Class of yes; no is the next one."""
 
@@ -73,15 +71,5 @@ class Gate(nn.Module):
         """Cross-entropy () of scores (Q, C), summed over the questions without choices, and their number."""
         gold = batch.gold
         assert gold is not None
-        target = gate_class(gold.source)
-        rows = (target >= 0) & (target < self.classes)
-        if not rows.any():
-            return scores.sum() * 0.0, 0
-        return F.cross_entropy(scores[rows], target[rows], reduction="sum"), int(rows.sum())
-
-
-def gate_class(source: Tensor) -> Tensor:
-    """The gate's class of each `Gold.source`, (Q,); -1 where choices were given, which need no gate."""
-    choice = SOURCES.index(Source.CHOICE)
-    shifted = torch.where(source > choice, source - 1, source)
-    return torch.where(source == choice, -1, shifted)
+        rows = (gold.source >= 0) & (gold.source < self.classes)
+        return F.cross_entropy(scores[rows], gold.source[rows], reduction="sum"), int(rows.sum())

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
 from kgqa.limits.stopping import go_on
-from kgqa.models.collation.collate import SOURCES, Collated
+from kgqa.models.collation.collate import GATED, Collated
 from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, Source, Span
 
@@ -38,10 +38,8 @@ class SpanHead(Head):
         """
         gold = batch.gold
         assert gold is not None
-        rows = gold.source[batch.question] < SOURCES.index(Source.CHOICE)
-        rows &= batch.passage_mask.any(1)
-        if not rows.any():
-            return scores.sum() * 0.0, 0
+        source = gold.source[batch.question]
+        rows = (source >= 0) & (source < len(GATED)) & batch.passage_mask.any(1)
         start = F.cross_entropy(scores[rows, :, 0], gold.start[rows], reduction="sum")
         end = F.cross_entropy(scores[rows, :, 1], gold.end[rows], reduction="sum")
         return (start + end) / 2, int(rows.sum())

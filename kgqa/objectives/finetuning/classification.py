@@ -77,7 +77,7 @@ class Task(Objective):
             loss = -said[first + batch.label].mean()
         else:
             loss = nll_loss(said.flatten(0, -2), batch.label.flatten(), ignore_index=-100)
-        parts = {self.kind: loss}
+        parts: dict[str, Tensor] = {self.kind: loss}
         if self.auxiliary:
             hidden = self.encoder(
                 input_ids=batch.tokens.input_ids, attention_mask=batch.tokens.attention_mask.long()

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -29,12 +28,14 @@ from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
 from kgqa.trainer.data.operations import operation_questions, operations_in_suite, operations_in_worlds
+from kgqa.trainer.data.subgraphs import Subgraphs
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17
 """The mixture's schedule repeats after this many steps."""
-
+POOL = 32
+"""Batches whose rows are sorted by length."""
 
 WORLDS = "worlds"
 """Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
@@ -92,8 +93,7 @@ class Part:
 class MixedBatches(Batches):
     """Batches of several data sets as a pure function of the step.
 
-    Which data set a step takes, and the order inside each data set, follow from the seed alone. Inside a pool
-    of batches the examples are sorted by length, so that little is padded; the batches' order is random.
+    Which data set a step takes, and the order inside each data set, follow from the seed alone.
     """
 
     def __init__(
@@ -101,7 +101,6 @@ class MixedBatches(Batches):
         parts: Sequence[Part],
         collator: Collator,
         seed: int,
-        pool: int = 32,
         paraphrased: float = 0.0,
         without_facts: float = 0.0,
         teacher: Collator | None = None,
@@ -111,7 +110,6 @@ class MixedBatches(Batches):
         self._wordings = read_paraphrases() if paraphrased else {}
         self.collator, self.teacher = collator, teacher
         self.seed = seed
-        self.pool = pool
         weights = np.array([part.settings.weight for part in parts])
         draw = np.random.default_rng([seed, 0x6D6978])
         self._which = draw.choice(len(parts), size=SCHEDULED_STEPS, p=weights / weights.sum()).astype(
@@ -162,20 +160,21 @@ class MixedBatches(Batches):
     def _order(self, number: int, epoch: int) -> list[np.ndarray]:
         if (number, epoch) not in self._orders:
             part = self.parts[number]
-            size = part.settings.batch_questions
             draw = np.random.default_rng([self.seed, number, epoch])
-            order = draw.permutation(len(part.examples))
-            lengths = np.array([_length(e) for e in part.examples])
-            pools = [order[i : i + size * self.pool] for i in range(0, len(order), size * self.pool)]
-            batches = [
-                pool[np.argsort(lengths[pool], kind="stable")][i : i + size]
-                for pool in pools
-                for i in range(0, len(pool), size)
-            ]
-            draw.shuffle(batches)
+            lengths = [_length(e) for e in part.examples]
             self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
-            self._orders[number, epoch] = batches
+            self._orders[number, epoch] = of_like_length(lengths, part.settings.batch_questions, draw)
         return self._orders[number, epoch]
+
+
+def of_like_length(lengths: Sequence[int], size: int, draw: np.random.Generator) -> list[np.ndarray]:
+    """All rows in batches of `size`, in a drawn order; sorted by length inside pools, so that little is padded."""
+    order, by = draw.permutation(len(lengths)), np.array(lengths)
+    pools = [order[i : i + size * POOL] for i in range(0, len(order), size * POOL)]
+    pools = [pool[np.argsort(by[pool], kind="stable")] for pool in pools]
+    batches = [pool[i : i + size] for pool in pools for i in range(0, len(pool), size)]
+    draw.shuffle(batches)
+    return batches
 
 
 def _length(example: Example) -> int:
@@ -259,11 +258,13 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
 def split_off(part: Part, share: float) -> tuple[Part, Part]:
     """What is trained on, and what is only measured."""
     held = np.array([is_held_out(example.question, share) for example in part.examples], dtype=bool)
-    sides = [np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()]
-    train_part, held_part = (
-        Part(part.settings, [part.examples[i] for i in rows], _Rows(part.subgraphs, rows)) for rows in sides
-    )
-    return train_part, held_part
+    return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
+
+
+def _rows(part: Part, rows: Sequence[int]) -> Part:
+    """Some examples of a part, their subgraphs without a copy."""
+    graphs = Subgraphs(len(rows), lambda n: list(part.subgraphs[rows[n]]))
+    return Part(part.settings, [part.examples[i] for i in rows], graphs)
 
 
 def in_order(parts: Iterable[Part], collator: Collator) -> Iterator[Collated]:
@@ -274,16 +275,3 @@ def in_order(parts: Iterable[Part], collator: Collator) -> Iterator[Collated]:
             rows = range(at, min(at + size, len(part.examples)))
             graphs = [part.subgraphs[i] for i in rows]
             yield collator([part.examples[i] for i in rows], graphs, with_gold=True)
-
-
-class _Rows(Sequence[Sequence[Subgraph]]):
-    """Some rows of stored subgraphs, without a copy."""
-
-    def __init__(self, all_rows: Sequence[Sequence[Subgraph]], rows: Sequence[int]) -> None:
-        self._all, self._rows = all_rows, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._all[self._rows[place]]

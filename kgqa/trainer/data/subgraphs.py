@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
+from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
 from kgqa.graph.retrieval.ranking import ranker, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
 
@@ -38,86 +40,69 @@ def cache_key(examples: Sequence[Example], graph_hash: str, settings: str) -> st
     return digest.hexdigest()[:24]
 
 
-class StoredSubgraphs(Sequence[list[Subgraph]]):
-    """The subgraphs of a data set, mapped into memory: item i is the list of example i's, made when asked.
+class Subgraphs(Sequence[list[Subgraph]]):
+    """The subgraphs of a data set: item i is the list of example i's, made when it is asked for.
 
-    A data set's subgraphs as objects take some GB; mapped, they take what is being looked at.
+    Args:
+        count: examples.
+        make: the subgraphs of an example, by its number.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], list[Subgraph]]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._make(range(self._count)[place])
+
+
+class StoredSubgraphs(Subgraphs):
+    """Subgraphs in a file, of which no more is read than is asked for: as objects a data set's take some GB.
 
     Args:
         path: a file that `cached_subgraphs` wrote.
-        change: done to each subgraph on the way out, such as an ablation.
+        change: done to each subgraph on the way out.
     """
 
-    def __init__(self, path: Path, change: Callable[[Subgraph], Subgraph] | None = None) -> None:
+    def __init__(self, path: Path, change: Ablation) -> None:
         self._change = change
-        data = self._data = _mapped(path)
-        tables = json.loads(data["tables"].tobytes())
+        stored: Any = safe_open(path, framework="np")
+        self._columns = {name: stored.get_slice(name) for name in stored.keys()}  # noqa: SIM118
+        tables = json.loads(stored.get_tensor("tables").tobytes())
         self._names = [name for name, _ in tables["nodes"]]
         self._labels = [label for _, label in tables["nodes"]]
         self._relations = [Relation(*row) for row in tables["relations"]]
-        self._near = bool(len(data["near"]))
-        sizes = data["sizes"].astype(np.int64)
+        sizes = stored.get_tensor("sizes").astype(np.int64)
         self._ends = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(sizes, axis=0)])
-        self._groups = np.concatenate([[0], np.cumsum(data["groups"], dtype=np.int64)])
+        groups = np.concatenate([[0], np.cumsum(stored.get_tensor("groups"), dtype=np.int64)])
+        super().__init__(len(groups) - 1, lambda n: [self._graph(i) for i in range(groups[n], groups[n + 1])])
 
-    def __len__(self) -> int:
-        return len(self._groups) - 1
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        number = range(len(self))[place]
-        return [self._graph(i) for i in range(self._groups[number], self._groups[number + 1])]
+    def _rows(self, name: str, first: int, end: int) -> NDArray[Any]:
+        column = self._columns[name]
+        if first == end:  # which safetensors refuses at the end of a column
+            return np.zeros((0, *column.get_shape()[1:]), np.float32)
+        rows: NDArray[Any] = column[first:end]
+        return rows
 
     def _graph(self, number: int) -> Subgraph:
-        data = self._data
         (n0, r0, e0, l0), (n1, r1, e1, l1) = self._ends[number].tolist(), self._ends[number + 1].tolist()
-        rows = data["nodes"][n0:n1].tolist()
-        graph = Subgraph(
-            nodes=tuple(self._names[r] for r in rows),
-            labels=tuple(self._labels[r] for r in rows),
-            roles=data["roles"][n0:n1].astype(np.int32),
-            scores=data["scores"][n0:n1].astype(np.float32),
-            edges=data["edges"][e0:e1].astype(np.int32),
-            weights=data["weights"][e0:e1].astype(np.float32),
-            relations=tuple(self._relations[r] for r in data["relations"][r0:r1].tolist()),
-            links=tuple(Link(NodeRole(p), s, e, n) for p, s, e, n in data["links"][l0:l1].tolist()),
-            near=data["near"][e0:e1].astype(np.float32) if self._near else np.zeros(0, dtype=np.float32),
+        nodes = self._rows("nodes", n0, n1).tolist()
+        near = (e0, e1) if self._columns["near"].get_shape()[0] else (0, 0)
+        return self._change(
+            Subgraph(
+                nodes=tuple(self._names[r] for r in nodes),
+                labels=tuple(self._labels[r] for r in nodes),
+                roles=self._rows("roles", n0, n1).astype(np.int32),
+                scores=self._rows("scores", n0, n1).astype(np.float32),
+                edges=self._rows("edges", e0, e1).astype(np.int32),
+                weights=self._rows("weights", e0, e1).astype(np.float32),
+                relations=tuple(self._relations[r] for r in self._rows("relations", r0, r1).tolist()),
+                links=tuple(Link(NodeRole(p), *at) for p, *at in self._rows("links", l0, l1).tolist()),
+                near=self._rows("near", *near).astype(np.float32),
+            )
         )
-        return self._change(graph) if self._change else graph
-
-
-class RetrievedSubgraphs(Sequence[list[Subgraph]]):
-    """The subgraphs of a data set, retrieved when they are first asked for and then kept in memory.
-
-    A training begins at once, and what it never reads is never retrieved.
-
-    Args:
-        examples: the data set.
-        find: retrieves an example's subgraphs.
-        change: done to each subgraph, such as an ablation.
-    """
-
-    def __init__(
-        self,
-        examples: Sequence[Example],
-        find: Callable[[Example], Sequence[Subgraph]],
-        change: Callable[[Subgraph], Subgraph] | None = None,
-    ) -> None:
-        self._examples, self._find, self._change = examples, find, change
-        self._kept: dict[int, list[Subgraph]] = {}
-
-    def __len__(self) -> int:
-        return len(self._examples)
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        number = range(len(self))[place]
-        if number not in self._kept:
-            found = self._find(self._examples[number])
-            self._kept[number] = [self._change(graph) for graph in found] if self._change else list(found)
-        return self._kept[number]
 
 
 def cached_subgraphs(
@@ -126,27 +111,27 @@ def cached_subgraphs(
     key: str,
     find: Callable[[Example], Sequence[Subgraph]],
     progress: Callable[[Iterable[Example]], Iterable[Example]] = iter,
-    change: Callable[[Subgraph], Subgraph] | None = None,
+    change: Ablation = ABLATIONS["none"],
 ) -> StoredSubgraphs:
-    """The subgraphs of `examples`: from `folder/key.npz`, which is written first where it does not exist.
+    """The subgraphs of `examples`: from `folder/key.safetensors`, which is written first where it does not exist.
 
     `change` is done to each subgraph when it is read; the file holds them as they were found.
 
     Raises:
         InputError: the file is damaged.
     """
-    path = folder / f"{key}.npz"
+    path = folder / f"{key}.safetensors"
     if not path.exists():
         writer = _Writer()
         for example in progress(examples):
             writer.add(find(example))
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{key}.{os.getpid()}.npz"
+        temporary = folder / f".{key}.{os.getpid()}"
         writer.write(temporary)
         os.replace(temporary, path)
     try:
         return StoredSubgraphs(path, change)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise InputError(f"{path}: the stored subgraphs are damaged ({error}); delete the file") from error
 
 
@@ -193,26 +178,4 @@ class _Writer:
     def write(self, path: Path) -> None:
         tables = json.dumps({"nodes": list(self.nodes), "relations": list(self.relations)}).encode()
         columns = {name: np.concatenate(parts) for name, parts in self.columns.items()}
-        np.savez(path, allow_pickle=False, tables=np.frombuffer(tables, dtype=np.uint8), **columns)
-
-
-def _mapped(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an uncompressed .npz as memory maps: numpy maps only single .npy files."""
-    arrays: dict[str, NDArray[Any]] = {}
-    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        for member in archive.infolist():
-            if member.compress_type != zipfile.ZIP_STORED:
-                raise ValueError(f"{member.filename} is compressed")
-            file.seek(member.header_offset)
-            header = file.read(30)
-            skipped = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-            file.seek(member.header_offset + 30 + skipped)
-            np.lib.format.read_magic(file)
-            shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-            if 0 in shape:  # nothing to map
-                array: NDArray[Any] = np.zeros(shape, dtype)
-            else:
-                order: Literal["C", "F"] = "F" if fortran else "C"
-                array = np.memmap(path, dtype, "r", file.tell(), shape, order)
-            arrays[member.filename.removesuffix(".npy")] = array
-    return arrays
+        save_file({"tables": np.frombuffer(tables, dtype=np.uint8), **columns}, path)

@@ -8,6 +8,8 @@ from typing import Any
 
 from kgqa.assets import cache_folder, expanded, find_encoder, find_model
 from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.opening import open_reader
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reasoners import REASONERS, find_reasoner
 from kgqa.models.vectors.entities import FILE as ENTITIES
@@ -24,7 +26,6 @@ from kgqa.trainer.data.mixture import MixedBatches, data_hashes, in_order, split
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.finetuning.starting import build
-from kgqa.trainer.finetuning.teaching import load_teacher
 from kgqa.trainer.fingerprint import claim, weights_of
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.types import InputError
@@ -115,3 +116,17 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     if measured:
         export_best(folder, objective)
     return result
+
+
+def load_teacher(name: str, student: ReadingSettings) -> tuple[Reader, Collator]:
+    """The reader of a folder or a shipped name, and the collator of its own tokenizer and settings.
+
+    Raises:
+        InputError: there is none, or it reads subgraphs of another ablation, whose answers would teach what the
+            student cannot see.
+    """
+    teacher = open_reader(expanded(name), device=None)
+    ablation = teacher.settings.ablation
+    if ablation != student.ablation:
+        raise InputError(f"teacher={name}: reads with ablation={ablation!r}, not {student.ablation!r}")
+    return teacher.network, teacher.collator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from kgqa.answering.retrieving import Retriever
@@ -13,14 +13,14 @@ from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
-from kgqa.trainer.data.subgraphs import RetrievedSubgraphs, cache_key, cached_subgraphs, retrieval_settings
+from kgqa.trainer.data.subgraphs import Subgraphs, cache_key, cached_subgraphs, retrieval_settings
 from kgqa.trainer.data.worlds import asked_worlds
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, InputError, Subgraph
 
 
-def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Part:
-    """Examples and subgraphs of one data set; the subgraphs come from the cache where they can.
+def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Part:
+    """Examples and subgraphs of one data set; the subgraphs come from `folder` where they can.
 
     Raises:
         InputError: data set, graph or the language model that judges relevance cannot be found or read, or the graph
@@ -46,14 +46,15 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, cache: Path) -> Par
     def find(example: Example) -> list[Subgraph]:
         return list(retriever.find(example.question))
 
-    change = None if recipe.reading.ablation == "none" else ABLATIONS[recipe.reading.ablation]
-    if not recipe.store_subgraphs:
-        return Part(settings, examples, RetrievedSubgraphs(examples, find, change))
+    change = ABLATIONS[recipe.reading.ablation]
+    if not recipe.store_subgraphs:  # kept once they are found: what is never read is never retrieved
+        found_once = cache(lambda number: [change(graph) for graph in find(examples[number])])
+        return Part(settings, examples, Subgraphs(len(examples), found_once))
     judged_by = fingerprint(recipe.reading.relevance) if recipe.reading.relevance else ""
     found_by = encoder.fingerprint if encoder else ""
     found = retrieval_settings(graph, recipe.reading.max_nodes, judged_by, found_by)
     key = cache_key(examples, graph.hash, found)
-    subgraphs = cached_subgraphs(examples, cache, key, find, shown, change)
+    subgraphs = cached_subgraphs(examples, folder, key, find, shown, change)
     return Part(settings, examples, subgraphs)
 
 

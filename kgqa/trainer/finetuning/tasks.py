@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
 from kgqa.trainer.checkpoint import export_best
+from kgqa.trainer.data.mixture import of_like_length
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, fingerprint, weights_of
@@ -97,23 +99,21 @@ class TaskRecipe(BaseModel):
 
 
 class LabelledBatches(Batches):
-    """Examples in an order that follows from seed and step alone, sorted by length inside pools."""
+    """Examples in an order that follows from seed and step alone."""
 
     def __init__(self, rows: Sequence[Labelled], encode: Encoding, size: int, seed: int) -> None:
         self.rows, self.encode, self.size, self.seed = rows, encode, size, seed
         self.steps_per_epoch = -(-len(rows) // size)
+        self._order = lru_cache(1)(self._drawn)
 
     def __getitem__(self, step: int) -> TaskBatch:
         """The examples of a step."""
         epoch, turn = divmod(step, self.steps_per_epoch)
-        draw = np.random.default_rng([self.seed, epoch])
-        order, pool = draw.permutation(len(self.rows)), self.size * 32
-        pools = [
-            sorted(order[i : i + pool].tolist(), key=lambda n: self.encode.length(self.rows[n]))
-            for i in range(0, len(order), pool)
-        ]
-        batches = [part[i : i + self.size] for part in pools for i in range(0, len(part), self.size)]
-        return self.encode([self.rows[n] for n in batches[int(draw.permutation(len(batches))[turn])]])
+        return self.encode([self.rows[n] for n in self._order(epoch)[turn].tolist()])
+
+    def _drawn(self, epoch: int) -> list[np.ndarray]:
+        lengths = [self.encode.length(row) for row in self.rows]
+        return of_like_length(lengths, self.size, np.random.default_rng([self.seed, epoch]))
 
 
 def train_task(

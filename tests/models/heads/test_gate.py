@@ -1,8 +1,8 @@
 import torch
 
 from kgqa.batch import Fused
-from kgqa.models.collation.collate import Collator
-from kgqa.models.heads.gate import GATED, Gate
+from kgqa.models.collation.collate import GATED, Collator
+from kgqa.models.heads.gate import Gate
 from kgqa.types import Example, Passage, Question, Source, Span
 
 
