@@ -6,12 +6,61 @@ FOLDER is what `kgqa train` exported, a reader or the encoder by which facts are
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
-from kgqa.models.packing import load_weights, save_packed
+import torch
+from torch import Tensor
+
+from kgqa.models.packing import SCALE, load_weights
 from kgqa.models.pretrained import CARD, POOLER, WEIGHTS, write_card
 from kgqa.models.reader import OWN, read_card
+
+LEAST = 4096
+"""Numbers of a matrix below which it is stored in half precision."""
+LARGEST = 58_000_000
+"""Bytes of a file of weights, so that it can be stored and carried anywhere."""
+
+
+def packed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights as they are stored: matrices (rows, columns) as int8 with their scales, all else as float16."""
+    stored: dict[str, Tensor] = {}
+    for name, value in state.items():
+        if value.dim() != 2 or value.numel() < LEAST or not value.is_floating_point():
+            stored[name] = value.half() if value.is_floating_point() else value
+            continue
+        whole = value.float()
+        scale = (whole.abs().amax(1) / 127).clamp(min=1e-6).half()  # (rows,)
+        stored[name] = (whole / scale.float().unsqueeze(1)).round().clamp(-127, 127).to(torch.int8)
+        stored[name + SCALE] = scale
+    return {name: value.contiguous() for name, value in stored.items()}
+
+
+def save_packed(state: Mapping[str, Tensor], folder: Path, name: str) -> None:
+    """Write weights in 8 bits as safetensors, in parts of at most `LARGEST` bytes under an index beside `name`."""
+    from safetensors.torch import save_file
+
+    parts: list[dict[str, Tensor]] = [{}]
+    room = LARGEST
+    for key, value in packed(state).items():
+        size = value.numel() * value.element_size()
+        if size > room and parts[-1]:
+            parts.append({})
+            room = LARGEST
+        parts[-1][key] = value
+        room -= size
+    stem = Path(name).stem
+    files: dict[str, str] = {}
+    for number, part in enumerate(parts, start=1):
+        file = f"{stem}-{number:05}-of-{len(parts):05}.safetensors"
+        save_file(part, folder / f".{file}", metadata={"format": "pt"})
+        os.replace(folder / f".{file}", folder / file)
+        files |= dict.fromkeys(part, file)
+    index = json.dumps({"metadata": {"bits": 8}, "weight_map": files}, indent=2) + "\n"
+    (folder / f"{name}.index.json").write_text(index, encoding="utf-8")
 
 
 def pack(folder: Path, out: Path) -> int:

@@ -57,6 +57,13 @@ def from_config(auto: Any, config: Any, **how: Any) -> Any:
     return auto.from_config(config, trust_remote_code=False, **how)
 
 
+def copy_tokenizer(source: Path, target: Path) -> None:
+    """Copy the files of a folder's tokenizer, where they are not there already."""
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        if (source / name).is_file() and (source / name).resolve() != (target / name).resolve():
+            (target / name).write_bytes((source / name).read_bytes())
+
+
 def checksum(path: Path) -> str:
     """Of a file's content."""
     digest = blake2b(digest_size=16)

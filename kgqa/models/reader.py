@@ -24,6 +24,7 @@ from kgqa.models.pretrained import (
     POOLER,
     WEIGHTS,
     check_sums,
+    copy_tokenizer,
     first_line,
     from_config,
     load_config,
@@ -188,20 +189,14 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     folder.mkdir(parents=True, exist_ok=True)
     encoder = reader.encoder
     assert isinstance(encoder, PreTrainedModel)
-    state = {n: p.detach().cpu().half().contiguous() for n, p in encoder.state_dict().items()}
-    own = {
-        n: p.detach().cpu().half().contiguous()
-        for n, p in reader.state_dict().items()
-        if not n.startswith(ENCODER)
-    }
+    own = {name: value for name, value in reader.state_dict().items() if not name.startswith(ENCODER)}
     encoder.config.save_pretrained(folder)
-    for name, tensors in ((WEIGHTS, state), (OWN, own)):
-        save_file(_unshared(tensors), folder / f".{name}", metadata={"format": "pt"})
+    for name, tensors in ((WEIGHTS, encoder.state_dict()), (OWN, own)):
+        # copies: safetensors refuses weights that share memory
+        halves = {key: value.to("cpu", torch.half, copy=True).contiguous() for key, value in tensors.items()}
+        save_file(halves, folder / f".{name}", metadata={"format": "pt"})
         os.replace(folder / f".{name}", folder / name)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        source = tokenizer_folder / name
-        if source.exists() and source.resolve() != (folder / name).resolve():
-            (folder / name).write_bytes(source.read_bytes())
+    copy_tokenizer(tokenizer_folder, folder)
     write_card(folder, {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card})
 
 
@@ -307,13 +302,3 @@ def read_card(folder: Path) -> dict[str, Any]:
             "install the matching kgqa or train the recipe again"
         )
     return card
-
-
-def _unshared(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Copies of tensors that share memory: safetensors refuses aliases."""
-    seen: set[int] = set()
-    result = {}
-    for name, tensor in tensors.items():
-        result[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
-        seen.add(tensor.data_ptr())
-    return result

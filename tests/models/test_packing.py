@@ -1,4 +1,3 @@
-import importlib.util
 import json
 from pathlib import Path
 
@@ -6,12 +5,12 @@ import pytest
 import torch
 
 from kgqa.answering.answerer import Answerer
-from kgqa.assets import ROOT
-from kgqa.models import packing
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.opening import open_reader
-from kgqa.models.packing import SCALE, is_packed, load_weights, packed, save_packed, unpacked
+from kgqa.models.packing import SCALE, is_packed, load_weights, unpacked
 from kgqa.types import InputError, Passage, Question
+from training import pack
+from training.pack import packed, save_packed
 
 
 def test_a_matrix_comes_back_within_half_a_step_of_its_row() -> None:
@@ -40,7 +39,7 @@ def test_small_and_whole_weights_are_read_as_well() -> None:
 
 
 def test_weights_in_8_bits_are_found_again_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "LARGEST", 80_000)
+    monkeypatch.setattr(pack, "LARGEST", 80_000)
     state = {f"layer.{n}": torch.randn(128, 256) for n in range(5)} | {"bias": torch.randn(3)}
     save_packed(state, tmp_path, "model.safetensors")
     files = sorted(tmp_path.glob("*.safetensors"))
@@ -54,11 +53,7 @@ def test_weights_in_8_bits_are_found_again_in_parts(tmp_path: Path, monkeypatch:
 def test_a_released_reader_answers_as_it_was_trained(
     model_folder: Path, tools_file: Path, tmp_path: Path
 ) -> None:
-    spec = importlib.util.spec_from_file_location("pack", ROOT / "training" / "pack.py")
-    assert spec is not None and spec.loader is not None
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
-    program.pack(model_folder, tmp_path / "packed")
+    pack.pack(model_folder, tmp_path / "packed")
     assert is_packed(tmp_path / "packed", "model.safetensors")
     question = Question("What did I dig with?", ("trowel", "excavator"), Passage("I plant flowers."))
     whole, small = (
@@ -74,9 +69,9 @@ def test_weights_of_other_shapes_or_no_numbers_are_refused_in_one_line(
 ) -> None:
     from safetensors.torch import load_file, save_file
 
-    monkeypatch.setattr(packing, "LEAST", 64)
+    monkeypatch.setattr(pack, "LEAST", 64)
     whole = load_file(model_folder / "model.safetensors")
-    name = next(name for name, value in whole.items() if value.dim() == 2 and value.numel() >= packing.LEAST)
+    name = next(name for name, value in whole.items() if value.dim() == 2 and value.numel() >= pack.LEAST)
     stored = packed(whole)
     scale = stored[name + SCALE]
     for of, value in (

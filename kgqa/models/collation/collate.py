@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor
 from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
-from kgqa.models.collation.branching import branches_of
+from kgqa.models.collation.branching import Branch, branches_of
 from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of, near_facts
 from kgqa.models.collation.mentions import MOST_TOKENS, mention_places, mentions_of_row
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
@@ -44,6 +45,18 @@ class Collated:
     batch: QABatch
     rows: tuple[Row, ...]
     examples: tuple[Example, ...]
+
+
+class _Texts(NamedTuple):
+    """What a row is made of."""
+
+    asked: Pieces
+    chosen: Pieces | None
+    passage: Pieces
+
+    def by_role(self) -> dict[NodeRole, Pieces]:
+        chosen = {} if self.chosen is None else {NodeRole.CHOICE: self.chosen}
+        return {NodeRole.QUESTION: self.asked, NodeRole.PASSAGE: self.passage, **chosen}
 
 
 class Collator:
@@ -97,112 +110,101 @@ class Collator:
     def _add(
         self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
     ) -> None:
-        if self.branches:
-            return self._add_branched(parts, index, example, graphs, with_gold)
         question = example.question
         asked, asked_words = self._read(question.text)
         passage, passage_words = self._read(question.passage_text)
+        if self.branches:
+            graph, branches = branches_of(example, graphs, self.reading, with_gold)
+            texts = _Texts(asked, None, passage)
+            return self._add_rows(parts, (index, -1), example, graph, texts, with_gold, branches=branches)
         choices: Sequence[str | None] = question.choices or (None,)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
             chosen, chosen_words = None, None
             if choice is not None:
                 chosen, chosen_words = self._read(self._with_facts(choice, graph), told_apart=True)
+            texts = _Texts(asked, chosen, passage)
             features = overlap_features(asked_words, chosen_words, passage_words)
-            texts = {NodeRole.QUESTION: asked, NodeRole.PASSAGE: passage}
-            places = mention_places(graph, texts if chosen is None else {**texts, NodeRole.CHOICE: chosen})
-            windows = self._windows(asked, chosen, passage)
-            if not with_gold and len(windows) * len(choices) > MAX_ROWS:
-                raise InputError(
-                    f"the passage has {len(passage.ids):,} tokens, with {len(choices)} choices too many to read; "
-                    "pass the part that matters"
-                )
-            for left, right in windows:
-                ids, segments, question_at, choice_at, passage_at = self._row(
-                    asked, chosen, passage, left, right
-                )
-                row = parts.add_row(
-                    index,
-                    number if choice is not None else -1,
-                    ids,
-                    segments,
-                    passage,
-                    passage_at,
-                    left,
-                    graph,
-                )
-                if features:
-                    parts.features.append(self._laid_out(features, left, right))
-                room = self.max_tokens // 2
-                seen = {
-                    NodeRole.QUESTION: (question_at, 0, room),
-                    NodeRole.CHOICE: (choice_at, 0, room // 2),
-                    NodeRole.PASSAGE: (passage_at - left, left, right),
-                }
-                parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
-                if with_gold:
-                    parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
+            place = index, -1 if choice is None else number
+            self._add_rows(parts, place, example, graph, texts, with_gold, features=features)
 
-    def _add_branched(
-        self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
+    def _add_rows(
+        self,
+        parts: Parts,
+        place: tuple[int, int],
+        example: Example,
+        graph: Subgraph,
+        texts: _Texts,
+        with_gold: bool,
+        *,
+        features: Features | None = None,
+        branches: Sequence[Branch] = (),
     ) -> None:
-        """A row for each window of the passage: its trunk, question, passage and facts, then the branches."""
-        question = example.question
-        asked, passage = self._encode(question.text), self._encode(question.passage_text)
-        graph, branches = branches_of(example, graphs, self.reading, with_gold)
-        most = self.max_tokens // 4
-        texts = [self._encode(branch.text).ids[:most] for branch in branches]
-        facts = self._encode(near_facts(graph, self.reading.context)).ids[:most]
+        """A row for each window of the passage, with its branches; `place` are the numbers of question and choice."""
+        most, passage = self.max_tokens // 4, texts.passage
+        told = [self._encode(branch.text).ids[:most] for branch in branches]
+        facts = self._encode(near_facts(graph, self.reading.context)).ids[:most] if self.branches else []
         facts = [*facts, self.separator] if facts else []
-        places = mention_places(graph, {NodeRole.QUESTION: asked, NodeRole.PASSAGE: passage})
-        windows = self._windows(asked, None, passage, len(facts))
-        if not with_gold and len(windows) * max(len(texts), 1) > MAX_ROWS:
+        places = mention_places(graph, texts.by_role())
+        windows = self._windows(texts, len(facts))
+        many = len(branches or example.question.choices or (None,))
+        if not with_gold and len(windows) * many > MAX_ROWS:
             raise InputError(
-                f"the passage has {len(passage.ids):,} tokens, with {len(texts)} choices too many to read; "
+                f"the passage has {len(passage.ids):,} tokens, with {many} choices too many to read; "
                 "pass the part that matters"
             )
+        room = self.max_tokens // 2
         for left, right in windows:
-            ids, segments, question_at, _, passage_at = self._row(asked, None, passage, left, right)
-            row = parts.add_row(index, -1, ids, segments, passage, passage_at, left, graph)
-            first_node = parts.first_nodes[row] + 1
+            ids, segments, choice_at, passage_at = self._row(texts, left, right)
+            row = parts.add_row(*place, ids, segments, passage, passage_at, left, graph)
+            if features:
+                parts.features.append(self._laid_out(features, left, right))
             seen = {
-                NodeRole.QUESTION: (question_at, 0, self.max_tokens // 2),
+                NodeRole.QUESTION: (1, 0, room),
+                NodeRole.CHOICE: (choice_at, 0, room // 2),
                 NodeRole.PASSAGE: (passage_at - left, left, right),
             }
-            parts.mentions += mentions_of_row(places, seen, row, first_node)
-            ids += facts
-            trunk = len(ids)
-            belongs, position = [0] * trunk, list(range(trunk))
-            for number, (branch, text) in enumerate(zip(branches, texts, strict=True), start=1):
-                node = branch.node + first_node if branch.node >= 0 else -1
-                parts.branches.append((row, number, branch.choice, node))
-                if node >= 0:
-                    named = range(len(ids), len(ids) + min(len(text), MOST_TOKENS))
-                    parts.mentions += [(row, token, node) for token in named]
-                ids += [*text, self.separator]
-                belongs += [number] * (len(text) + 1)
-                position += range(trunk, trunk + len(text) + 1)
-            segments += [0] * (len(ids) - len(segments))
-            parts.offsets[row] += [(0, 0)] * (len(ids) - len(parts.offsets[row]))
-            parts.branch.append(belongs)
-            parts.position.append(position)
+            parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
             if with_gold:
                 parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
+            if self.branches:
+                self._hang(parts, row, facts, list(zip(branches, told, strict=True)))
 
-    def _row(
-        self, asked: Pieces, chosen: Pieces | None, passage: Pieces, left: int, right: int
-    ) -> tuple[list[int], list[int], int, int, int]:
+    def _hang(
+        self, parts: Parts, row: int, facts: list[int], branches: Sequence[tuple[Branch, list[int]]]
+    ) -> None:
+        """Facts behind a row's passage, then its branches with their tokens; each goes on from the trunk's end."""
+        ids, first_node = parts.ids[row], parts.first_nodes[row] + 1
+        ids += facts
+        trunk = len(ids)
+        belongs, position = [0] * trunk, list(range(trunk))
+        for number, (branch, text) in enumerate(branches, start=1):
+            node = branch.node + first_node if branch.node >= 0 else -1
+            parts.branches.append((row, number, branch.choice, node))
+            if node >= 0:
+                named = range(len(ids), len(ids) + min(len(text), MOST_TOKENS))
+                parts.mentions += [(row, token, node) for token in named]
+            ids += [*text, self.separator]
+            belongs += [number] * (len(text) + 1)
+            position += range(trunk, trunk + len(text) + 1)
+        parts.segments[row] += [0] * (len(ids) - len(parts.segments[row]))
+        parts.offsets[row] += [(0, 0)] * (len(ids) - len(parts.offsets[row]))
+        parts.branch.append(belongs)
+        parts.position.append(position)
+
+    def _row(self, texts: _Texts, left: int, right: int) -> tuple[list[int], list[int], int, int]:
+        """Ids and segments of a row, and where its choice and its passage begin."""
         room = self.max_tokens // 2
-        ids = [self.start, *asked.ids[:room], self.separator]
+        ids = [self.start, *texts.asked.ids[:room], self.separator]
         choice_at = len(ids)
-        if chosen is not None:
-            ids += [*chosen.ids[: room // 2], self.separator]
+        if texts.chosen is not None:
+            ids += [*texts.chosen.ids[: room // 2], self.separator]
         passage_at = len(ids)
         segments = [0] * passage_at
         if right > left:
-            ids += [*passage.ids[left:right], self.separator]
+            ids += [*texts.passage.ids[left:right], self.separator]
             segments += [1] * (len(ids) - passage_at)
-        return ids, segments, 1, choice_at, passage_at
+        return ids, segments, choice_at, passage_at
 
     def _read(self, text: str, told_apart: bool = False) -> tuple[Pieces, TextWords | None]:
         """Tokens of a text; with word vectors its words too, and its people, unless told apart, as anybody."""
@@ -236,15 +238,13 @@ class Collator:
             laid += [features.passage[left:right], pause]
         return laid
 
-    def _windows(
-        self, asked: Pieces, chosen: Pieces | None, passage: Pieces, beside: int = 0
-    ) -> list[tuple[int, int]]:
+    def _windows(self, texts: _Texts, beside: int) -> list[tuple[int, int]]:
         room = self.max_tokens // 2
-        used = min(len(asked.ids), room) + 3 + beside
-        if chosen is not None:
-            used += min(len(chosen.ids), room // 2) + 1
+        used = min(len(texts.asked.ids), room) + 3 + beside
+        if texts.chosen is not None:
+            used += min(len(texts.chosen.ids), room // 2) + 1
         space = max(self.max_tokens - used, 16)
-        total = len(passage.ids)
+        total = len(texts.passage.ids)
         step = space - min(self.stride, space // 2)
         windows = [(0, min(space, total))]
         while windows[-1][1] < total:

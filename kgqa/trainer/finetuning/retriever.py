@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.encoders.variants import save_model
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.meaning import facts_in_words
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
 from kgqa.text.datasets.loading import load_dataset
@@ -66,13 +67,13 @@ class RetrieverRecipe(BaseModel):
     trainer: TrainerSettings = TrainerSettings()
 
 
-class Mined:
+class Mined(NamedTuple):
     """A question with the rows of facts that lead to its answer, and of near ones that do not."""
 
-    __slots__ = ("answers", "hard", "right", "text")
-
-    def __init__(self, text: str, answers: frozenset[int], right: list[int], hard: list[int]) -> None:
-        self.text, self.answers, self.right, self.hard = text, answers, right, hard
+    text: str
+    answers: frozenset[int]
+    right: list[int]
+    hard: list[int]
 
 
 def query_of(example: Example) -> str:
@@ -113,11 +114,15 @@ class FactBatches(Batches):
     """Questions with facts, as a function of seed and step."""
 
     def __init__(
-        self, rows: Sequence[Mined], said: Sequence[str], graph: GraphStore, reads: FactEncoder, **kept: Any
+        self,
+        rows: Sequence[Mined],
+        said: Sequence[str],
+        graph: GraphStore,
+        reads: FactEncoder,
+        settings: RetrieverSettings,
+        seed: int,
     ) -> None:
-        self.rows, self.said, self.reads = rows, said, reads
-        self.settings: RetrieverSettings = kept["settings"]
-        self.seed: int = kept["seed"]
+        self.rows, self.said, self.reads, self.settings, self.seed = rows, said, reads, settings, seed
         edges = graph.edges()
         self.ends = np.stack([edges.head, edges.tail], axis=1)
         self.steps_per_epoch = -(-len(rows) // self.settings.batch_questions)
@@ -173,9 +178,7 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
 
     def save(trained: FactEncoder, target: Path) -> None:
         save_model(trained.encoder, target)
-        for name in ("tokenizer.json", "tokenizer_config.json"):
-            if (source / name).is_file():
-                (target / name).write_bytes((source / name).read_bytes())
+        copy_tokenizer(source, target)
         card = {"recipe": json.loads(recipe.model_dump_json())}
         (target / "retriever.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 

@@ -25,6 +25,7 @@ from kgqa.models.classifiers import (
     task_scores,
 )
 from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.pretrained import copy_tokenizer
 from kgqa.objectives.base import Batches, Objective
 from kgqa.objectives.distillation.classifiers import TaughtTask
 from kgqa.objectives.finetuning.classification import Task
@@ -160,9 +161,7 @@ def train_task(
 
     def save(model: Any, target: Path) -> None:
         save_classifier(model, target, card)
-        for name in ("tokenizer.json", "tokenizer_config.json"):
-            if (source / name).is_file():
-                (target / name).write_bytes((source / name).read_bytes())
+        copy_tokenizer(source, target)
 
     model = load_classifier(encoder, source, settings.kind, labels)
     options: dict[str, Any] = {"auxiliary": settings.auxiliary, "frozen": settings.frozen, "save": save}
