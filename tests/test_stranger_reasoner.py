@@ -22,7 +22,8 @@ FILE = '''
 
 from kgqa.batch import Fused
 from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.reasoners.base import Reasoner, scatter_mean
+from kgqa.models.reasoners.base import Reasoner
+from kgqa.models.segments import segment_mean
 
 
 class Mean(Reasoner):
@@ -35,7 +36,7 @@ class Mean(Reasoner):
     def forward(self, stepper, batch):
         hidden, graph = stepper.walk(batch.tokens), batch.graph
         nodes = self.labels(stepper, graph)[graph.node_label]
-        mean = scatter_mean(nodes, graph.batch, batch.num_rows)
+        mean = segment_mean(nodes, graph.batch, batch.num_rows)
         return Fused(hidden, stepper.summary(hidden, batch.tokens), nodes + mean[graph.batch], mean)
 '''
 LINE = 'reasoner.name = "stranger.mean:Mean"\n'

@@ -16,10 +16,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgqa.models.heads.base import row_mean
 from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import OWN, read_card
+from kgqa.models.segments import segment_mean
 from kgqa.text.synthesis.operations import QUESTIONS
 from kgqa.trainer.data.operations import operation_questions
 from kgqa.types import OPERATIONS, Question, Subgraph
@@ -44,7 +44,8 @@ def summaries(reader: LoadedReader, questions: list[Question]) -> Tensor:
     parts = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
     for part in track(parts, description="reading", transient=True):
         batch = reader.collate([questions[n] for n in part], [[Subgraph()]] * len(part)).batch
-        found |= zip(part, row_mean(reader.heads(batch).fused.summary, batch).float(), strict=True)
+        summary = segment_mean(reader.heads(batch).fused.summary, batch.question, batch.num_questions)
+        found |= zip(part, summary.float(), strict=True)
     return torch.stack([found[n] for n in range(len(questions))])
 
 

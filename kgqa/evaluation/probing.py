@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from kgqa.evaluation.finetuning import FINETUNES, finetune
 from kgqa.evaluation.likelihood import held_out_loss, pair_accuracy
 from kgqa.metrics import over_seeds
 from kgqa.models.language.language_model import load_language_model
+from kgqa.models.pretrained import checksum
 from kgqa.text.corpus.shards import is_held_out, read_documents
 from kgqa.text.datasets.glue_blimp import read_blimp
 from kgqa.text.datasets.published import located
@@ -81,37 +82,23 @@ def probe(
         InputError: the checkpoint or the data are missing.
     """
     folder = find_encoder(name)
-    kept = out / f"{label(folder, from_scratch)}-{_fingerprint(folder)}".replace(" ", "-")
+    made_of = checksum(folder / "config.json", *sorted(folder.glob("*.safetensors")), size=4)
+    kept = out / f"{label(folder, from_scratch)}-{made_of}".replace(" ", "-")
     kept.mkdir(parents=True, exist_ok=True)
     settings = EncoderSettings(folder=str(folder), from_scratch=from_scratch)
     results: dict[str, dict[str, float | None]] = {}
     for task in tasks:
         if task not in FINETUNES:
             stem = f"blimp-{pairs or 'all'}" if task == "blimp" else task
-            results[task] = _once(
-                kept / f"{stem}.json",
-                lambda task=task: _likelihood(task, folder, data, pairs, from_scratch),
-            )
+            measure = partial(_likelihood, task, folder, data, pairs, from_scratch)
+            results[task] = _once(kept / f"{stem}.json", measure)
             continue
         runs = []
         for seed in range(seeds):
             stem = f"{task}-{limit or 'all'}-{max_tokens or 'full'}-{seed}" + f"-sift{sift:g}" * bool(sift)
-            runs.append(
-                _once(
-                    kept / f"{stem}.json",
-                    lambda task=task, stem=stem, seed=seed: finetune(
-                        task,
-                        settings,
-                        data,
-                        kept / stem,
-                        track,
-                        seed=seed,
-                        limit=limit,
-                        max_tokens=max_tokens,
-                        sift=sift,
-                    ),
-                )
-            )
+            options: dict[str, Any] = {"seed": seed, "limit": limit, "max_tokens": max_tokens, "sift": sift}
+            run = partial(finetune, task, settings, data, kept / stem, track, **options)
+            runs.append(_once(kept / f"{stem}.json", run))
         spread = over_seeds(runs)
         results[task] = {key: mean for key, (mean, _) in spread.items()}
         results[task] |= {f"{key}_sd": sd for key, (_, sd) in spread.items()} if seeds > 1 else {}
@@ -157,15 +144,7 @@ def track(items: Iterable[Any], text: str, total: int) -> Iterable[Any]:
     return shown(items, text, total=total, transient=True, console=Console(stderr=True))
 
 
-def _fingerprint(folder: Path) -> str:
-    digest = hashlib.sha256((folder / "config.json").read_bytes())
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:8]
-
-
-def _once(path: Path, measure: Any) -> dict[str, Any]:
+def _once(path: Path, measure: Callable[[], Any]) -> dict[str, Any]:
     if not path.is_file():
         part = path.with_name(path.name + ".part")
         part.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")

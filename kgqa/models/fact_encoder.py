@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from torch.nn import functional as F
 from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
 from kgqa.models.devices import multiplies_in_bf16
-from kgqa.models.pretrained import load_pretrained
+from kgqa.models.pretrained import checksum, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import InputError
 
@@ -40,7 +39,7 @@ class FactEncoder(nn.Module):
         self.encoder, self.fingerprint = encoder, fingerprint
         self.tokenizer = tokenizer
         self.tokenizer.enable_truncation(MAX_TOKENS, direction="left")
-        self.tokenizer.no_padding()
+        self.tokenizer.enable_padding(pad_to_multiple_of=8)
 
     @classmethod
     def load(cls, name: str | Path) -> FactEncoder:
@@ -53,21 +52,14 @@ class FactEncoder(nn.Module):
 
         folder = find_encoder(str(name))
         encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
-        digest = blake2b(digest_size=8)
-        for path in (folder / "tokenizer.json", *sorted(folder.glob("*.safetensors"))):
-            digest.update(path.read_bytes())
-        return cls(encoder, load_tokenizer(folder), digest.hexdigest()).eval()
+        made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)
+        return cls(encoder, load_tokenizer(folder), made_of).eval()
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
         """Texts as rows of tokens, a multiple of 8 long."""
         read = self.tokenizer.encode_batch(list(texts))
-        width = -(-max(len(text.ids) for text in read) // 8) * 8
-        ids = torch.zeros(len(read), width, dtype=torch.long)
-        mask = torch.zeros(len(read), width, dtype=torch.bool)
-        for row, text in enumerate(read):
-            ids[row, : len(text.ids)] = torch.tensor(text.ids)
-            mask[row, : len(text.ids)] = True
-        return TextBatch(ids, mask)
+        mask = torch.tensor([text.attention_mask for text in read], dtype=torch.bool)
+        return TextBatch(torch.tensor([text.ids for text in read]), mask)
 
     def pooled(self, batch: TextBatch) -> Tensor:
         """Unit vectors (n, d) of rows of tokens."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +64,12 @@ def copy_tokenizer(source: Path, target: Path) -> None:
             (target / name).write_bytes((source / name).read_bytes())
 
 
-def checksum(path: Path) -> str:
-    """Of a file's content."""
-    digest = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while part := file.read(1 << 20):
-            digest.update(part)
+def checksum(*paths: Path, size: int = 16) -> str:
+    """Of what files hold, one after the other, in `size` bytes."""
+    digest = blake2b(digest_size=size)
+    for path in paths:
+        with path.open("rb") as file:
+            file_digest(file, lambda: digest)
     return digest.hexdigest()
 
 

@@ -31,7 +31,7 @@ from kgqa.models.pretrained import (
     write_card,
 )
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
-from kgqa.models.reasoners.base import scatter_mean
+from kgqa.models.segments import segment_mean
 from kgqa.types import InputError, NodeRole
 
 FORMAT = 1
@@ -157,7 +157,7 @@ def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tenso
     """Mean state (C, H) of the tokens (B, T, H) of each branch."""
     most = int(branch.max()) + 1
     place = torch.arange(len(branch), device=branch.device).unsqueeze(1) * most + branch  # (B, T)
-    means = scatter_mean(tokens.flatten(0, 1), place.flatten(), len(branch) * most)
+    means = segment_mean(tokens.flatten(0, 1), place.flatten(), len(branch) * most)
     return means[branches.row * most + branches.number]
 
 

@@ -29,3 +29,10 @@ def segments_side_by_side(values: Tensor, segment: Tensor, count: int) -> tuple[
     most = int(sizes.max()) if len(sizes) else 0
     real = torch.arange(most, device=segment.device) < sizes.unsqueeze(1)
     return values.new_zeros(count, most, values.shape[-1]).index_put((segment, place), values), real
+
+
+def segment_mean(values: Tensor, segment: Tensor, count: int) -> Tensor:
+    """Mean of the entries (M, ...) of each of `count` segments, (count, ...); zero where there is none."""
+    total = values.new_zeros(count, *values.shape[1:]).index_add_(0, segment, values)
+    number = torch.bincount(segment, minlength=count).clamp(min=1).to(values.dtype)
+    return total / number.view(-1, *[1] * (values.dim() - 1))

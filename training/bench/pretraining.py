@@ -61,7 +61,7 @@ def ours(options: argparse.Namespace, rows: np.ndarray, folder: Path) -> float:
     """Tokens per second of our loop in its last quarter."""
     recipe = recipe_of(options)
     objective = build_objective(recipe, VOCAB, lambda _: None)
-    device = torch.device("cuda") if torch.cuda.is_available() else None
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     train(objective, RowBatches(rows, options.rows, 0, device), recipe.trainer, folder)
     lines = (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
     return float(json.loads(lines[-1])["tokens_per_s"])

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from kgqa.batch import TokenBatch
+from kgqa.models.collation.rows import padded
 from kgqa.types import InputError
 
 
@@ -73,14 +74,9 @@ def sentence_ids(
 def pad_rows(rows: Sequence[tuple[Sequence[int], int]], pad: int) -> TokenBatch:
     """Rows of different lengths as one batch; segment 1 from where the second sentence begins."""
     width = max(len(ids) for ids, _ in rows)
-    input_ids = torch.full((len(rows), width), pad, dtype=torch.long)
-    mask = torch.zeros(len(rows), width, dtype=torch.bool)
-    segments = torch.zeros(len(rows), width, dtype=torch.long)
-    for number, (ids, begin) in enumerate(rows):
-        input_ids[number, : len(ids)] = torch.tensor(ids)
-        mask[number, : len(ids)] = True
-        segments[number, begin : len(ids)] = 1
-    return TokenBatch(input_ids, mask, segments)
+    mask = padded([[1] * len(ids) for ids, _ in rows], width, 0).bool()
+    segments = padded([[0] * begin + [1] * (len(ids) - begin) for ids, begin in rows], width, 0)
+    return TokenBatch(padded([ids for ids, _ in rows], width, pad), mask, segments)
 
 
 def mask_each(ids: Sequence[int], marks: Marks) -> list[tuple[list[int], int]]:

@@ -8,11 +8,10 @@ from torch.nn import functional as F
 
 from kgqa.batch import BranchBatch, Fused, QABatch
 from kgqa.models.collation.collate import Collated
-from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, NodeRole, Source
 
 
-class ChoiceHead(Head):
+class ChoiceHead(nn.Module):
     """Scores a choice from the text's summary and from what the graph says; softmax over the question's rows.
 
     The graph's term is its own network and its output starts at zero: training starts at the text's score. What the

@@ -10,12 +10,11 @@ from torch.nn import functional as F
 
 from kgqa.batch import BranchBatch, Fused, QABatch
 from kgqa.models.collation.collate import Collated
-from kgqa.models.heads.base import Head
 from kgqa.models.segments import segment_softmax
 from kgqa.types import LINKED, Candidate, NodeRole, Source
 
 
-class ConceptHead(Head):
+class ConceptHead(nn.Module):
     """Node pointer: softmax over a row's nodes is the answer's distribution (ReaRev's use of node scores).
 
     Any accepted concept is right, so the loss is minus the log of the accepted nodes' total probability.

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.collation.collate import GATED, VERDICTS
-from kgqa.models.heads.base import row_mean
+from kgqa.models.segments import segment_mean
 
 FIRST_VERDICT = len(GATED)
 """Class of yes; no is the next one."""
@@ -47,12 +47,13 @@ class Gate(nn.Module):
         `span_margin` (Q,) is that of `SpanHead`, `best_concept` (Q, 2) that of `ConceptHead`; `verdicts` (Q, 2) are the
         scores of yes and no where they were read in branches of their own.
         """
-        text = row_mean(torch.cat([fused.summary, fused.pooled], dim=-1), batch)
+        rows = (batch.question, batch.num_questions)
+        text = segment_mean(torch.cat([fused.summary, fused.pooled], dim=-1), *rows)
         margins = torch.cat([span_margin.unsqueeze(-1), best_concept], dim=-1).detach() / 10
         scores: Tensor = self.out(self.hidden(torch.cat([text, margins.to(text.dtype)], dim=-1))).float()
         if verdicts is not None:
             scores = torch.cat([scores[:, :FIRST_VERDICT], scores[:, FIRST_VERDICT:] + verdicts], dim=1)
-        has_passage = row_mean(batch.passage_mask.any(1).float(), batch) > 0
+        has_passage = segment_mean(batch.passage_mask.any(1).float(), *rows) > 0
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
         forbidden[:, 0] = ~has_passage
         if batch.branches is None:

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Fused, QABatch
-from kgqa.models.heads.base import row_mean
+from kgqa.models.segments import segment_mean
 from kgqa.types import OPERATIONS
 
 
@@ -19,7 +19,7 @@ class OperationHead(nn.Module):
 
     def forward(self, fused: Fused, batch: QABatch) -> Tensor:
         """Scores (Q, len(OPERATIONS))."""
-        scores: Tensor = self.out(row_mean(fused.summary, batch)).float()
+        scores: Tensor = self.out(segment_mean(fused.summary, batch.question, batch.num_questions)).float()
         return scores
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:

@@ -9,14 +9,13 @@ from torch.nn import functional as F
 from kgqa.batch import Fused, QABatch
 from kgqa.limits.stopping import go_on
 from kgqa.models.collation.collate import GATED, Collated
-from kgqa.models.heads.base import Head
 from kgqa.types import Candidate, Source, Span
 
 MAX_SPAN_TOKENS = 30
 NOT_A_TOKEN = -1e4
 
 
-class SpanHead(Head):
+class SpanHead(nn.Module):
     """Start and end logits (Devlin et al., 2019, section 4.2-4.3); position 0 stands for "no span here"."""
 
     def __init__(self, hidden_size: int) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from kgqa.assets import find_encoder
 from kgqa.models.encoders.stepping import longest_row
 from kgqa.models.language.language_model import LanguageModel, load_language_model
+from kgqa.models.pretrained import checksum
 from kgqa.types import InputError
 
 LABEL_TOKENS = 8
@@ -84,7 +83,4 @@ def fingerprint(name: str) -> str:
     Raises:
         InputError: there is no such folder or shipped model.
     """
-    digest = blake2b(digest_size=8)
-    for path in sorted(Path(find_encoder(name)).rglob("*.safetensors")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return checksum(*sorted(find_encoder(name).rglob("*.safetensors")), size=8)

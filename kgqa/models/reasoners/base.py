@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from torch import Tensor, nn
+from torch import nn
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
@@ -88,10 +88,3 @@ def zero_linear(inputs: int, outputs: int) -> nn.Linear:
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
     return layer
-
-
-def scatter_mean(values: Tensor, index: Tensor, size: int) -> Tensor:
-    """Mean of the rows of `values` (M, d) that share an index, (size, d); zero where there is none."""
-    total = values.new_zeros(size, values.shape[-1]).index_add_(0, index, values)
-    count = values.new_zeros(size).index_add_(0, index, values.new_ones(len(index)))
-    return total / count.clamp(min=1).unsqueeze(-1)

@@ -9,7 +9,8 @@ from torch.nn import functional as F
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean, zero_linear
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, zero_linear
+from kgqa.models.segments import segment_mean
 
 
 class Aggregator(nn.Module):
@@ -91,8 +92,8 @@ class Ernie(Reasoner):
 
         hidden = stepper.walk(batch.tokens, visit)
         read = entities[row, token]
-        nodes = nodes + scatter_mean(read, node, len(nodes)).to(nodes.dtype)
-        pooled = scatter_mean(read, row, batch.num_rows)
+        nodes = nodes + segment_mean(read, node, len(nodes)).to(nodes.dtype)
+        pooled = segment_mean(read, row, batch.num_rows)
         summary = stepper.summary(hidden, batch.tokens)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
 

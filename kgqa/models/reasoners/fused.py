@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from kgqa.batch import EdgeBatch, Fused, GraphBatch, QABatch
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reasoners.base import ReasonerSettings, scatter_mean, zero_linear
+from kgqa.models.reasoners.base import ReasonerSettings, zero_linear
 from kgqa.models.reasoners.gnn import (
     AttentionPooling,
     GraphReasoner,
@@ -16,6 +16,7 @@ from kgqa.models.reasoners.gnn import (
     context_nodes,
     fact_attention,
 )
+from kgqa.models.segments import segment_mean
 
 
 class FusionLayer(nn.Module):
@@ -73,14 +74,14 @@ class FusionLayer(nn.Module):
             self.from_token(mention_tokens) + self.from_node(nodes.index_select(0, graph.mention_node))
         )
         flat = graph.mention_row * hidden.shape[1] + graph.mention_token
-        update = scatter_mean(self.dropout(self.to_token(mixed)), flat, hidden.shape[0] * hidden.shape[1])
+        update = segment_mean(self.dropout(self.to_token(mixed)), flat, hidden.shape[0] * hidden.shape[1])
         both = torch.cat([hidden[rows, summary_at], nodes[context]], dim=-1)
         both = F.gelu(self.exchange(self.exchange_norm(both)))
         summary_update = torch.zeros_like(hidden)
         summary_update[rows, summary_at] = self.dropout(self.exchange_text(both)).to(hidden.dtype)
         hidden = hidden + update.view_as(hidden).to(hidden.dtype) + summary_update
 
-        node_update = scatter_mean(self.dropout(self.to_node(mixed)), graph.mention_node, len(nodes))
+        node_update = segment_mean(self.dropout(self.to_node(mixed)), graph.mention_node, len(nodes))
         nodes = nodes + node_update.to(nodes.dtype)
         nodes = nodes.index_add(0, context, self.dropout(self.exchange_node(both)).to(nodes.dtype))
         return hidden, nodes, attention

@@ -14,8 +14,8 @@ from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.graph.retrieval.paths import best_paths
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, scatter_mean
-from kgqa.models.segments import segment_softmax
+from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.models.segments import segment_mean, segment_softmax
 from kgqa.types import NodeRole
 
 MAX_ANSWERS = 12
@@ -73,7 +73,7 @@ class KagNet(Reasoner):
         for layer in self.gcn:
             head, tail = graph.edge_index
             index, values = torch.cat([tail, head]), torch.cat([nodes[head], nodes[tail]])
-            nodes = F.relu(layer(nodes + scatter_mean(values, index, len(nodes)).to(nodes.dtype)))
+            nodes = F.relu(layer(nodes + segment_mean(values, index, len(nodes)).to(nodes.dtype)))
 
         pairs, paths = find_pairs(graph)
         if graph.node_vector is not None:
@@ -97,7 +97,7 @@ class KagNet(Reasoner):
         pooled = both.new_zeros(batch.num_rows, both.shape[-1]).index_add(
             0, row, (both * beta.unsqueeze(-1)).to(both.dtype)
         )
-        carried = scatter_mean(both, answer, len(own))
+        carried = segment_mean(both, answer, len(own))
         weight = (alpha * beta[owner]).detach()
         edges = torch.tensor([e for _, steps, _, _ in paths for e in steps], device=own.device)
         lengths = torch.tensor([len(steps) for _, steps, _, _ in paths], device=own.device)
@@ -150,7 +150,7 @@ def plausibility(graph: GraphBatch, vectors: Tensor) -> Tensor:
     if known.sum() < 2:
         return torch.ones(len(known), device=vectors.device)
     kind = graph.edge_label
-    relation = scatter_mean((tail - head)[known], kind[known], int(kind.max()) + 1)[kind]
+    relation = segment_mean((tail - head)[known], kind[known], int(kind.max()) + 1)[kind]
     distance = (head + relation - tail).norm(dim=-1)
     z = (distance - distance[known].mean()) / distance[known].std().clamp(min=1e-6)
     return torch.where(known, torch.sigmoid(2 - z), 1.0)

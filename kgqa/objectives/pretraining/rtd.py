@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, gelu
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding
 
 from kgqa.batch import Loss, TextBatch
 from kgqa.models.encoders.variants import save_model
@@ -43,21 +43,7 @@ class DisentangledEmbedding(nn.Embedding):
         return embedding(ids, self._shared[0].weight.detach()) + embedding(ids, self.weight)
 
 
-class DiscriminatorHead(nn.Module):
-    """A logit a token, high where it looks replaced (Hugging Face's names, so that ELECTRA's weights fit)."""
-
-    def __init__(self, hidden_size: int) -> None:
-        super().__init__()
-        self.dense = nn.Linear(hidden_size, hidden_size)
-        self.dense_prediction = nn.Linear(hidden_size, 1)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Logits (B, T)."""
-        found: Tensor = self.dense_prediction(gelu(self.dense(hidden))).squeeze(-1)
-        return found
-
-
-def with_head(discriminator: Any, head: DiscriminatorHead) -> Any:
+def with_head(discriminator: Any, head: nn.Module) -> Any:
     """An ELECTRA and its head as Hugging Face's `ElectraForPreTraining`."""
     from transformers import ElectraForPreTraining
 
@@ -130,10 +116,14 @@ class RTD(LanguageModelling):
         inside: Tensor | None = None,
         **options: Any,
     ) -> None:
+        from transformers import ElectraConfig
+        from transformers.models.electra.modeling_electra import ElectraDiscriminatorPredictions
+
         super().__init__(generator, predict, **options)
         share_embeddings(generator, discriminator, sharing)
         self.discriminator = discriminator
-        self.head = DiscriminatorHead(discriminator.config.hidden_size)
+        size = discriminator.config.hidden_size
+        self.head = ElectraDiscriminatorPredictions(ElectraConfig(hidden_size=size))  # type: ignore[no-untyped-call]
         self.share, self.weight, self.temperature = share, weight, temperature
         self.warm_steps = warm_steps
         self.register_buffer("inside", inside, persistent=False)

@@ -4,7 +4,6 @@ graph offers are the choices, found as they are when questions are answered."""
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +13,11 @@ from kgqa.answering.operations.operands import Facts, Operand
 from kgqa.answering.operations.telling import UNTOLD, Told, tell
 from kgqa.assets import GRAPH_SUITE
 from kgqa.graph.linking.fuzzy import forgiving_linker
-from kgqa.graph.linking.linker import Linker
 from kgqa.graph.meanings import is_kind
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.storage.writer import write_store
 from kgqa.metrics import accepts
-from kgqa.text.synthesis.operations import QUESTIONS, Meant, Posed, operation_worlds
+from kgqa.text.synthesis.operations import QUESTIONS, Meant, operation_worlds
 from kgqa.types import Example, Passage, Question
 
 ASKED = {
@@ -39,13 +36,14 @@ def operations_in_worlds(count: int, seed: int) -> Iterator[Example]:
         InputError: a world cannot be written, for want of room on the disk.
     """
     for world in operation_worlds(-(-count // QUESTIONS), seed):
-        with tempfile.TemporaryDirectory() as folder:
-            write_store(world.triples, Path(folder) / "world", name="world")
-            graph = GraphStore.open(Path(folder) / "world", in_memory=True)
-            facts, linker = Facts(graph), forgiving_linker(graph)
-            for posed in world.posed:
-                if (example := of_world(facts, linker, posed)) is not None:
-                    yield example
+        graph = GraphStore.from_triples(world.triples, name="world")
+        facts, linker = Facts(graph), forgiving_linker(graph)
+        for posed in world.posed:
+            told = tell(facts, linker, posed.question)
+            right = [n for n, o in enumerate(told.operands) if any(_is(facts, o, m) for m in posed.meant)]
+            example = _example(facts, told, posed.question, posed.operation, right, bool(posed.meant))
+            if example is not None:
+                yield example
 
 
 def operation_questions(count: int, seed: int) -> Iterator[Example]:
@@ -55,13 +53,6 @@ def operation_questions(count: int, seed: int) -> Iterator[Example]:
         for posed in world.posed:
             asked = replace(posed.question, choices=(UNTOLD,))
             yield Example(asked, choice=0, kind=posed.operation, operation=posed.operation)
-
-
-def of_world(facts: Facts, linker: Linker, posed: Posed) -> Example | None:
-    """A question of a world over its operands."""
-    told = tell(facts, linker, posed.question)
-    right = [n for n, operand in enumerate(told.operands) if any(_is(facts, operand, m) for m in posed.meant)]
-    return _example(facts, told, posed.question, posed.operation, right, bool(posed.meant))
 
 
 def operations_in_suite(folder: Path = GRAPH_SUITE) -> Iterator[Example]:
@@ -131,10 +122,10 @@ def _example(
     def outcome(number: int) -> Outcome | None:
         return applied(facts, operation, told.operands[number], told.things, question.text)
 
-    if gold >= 0 and outcome(gold) is None:
+    best, same = outcome(gold) if right else None, set(right)
+    if right and best is None:
         return None
-    same = set(right)
-    if gold >= 0 and (best := outcome(gold)) is not None:
+    if best is not None:
         own = set(told.operands[gold].relations)
         same |= {
             number

@@ -36,7 +36,7 @@ from kgqa.types import InputError
 class RowBatches(Batches):
     """Packed rows in an order that follows from seed and step alone. Rows with padding get a mask.
 
-    With a GPU as `device` all rows lie there from the start: a step sends nothing but their numbers.
+    All rows lie on `device` from the start: a step sends nothing but their numbers.
     """
 
     def __init__(
@@ -44,12 +44,14 @@ class RowBatches(Batches):
         rows: NDArray[np.uint16],
         batch_rows: int,
         seed: int,
-        device: torch.device | None = None,
+        device: torch.device = torch.device("cpu"),
         joined: NDArray[np.bool_] | None = None,
     ) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
-        self._resident = torch.from_numpy(rows.view(np.int16)).to(device) if device else None
-        self._joined = None if joined is None else torch.from_numpy(joined).to(device or "cpu")
+        self._rows = torch.from_numpy(rows.view(np.int16)).to(
+            device
+        )  # torch's whole numbers of 16 bits have signs
+        self._joined = None if joined is None else torch.from_numpy(joined).to(device)
         self.steps_per_epoch = len(rows) // self.batch_rows
         self.padded = bool((rows[:, -1] == 0).any())
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
@@ -61,14 +63,9 @@ class RowBatches(Batches):
             self._epoch = epoch
             self._order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
         chosen = self._order[turn * self.batch_rows : (turn + 1) * self.batch_rows]
-        joined = None
-        if self._joined is not None:
-            joined = self._joined[torch.from_numpy(chosen).to(self._joined.device)]
-        if self._resident is None:
-            input_ids = torch.from_numpy(self.rows[chosen].astype(np.int64))
-        else:
-            numbers = torch.from_numpy(chosen).to(self._resident.device)
-            input_ids = self._resident[numbers].long() & 0xFFFF
+        numbers = torch.from_numpy(chosen).to(self._rows.device)
+        input_ids = self._rows[numbers].long() & 0xFFFF
+        joined = None if self._joined is None else self._joined[numbers]
         return TextBatch(input_ids, input_ids != 0 if self.padded else None, joined=joined)
 
 
@@ -109,7 +106,11 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
             f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; "
             "add text or change data.held_out"
         )
-    device = torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else None
+    device = (
+        torch.device("cuda", torch.cuda.current_device())
+        if torch.cuda.is_available()
+        else torch.device("cpu")
+    )
     whole = recipe.objective.whole_words and data.facts
     joined = corpus.joined_rows(data.sequence_tokens, split, documents) if whole else None
     return RowBatches(rows, data.batch_rows, seed, device, joined)

@@ -3,7 +3,8 @@ import torch
 from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
-from kgqa.models.reasoners.base import TextOnly, scatter_mean
+from kgqa.models.reasoners.base import TextOnly
+from kgqa.models.segments import segment_mean
 from kgqa.types import Example, Passage, Question
 
 QUESTION = Question("What did I dig with?", passage=Passage("I want to plant flowers."))
@@ -24,7 +25,7 @@ def test_text_only_does_not_see_the_facts(tokenizer, encoder, digging) -> None:
 
 def test_means_by_index() -> None:
     values = torch.tensor([[1.0], [3.0], [5.0]])
-    assert scatter_mean(values, torch.tensor([1, 1, 2]), 4).squeeze(-1).tolist() == [0.0, 2.0, 5.0, 0.0]
+    assert segment_mean(values, torch.tensor([1, 1, 2]), 4).squeeze(-1).tolist() == [0.0, 2.0, 5.0, 0.0]
 
 
 def test_every_reasoner_is_in_the_table() -> None:
