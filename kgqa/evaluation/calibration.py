@@ -21,7 +21,7 @@ from kgqa.metrics import is_correct
 from kgqa.models.collation.collate import gold_source
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
-from kgqa.types import Answer, Example, InputError, Source
+from kgqa.types import Answer, Example, InputError, Question, Source
 
 CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
@@ -42,23 +42,18 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         )
     gate = answerer.reader.network.gate
     gate.calibrate()
-    scores = _gates(answerer, asked)
+
+    def gates(questions: Sequence[Question]) -> list[Tensor]:
+        drafts = tuple(Draft(question, tuple(answerer.retrieve(question))) for question in questions)
+        return [draft.scores.gate for draft in read(drafts, answerer.reader)]
+
+    scores = torch.stack(answer_all(gates, asked))  # (Q, C)
     scale, shift = fit_gate(scores, torch.tensor([gold_source(e) for e in asked]))
     gate.calibrate(scale, shift)
     answerer.decision = answerer.decision.model_copy(update={"calibration": {}})
     fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
     answerer.decision = answerer.decision.model_copy(update={"calibration": fitted})
     return {"gate": {"scale": scale, "shift": shift}, "decision": answerer.decision.model_dump(mode="json")}
-
-
-def _gates(answerer: Answerer, examples: Sequence[Example], batch: int = 16) -> Tensor:
-    """Scores (Q, C) of the gate."""
-    found: list[Tensor] = []
-    for at in range(0, len(examples), batch):
-        chunk = [example.question for example in examples[at : at + batch]]
-        drafts = read(tuple(Draft(q, tuple(answerer.retrieve(q))) for q in chunk), answerer.reader)
-        found += [draft.scores.gate for draft in drafts]
-    return torch.stack(found)
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:

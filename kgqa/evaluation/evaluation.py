@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,14 +17,17 @@ LEAST_OF_A_KIND = 5
 """Questions of a kind for a figure of their own."""
 
 AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
+Said = TypeVar("Said")
 
 
-def answer_all(answer_many: AnswerMany, examples: Sequence[Example], batch: int = 16) -> list[Answer]:
+def answer_all(
+    answer_many: Callable[[Sequence[Question]], Sequence[Said]], examples: Sequence[Example], batch: int = 16
+) -> list[Said]:
     """Answers to all questions in their order, questions of like length together, with a progress bar."""
     from rich.progress import Progress
 
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].question.passage_text))
-    found: dict[int, Answer] = {}
+    found: dict[int, Said] = {}
     with Progress(transient=True) as progress:
         bar = progress.add_task("answering", total=len(examples))
         for start in range(0, len(order), batch):

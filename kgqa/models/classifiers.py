@@ -215,16 +215,10 @@ class Classifier:
             self.model = load_pretrained(auto, folder, config=config, dtype=torch.float32)
         self.device = find_device(device)
         self.model.eval().to(self.device)
-        causal = Stepper(self.model.base_model).causal
-        made = (
-            load_tokenizer(folder),
-            self.kind,
-            labels,
-            self.card["max_tokens"],
-            causal,
-            self.card["both_orders"],
+        causal, both = Stepper(self.model.base_model).causal, self.card["both_orders"]
+        self.encode = Encoding(
+            load_tokenizer(folder), self.kind, labels, self.card["max_tokens"], causal, both
         )
-        self.encode = Encoding(*made)
 
     @torch.inference_mode()
     def __call__(self, rows: Sequence[Labelled]) -> list[dict[str, Any]]:
@@ -286,11 +280,6 @@ def read_task(folder: Path) -> dict[str, Any]:
     path = Path(folder) / CARD
     try:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            "kind": card["kind"],
-            "labels": card["labels"],
-            "max_tokens": card["max_tokens"],
-            "both_orders": card["both_orders"],
-        }
+        return {key: card[key] for key in ("kind", "labels", "max_tokens", "both_orders")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: no classifier here ({error}); train one with a [task]") from error

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
+from kgqa.models.collation.rows import padded
 from kgqa.models.devices import multiplies_in_bf16
 from kgqa.models.pretrained import checksum, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
@@ -39,7 +40,7 @@ class FactEncoder(nn.Module):
         self.encoder, self.fingerprint = encoder, fingerprint
         self.tokenizer = tokenizer
         self.tokenizer.enable_truncation(MAX_TOKENS, direction="left")
-        self.tokenizer.enable_padding(pad_to_multiple_of=8)
+        self.tokenizer.no_padding()
 
     @classmethod
     def load(cls, name: str | Path) -> FactEncoder:
@@ -58,8 +59,9 @@ class FactEncoder(nn.Module):
     def tokens(self, texts: Sequence[str]) -> TextBatch:
         """Texts as rows of tokens, a multiple of 8 long."""
         read = self.tokenizer.encode_batch(list(texts))
-        mask = torch.tensor([text.attention_mask for text in read], dtype=torch.bool)
-        return TextBatch(torch.tensor([text.ids for text in read]), mask)
+        width = -(-max(len(text.ids) for text in read) // 8) * 8
+        mask = padded([text.attention_mask for text in read], width, 0).bool()
+        return TextBatch(padded([text.ids for text in read], width, 0), mask)
 
     def pooled(self, batch: TextBatch) -> Tensor:
         """Unit vectors (n, d) of rows of tokens."""

@@ -39,12 +39,17 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
             raise OSError("it holds an encoder alone")
         how.pop("dtype", None)
         model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
-        absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
-        if more or any(POOLER not in name for name in absent):
-            raise OSError(f"it holds no such weights: {[*more, *absent][0]}")
+        load_into(model, folder)
         return model.eval()
     except Exception as error:  # a damaged folder may fail anywhere in the encoder's own code
         raise InputError(f"{folder}: not a whole model ({first_line(error)}); copy it again") from error
+
+
+def load_into(model: Any, folder: Path) -> None:
+    """Give a model the weights of a folder; those of its pooler may be missing, as masked language models have none."""
+    absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
+    if more or any(POOLER not in name for name in absent):
+        raise OSError(f"it holds no such weights: {[*more, *absent][0]}")
 
 
 def first_line(error: Exception) -> str:

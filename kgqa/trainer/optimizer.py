@@ -5,49 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from kgqa.trainer.recipe import TrainerSettings
-
-
-def is_matrix(name: str, parameter: Tensor) -> bool:
-    """Whether Muon may train a parameter: a matrix of a layer, neither an embedding nor an output row."""
-    return parameter.ndim == 2 and "embed" not in name.lower() and min(parameter.shape) >= 16
 
 
 def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
     """Groups by part (encoder, rest) and by decay; vectors (norms, biases) are not decayed.
 
-    Each group carries `rate`, the learning rate at the top of the schedule, and `muon`.
+    Each group carries `rate`, the learning rate at the top of the schedule, and `muon`: matrices of layers, neither
+    embeddings nor rows of an output.
     """
     encoder = getattr(objective, "encoder", None)
     inside = {id(p) for p in encoder.parameters()} if isinstance(encoder, nn.Module) else set()
     embeddings = {
         id(p) for m in objective.modules() if isinstance(m, nn.Embedding) for p in m.parameters(recurse=False)
     }
-    groups: dict[tuple[bool, bool, bool], dict[str, Any]] = {}
+    groups: dict[tuple[float, bool, float], dict[str, Any]] = {}
     for name, parameter in objective.named_parameters():
         if not parameter.requires_grad:
             continue
-        ours = id(parameter) in inside
-        kind = (ours and settings.encoder_optimizer) or settings.optimizer
-        muon = kind == "muon" and id(parameter) not in embeddings and is_matrix(name, parameter)
-        decayed = parameter.ndim >= 2
-        rate = (
-            settings.encoder_learning_rate
-            if ours and settings.encoder_learning_rate
-            else settings.learning_rate
-        )
-        group = groups.setdefault(
-            (ours, muon, decayed),
-            {
-                "params": [],
-                "lr": rate,
-                "rate": rate,
-                "muon": muon,
-                "weight_decay": settings.weight_decay if decayed else 0.0,
-            },
-        )
+        matrix = parameter.ndim == 2 and "embed" not in name.lower() and min(parameter.shape) >= 16
+        muon = settings.optimizer == "muon" and matrix and id(parameter) not in embeddings
+        rate = (id(parameter) in inside and settings.encoder_learning_rate) or settings.learning_rate
+        decay = settings.weight_decay if parameter.ndim >= 2 else 0.0
+        about = {"lr": rate, "rate": rate, "muon": muon, "weight_decay": decay}
+        group = groups.setdefault((rate, muon, decay), {"params": [], **about})
         group["params"].append(parameter)
     return list(groups.values())
 

@@ -33,8 +33,6 @@ class TrainerSettings(BaseModel):
     """Batches in one optimizer step, on each device."""
     optimizer: Literal["adamw", "muon"] = "adamw"
     """Muon trains the matrices of the layers; AdamW the rest."""
-    encoder_optimizer: Literal["adamw", "muon"] | None = None
-    """For the parameters under `objective.encoder`: AdamW suits weights that others have pretrained."""
     learning_rate: float = Field(default=1e-3, gt=0)
     encoder_learning_rate: float | None = Field(default=None, gt=0)
     """For the parameters under `objective.encoder`, if they are to learn at another rate."""

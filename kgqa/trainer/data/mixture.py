@@ -21,7 +21,6 @@ from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, aligned_batch
 from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
-from kgqa.text.augment.unanswerable import unanswerable
 from kgqa.text.corpus.shards import read_documents
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.plain_reading import plain_reading
@@ -65,8 +64,6 @@ class DataSettings(BaseModel):
     """Questions in a step."""
     limit: int | None = None
     """Use the first so many examples (questions made, for made sets)."""
-    unanswerable: float = Field(0.0, ge=0, le=1)
-    """Questions made unanswerable from the set's own, as a share of it (added to the limit)."""
     renamed: float = Field(0.0, ge=0, le=1)
     """Copies in which a person has another name, as a share of the set (added to the limit)."""
     choices: int = Field(0, ge=0, le=10)
@@ -76,7 +73,7 @@ class DataSettings(BaseModel):
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
-    """For made sets and made-up unanswerable questions."""
+    """For made sets."""
     texts: tuple[str, ...] = ()
     """For `aligned`: text files (.txt or .txt.zst), read sentence by sentence."""
 
@@ -212,8 +209,6 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
     examples = list(islice(found, settings.limit))
     if not examples:
         raise InputError(f"{settings.name}: no examples found over the graph {settings.graph!r}")
-    if settings.unanswerable:
-        examples += unanswerable(examples, seed=settings.seed, share=settings.unanswerable)
     if settings.renamed:
         examples += renamed(examples, seed=settings.seed, share=settings.renamed)
     if settings.reread:

@@ -216,13 +216,8 @@ def build_objective(
     return row.build(Parts(recipe, vocab_size, save, inside, variant.predict))
 
 
-def _clm(parts: Parts) -> Objective:
-    return CLM(parts.language_model(), parts.predict, save=parts.save)
-
-
-def _plm(parts: Parts) -> Objective:
-    share = parts.recipe.objective.mask_share
-    return PLM(parts.language_model(), parts.predict, share=share, inside=parts.inside, save=parts.save)
+def _masked(kind: type[MLM]) -> Callable[[Parts], Objective]:
+    return lambda parts: kind(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
 
 
 def _mplm(parts: Parts) -> Objective:
@@ -230,11 +225,7 @@ def _mplm(parts: Parts) -> Objective:
         raise InputError(
             f"objective.name='mplm' does not fit {parts.recipe.encoder.variant}: take mpnet or mlm"
         )
-    return MPLM(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
-
-
-def _pairs(parts: Parts) -> Objective:
-    return MLMWithPairs(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
+    return _masked(MPLM)(parts)
 
 
 def _mlm(parts: Parts) -> Objective:
@@ -347,11 +338,13 @@ def _distillation(parts: Parts) -> Objective:
 
 OBJECTIVES = {
     "mlm": ObjectiveRow(_mlm, ("bidirectional", "permuted")),
-    "nsp": ObjectiveRow(_pairs, reads="pairs"),
-    "sop": ObjectiveRow(_pairs, reads="pairs"),
+    "nsp": ObjectiveRow(_masked(MLMWithPairs), reads="pairs"),
+    "sop": ObjectiveRow(_masked(MLMWithPairs), reads="pairs"),
     "rtd": ObjectiveRow(_rtd, softened=True),
-    "clm": ObjectiveRow(_clm, ("causal",)),
-    "plm": ObjectiveRow(_plm, ("permuted",)),
+    "clm": ObjectiveRow(
+        lambda parts: CLM(parts.language_model(), parts.predict, save=parts.save), ("causal",)
+    ),
+    "plm": ObjectiveRow(_masked(PLM), ("permuted",)),
     "mplm": ObjectiveRow(_mplm),
     "distilbert": ObjectiveRow(_distillation, softened=True),
     "tinybert": ObjectiveRow(_distillation, softened=True),
