@@ -26,11 +26,7 @@ _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 
 
 class StemOverlap:
-    """The neighbour whose relation's words share most stems with the question; knows no literals beyond labels.
-
-    Args:
-        graph: any `KnowledgeGraph`.
-    """
+    """The neighbour whose relation's words share most stems with the question; knows no literals beyond labels."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph, self.linker = graph, Linker(graph)
@@ -66,16 +62,15 @@ class LexicalPaths:
 
     Counts what a path leads to (how many), looks for a fact between two concepts (yes or no), compares
     numbers and dates (which of two), and is silent where nothing is shared.
-
-    Args:
-        graph: any `KnowledgeGraph`.
-        second: what a path of two facts is worth, of one of one fact.
-        least: similarity (0..1) below which there is no answer.
     """
 
-    def __init__(self, graph: KnowledgeGraph, second: float = 0.8, least: float = 0.01) -> None:
+    second = 0.8
+    """What a path of two facts is worth, of one of one fact."""
+    least = 0.01
+    """Similarity (0..1) below which there is no answer."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph, self.linker = graph, Linker(graph)
-        self.second, self.least = second, least
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
         """Answer several questions."""

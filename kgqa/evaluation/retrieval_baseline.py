@@ -17,10 +17,6 @@ ASKED = [int(NodeRole.QUESTION), int(NodeRole.PASSAGE)]
 class RetrievalAlone:
     """Answers with the retriever's own order; a choice by how closely it is tied to what is asked.
 
-    Args:
-        graph: any `KnowledgeGraph`.
-        max_nodes: concepts retrieved for a question.
-
     Raises:
         InputError: as `Retriever`.
     """

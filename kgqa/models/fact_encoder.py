@@ -29,10 +29,7 @@ AT_ONCE = 64
 class FactEncoder(nn.Module):
     """The mean of an encoder's last states, at unit length (Reimers and Gurevych, 2019, section 3).
 
-    Args:
-        encoder: a Hugging Face base model.
-        tokenizer: its own; texts end as it ends them.
-        fingerprint: tells this encoder from any other, for what is kept of its vectors.
+    Texts end as its tokenizer ends them. `fingerprint` tells it from any other, for what is kept of its vectors.
     """
 
     def __init__(self, encoder: nn.Module, tokenizer: Tokenizer, fingerprint: str = "") -> None:

@@ -38,14 +38,12 @@ class LoadedReader:
     """A trained network with all that it reads with; it scores what it is given and knows no graph.
 
     Args:
-        reader: the trained network.
-        tokenizer: the one it was trained with.
-        name: for people.
-        settings: as it was trained.
+        tokenizer, settings, entities, words: those that the network was trained with.
         card: what else its folder says of it.
-        entities: vectors of entities, where it was trained with any.
-        words: word vectors, where it was trained with any.
         bf16: multiply matrices in bfloat16; all else stays in float32.
+
+    Raises:
+        InputError: the tokenizer marks neither start nor end.
     """
 
     def __init__(

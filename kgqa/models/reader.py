@@ -59,10 +59,6 @@ class Scores(Movable):
 class Reader(nn.Module):
     """Reads a `QABatch` and scores every kind of answer.
 
-    Args:
-        encoder: a Hugging Face base model.
-        settings: which reasoner, and its sizes.
-
     Raises:
         InputError: there is no such reasoner.
     """

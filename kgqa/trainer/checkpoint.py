@@ -92,11 +92,6 @@ def load_checkpoint(
     return state
 
 
-def load_weights(folder: Path, model: nn.Module) -> None:
-    """Only the weights of a checkpoint: the start of a new run with a warm-up of its own."""
-    load_model(model, str(folder / WEIGHTS))
-
-
 def export_best(folder: Path, objective: Objective) -> None:
     """Give an objective the weights of a run's best checkpoint, if it has one, and export them.
 
@@ -107,7 +102,7 @@ def export_best(folder: Path, objective: Objective) -> None:
 
     best = find_checkpoint(folder, "best")
     if best:
-        load_weights(best, objective)
+        load_model(objective, str(best / WEIGHTS))
         if PartialState().is_main_process:
             swap_folder(folder / "export", objective.export)
 

@@ -112,9 +112,9 @@ def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
         )
 
 
-def seed_everything(seed: int, step: int, rank: int = 0) -> None:
+def seed_everything(seed: int, step: int) -> None:
     """Seed torch's global generators for one micro-step, so that masks and dropout can be repeated."""
-    torch.manual_seed(int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0] >> 1))
+    torch.manual_seed(int(np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)[0] >> 1))
 
 
 def count_tokens(batch: Any) -> int:
@@ -147,7 +147,8 @@ class _Run:
         if settings.compile:
             self.prepared = torch.compile(self.prepared, dynamic=False)
         self.prepared.train()
-        self.fetch = Ahead(batches).get if self.accelerator.device.type != "cpu" else _at_once(batches)
+        ahead = self.accelerator.device.type != "cpu"
+        self.fetch = Ahead(batches).get if ahead else lambda number, _following: batches[number]
         self.progress = Progress()
         self.stopping = False
         # a signal, and tokens, that the other processes do not know of yet
@@ -374,10 +375,6 @@ class Ahead:
         batch = self._next[1].result() if ready and self._next else self.batches[number]
         self._next = following, self._pool.submit(self.batches.__getitem__, following)
         return batch
-
-
-def _at_once(batches: Batches) -> Callable[[int, int], Any]:
-    return lambda number, _following: batches[number]
 
 
 def _accelerator(settings: TrainerSettings) -> Any:

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from kgqa.trainer import checkpoint
-from kgqa.trainer.checkpoint import OPTIMIZER, find_checkpoint, load_checkpoint, load_weights, save_checkpoint
+from kgqa.trainer.checkpoint import OPTIMIZER, find_checkpoint, load_checkpoint, save_checkpoint
 from kgqa.trainer.optimizer import build_optimizers
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import InputError
@@ -92,14 +92,6 @@ def test_another_models_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another recipe") as caught:
         load_checkpoint(tmp_path / "latest-00000001", other, theirs)
     assert "\n" not in str(caught.value)
-
-
-def test_weights_alone(tmp_path: Path) -> None:
-    model, optimizers = trained("adamw")
-    save_checkpoint(tmp_path, "stable", model, optimizers, {"step": 1})
-    fresh = nn.Sequential(nn.Linear(16, 16), nn.LayerNorm(16))
-    load_weights(tmp_path / "stable-00000001", fresh)
-    assert torch.equal(fresh[0].weight, model[0].weight)  # type: ignore[index]
 
 
 def test_a_damaged_pointer_is_one_sentence(tmp_path: Path) -> None:

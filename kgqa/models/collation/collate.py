@@ -34,6 +34,8 @@ VERDICTS = {True: len(GATED), False: len(GATED) + 1}
 
 MAX_ROWS = 600
 """Windows of one question, over all its choices; each is a row of the batch with its own copy of the subgraph."""
+LABEL_TOKENS = 8
+"""Of a node or relation; the rest is cut."""
 ROUND = 8
 """Rows are as long as the next multiple of this: the kernels' caches grow with every new shape."""
 
@@ -65,7 +67,6 @@ class Collator:
     Args:
         tokenizer: with [CLS]-like and [SEP]-like tokens; its character offsets are used for spans.
         reading: tokens of a row and of its overlap with the next, paths told beside a choice.
-        max_label_tokens: tokens of a node or relation label; the rest is cut.
         entities: vectors of the graph's entities, for a reasoner that reads them.
         words: word vectors, for a reader that reads them with the marks of recurring words; people
             are then read as anybody.
@@ -78,14 +79,13 @@ class Collator:
         self,
         tokenizer: Tokenizer,
         reading: ReadingSettings = ReadingSettings(),
-        max_label_tokens: int = 8,
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.reading, self.facts, self.branches = reading, reading.facts, reading.branches
         self.max_tokens, self.stride = reading.max_tokens, reading.stride
-        self.entities, self.words, self.max_label_tokens = entities, words, max_label_tokens
+        self.entities, self.words = entities, words
         marks = marks_of(tokenizer)
         self.start, self.separator, self.pad = marks.start, marks.end, marks.pad
         self.anybody = Anybody(tokenizer)
@@ -257,10 +257,10 @@ class Collator:
         return Pieces(encoding.ids, encoding.offsets)
 
     def label_tokens(self, label: str) -> list[int]:
-        """Token ids of a label, at least one, at most `max_label_tokens`."""
+        """Token ids of a label, at least one, at most `LABEL_TOKENS`."""
         found = self._labels.get(label)
         if found is None:
-            found = self._encode(label).ids[: self.max_label_tokens] or [self.separator]
+            found = self._encode(label).ids[:LABEL_TOKENS] or [self.separator]
             if len(self._labels) < 500_000:
                 self._labels[label] = found
         return found

@@ -26,12 +26,7 @@ class Prompter:
 
     Without examples it answers zero-shot, with one or more one- or few-shot; no weight is changed. An open question is
     answered by greedy decoding up to the line's end, choices by their likelihood.
-
-    Args:
-        language: a causal language model.
-        shown: solved examples that stand before each question.
-        max_new_tokens: of an open answer.
-        worth: how choices are judged.
+    `shown` are solved examples that stand before each question.
 
     Raises:
         InputError: the language model is not causal.

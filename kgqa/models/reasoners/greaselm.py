@@ -8,16 +8,10 @@ from torch import Tensor, nn
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.gnn import (
-    AttentionPooling,
-    GraphReasoner,
-    RelationalAttention,
-    context_nodes,
-    fact_attention,
-)
+from kgqa.models.reasoners.gnn import ContextReasoner, context_nodes
 
 
-class GreaseLM(GraphReasoner):
+class GreaseLM(ContextReasoner):
     """After each of the last k encoder layers: one message layer, then interaction token and node exchange.
 
     The two sides meet only there (section 3.2): one MLP, shared by the k layers, maps their joint state to
@@ -29,21 +23,12 @@ class GreaseLM(GraphReasoner):
     residual = False
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings, typed=True)
-        size = settings.graph_size
-        joint = self.hidden_size + size
-        self.num_fused = min(settings.num_layers, stepper.num_layers)
-        self.layers = nn.ModuleList(
-            RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
-            for _ in range(self.num_fused)
-        )
+        super().__init__(stepper, settings, min(settings.num_layers, stepper.num_layers))
+        joint = self.hidden_size + settings.graph_size
         self.exchange = nn.Sequential(
             nn.Linear(joint, joint), nn.GELU(), nn.Dropout(settings.dropout), nn.Linear(joint, joint)
         )
         self.exchange_norm = nn.LayerNorm(joint)
-        self.pool = AttentionPooling(self.hidden_size, size)
-        self.pool_out = nn.Linear(2 * size, self.hidden_size)
-        self.node_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Token states that read the graph through the summary token; node states that read the text."""
@@ -56,7 +41,7 @@ class GreaseLM(GraphReasoner):
 
         def visit(number: int, hidden: Tensor) -> Tensor:
             nonlocal nodes
-            turn = number - (stepper.num_layers - self.num_fused)
+            turn = number - (stepper.num_layers - len(self.layers))
             if turn < 0:
                 return hidden
             nodes, attention = self.layers[turn](nodes, edges)
@@ -72,10 +57,7 @@ class GreaseLM(GraphReasoner):
             return hidden
 
         hidden = stepper.walk(batch.tokens, visit)
-        summary = stepper.summary(hidden, batch.tokens)
-        pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
-        both = fact_attention(weights, graph)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)
+        return self.handed_on(hidden, stepper.summary(hidden, batch.tokens), graph, nodes, weights)
 
 
 class Dragon(GreaseLM):

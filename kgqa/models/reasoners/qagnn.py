@@ -9,26 +9,17 @@ from torch.nn.functional import one_hot
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.gnn import (
-    NUM_ROLES,
-    AttentionPooling,
-    GraphReasoner,
-    RelationalAttention,
-    context_nodes,
-    fact_attention,
-    relevance_powers,
-)
+from kgqa.models.reasoners.gnn import NUM_ROLES, ContextReasoner, context_nodes, relevance_powers
 
 
-class QAGNN(GraphReasoner):
+class QAGNN(ContextReasoner):
     """Text first, then the graph: the context node starts as the text's summary and takes part.
 
     A message knows the roles of both ends, and at each layer queries and keys know role and relevance of their node
     (section 3.3). A node's relevance is the ranker's, or with `reading.relevance` also a language model's (section
     3.1).
 
-    With z the context node, z_0 = W s; the layers are those of `RelationalAttention` without an instruction;
-    what is handed on is [pooled nodes ; z_L] (section 3.4).
+    With z the context node, z_0 = W s; the layers are those of `RelationalAttention` without an instruction.
 
     Differences from the released code: attention is normalised over a target's incoming edges, as the paper
     writes it (section 3.3), and layer norm stands for batch norm, which would see other questions'
@@ -36,17 +27,10 @@ class QAGNN(GraphReasoner):
     """
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings, typed=True)
+        super().__init__(stepper, settings, settings.num_layers)
         size = settings.graph_size
         self.start_context = nn.Linear(self.hidden_size, size)
         self.marks = nn.Linear(NUM_ROLES + 3, size)
-        self.layers = nn.ModuleList(
-            RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
-            for _ in range(settings.num_layers)
-        )
-        self.pool = AttentionPooling(self.hidden_size, size)
-        self.pool_out = nn.Linear(2 * size, self.hidden_size)
-        self.node_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
         """Node states see the question through the context node; pooled holds nodes and context node."""
@@ -54,14 +38,11 @@ class QAGNN(GraphReasoner):
         hidden = stepper.walk(batch.tokens)
         summary = stepper.summary(hidden, batch.tokens)
         nodes, edges = self.start(stepper, graph)
-        context = context_nodes(graph)
-        nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))
+        nodes = nodes.index_add(0, context_nodes(graph), self.start_context(summary).to(nodes.dtype))
         roles = one_hot(graph.role, NUM_ROLES)
         marks = self.marks(torch.cat([roles, relevance_powers(graph)], dim=-1).to(nodes.dtype))
         weights: list[Tensor] = []
         for layer in self.layers:
             nodes, attention = layer(nodes, edges, marks=marks)
             weights.append(attention)
-        pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
-        both = fact_attention(weights, graph)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), both)
+        return self.handed_on(hidden, summary, graph, nodes, weights)

@@ -177,12 +177,10 @@ class Layers(nn.Module):
     Student layer m learns from teacher layer m * L_teacher / L_student. Where widths differ a projection stands
     between. Attention is compared as log-probabilities: the paper's raw scores but for one constant a row. Both
     networks need `attention="eager"`.
-
-    Args:
-        student, teacher: their configurations.
     """
 
     def __init__(self, student: Any, teacher: Any) -> None:
+        """For two configurations."""
         super().__init__()
         self.stride = teacher.num_hidden_layers // student.num_hidden_layers
         same = student.hidden_size == teacher.hidden_size

@@ -21,12 +21,8 @@ class Task(Objective):
     """Cross-entropy of a classifier of sentences, pairs, words or endings (Devlin et al., 2019, section 4).
 
     The batch is a `TaskBatch`. With `auxiliary` a causal encoder goes on guessing the next token of its text, through
-    its own word vectors, and so much of that loss is added (Radford et al., 2018, equation 5).
-
-    Args:
-        model: what `load_classifier` gives.
-        frozen: the encoder stays as it is; its states are features for the head (Devlin et al., 2019, section 5.3).
-        save: writes the classifier to a folder.
+    its own word vectors, and so much of that loss is added (Radford et al., 2018, equation 5). A `frozen` encoder stays
+    as it is; its states are features for the head (Devlin et al., 2019, section 5.3). `model` is of `load_classifier`.
     """
 
     model: Any

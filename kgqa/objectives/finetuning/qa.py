@@ -17,11 +17,8 @@ from kgqa.objectives.base import Objective
 class QA(Objective):
     """Sum of the heads' losses (span, choice, concept, gate), each over the questions it can learn from.
 
-    The batch is a `QABatch` with gold. Siblings: MLM and RTD train the encoder alone.
-
-    Args:
-        reader: the network to be trained.
-        save: writes the reader to a folder; given by the trainer, which knows tokenizer and recipe.
+    The batch is a `QABatch` with gold. Siblings: MLM and RTD train the encoder alone. `save` is given by the trainer,
+    which knows tokenizer and recipe.
     """
 
     def __init__(self, reader: Reader, save: Callable[[Reader, Path], Any]) -> None:

@@ -18,19 +18,18 @@ from kgqa.objectives.pretraining.joint import Joint
 class LinkPrediction(Joint):
     """MLM + link prediction over held-out facts (DRAGON: Yasunaga et al., 2022, section 2.3, equation 7).
 
-    A share of the facts is taken out; each is scored against the same fact with another head or tail of its own
-    subgraph, where that is no fact, by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and `t`
-    are the node states that have met the text, `r` is read from the relation's words, so that a new graph's relations
-    are known. EntityDenoising is the sibling that learns of mentions.
-
-    Args:
-        held_out: share of the facts taken out.
-        negatives: wrong facts for each.
+    A share `held_out` of the facts is taken out; each is scored against the same fact with another head or tail of its
+    own subgraph, where that is no fact, by DistMult (Yang et al., 2015): sum(h * r * t), with a margin of 0. `h` and
+    `t` are the node states that have met the text, `r` is read from the relation's words, so that a new graph's
+    relations are known. EntityDenoising is the sibling that learns of mentions.
     """
 
-    def __init__(self, *arguments: Any, held_out: float = 0.15, negatives: int = 16, **options: Any) -> None:
+    negatives = 16
+    """Wrong facts for each that is taken out."""
+
+    def __init__(self, *arguments: Any, held_out: float = 0.15, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.held_out, self.negatives = held_out, negatives
+        self.held_out = held_out
         size = self.reader.stepper.hidden_size
         self.relations = LabelEncoder(self.reader.stepper, size)
 

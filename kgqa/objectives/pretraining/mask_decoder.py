@@ -16,11 +16,10 @@ class EnhancedMaskDecoder(nn.Module):
     The encoder itself reads relative positions alone; this belongs to pretraining and is not exported.
     """
 
-    def __init__(self, max_positions: int, hidden_size: int, times: int = 2) -> None:
+    def __init__(self, max_positions: int, hidden_size: int) -> None:
         super().__init__()
         self.positions = nn.Embedding(max_positions, hidden_size)
         nn.init.normal_(self.positions.weight, std=0.02)
-        self.times = times
 
     def forward(self, model: Any, input_ids: Tensor, batch: TextBatch) -> Tensor:
         """Decoded states (B, T, H) of a DeBERTa model of Hugging Face for a masked batch."""
@@ -30,7 +29,7 @@ class EnhancedMaskDecoder(nn.Module):
         places = torch.arange(input_ids.shape[1], device=input_ids.device)
         query: Tensor = self.positions(places) + context  # (B, T, H)
         stack = model.encoder
-        for _ in range(self.times):
+        for _ in range(2):
             query, _ = stack.layer[-1](
                 context,
                 stack.get_attention_mask(mask),
