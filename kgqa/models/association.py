@@ -8,7 +8,9 @@ from torch.nn import functional as F
 
 from kgqa.batch import QABatch
 from kgqa.models.collation.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
+from kgqa.models.reasoners.base import zero_linear
 from kgqa.models.segments import segments_side_by_side
+from kgqa.types import NodeRole
 
 
 class Association(nn.Module):
@@ -26,8 +28,12 @@ class Association(nn.Module):
         self.choice = _small(2 * 3 + 8, hidden)
         self.source = _small(4, hidden, outputs=3)
 
+    def forward(self, batch: QABatch) -> tuple[Tensor, Tensor, Tensor]:
+        """Score of each node, (N,), of each row's choice, (B,), and of passage, knowledge and none, (Q, 3)."""
+        return self.nodes(batch), self.choices(batch), self.sources(batch)
+
     def nodes(self, batch: QABatch) -> Tensor:
-        """Score of each node, (N,)."""
+        """Score of each node, (N,), 0 of the context's."""
         graph = batch.graph
         assert graph.label_vector is not None
         vectors = from_facts(graph.label_vector[graph.node_label], graph.edge_index)
@@ -36,7 +42,7 @@ class Association(nn.Module):
         score = graph.score.clamp(min=1e-4).log().unsqueeze(-1)
         known = (vectors.abs().sum(-1, keepdim=True) > 0).float()
         scores: Tensor = self.node(torch.cat([related, score, graph.score.unsqueeze(-1), known], dim=-1))
-        return scores.squeeze(-1).float()
+        return scores.squeeze(-1).float().masked_fill(graph.role == int(NodeRole.CONTEXT), 0.0)
 
     def choices(self, batch: QABatch) -> Tensor:
         """Score of each row's choice, (B,)."""
@@ -103,7 +109,4 @@ def _related(targets: Tensor, batch: QABatch) -> Tensor:
 
 
 def _small(inputs: int, hidden: int, outputs: int = 1) -> nn.Sequential:
-    out = nn.Linear(hidden, outputs)
-    nn.init.zeros_(out.weight)
-    nn.init.zeros_(out.bias)
-    return nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), out)
+    return nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), zero_linear(hidden, outputs))

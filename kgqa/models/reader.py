@@ -32,7 +32,7 @@ from kgqa.models.pretrained import (
 )
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.segments import segment_mean
-from kgqa.types import InputError, NodeRole
+from kgqa.types import InputError
 
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
@@ -95,15 +95,14 @@ class Reader(nn.Module):
             means = branch_means(fused.tokens, batch.tokens.branch, batch.branches)
             fused = replace(fused, branches=means)
         span = self.span(fused, batch)
-        association = self.association if batch.tokens.word_vector is not None else None
+        related = None
+        if self.association is not None and batch.tokens.word_vector is not None:
+            related = self.association(batch)
         branch = None if fused.branches is None else self.choice.text(fused.branches).squeeze(-1).float()
         concept = self.concept(fused, batch, branch)
-        if association is not None:
-            related = association.nodes(batch)
-            concept = concept + related.masked_fill(batch.graph.role == int(NodeRole.CONTEXT), 0.0)
+        if related is not None:
+            concept = concept + related[0]
         choice = self.choice(fused, batch, concept)
-        if association is not None:
-            choice = choice + association.choices(batch)
         gate = self.gate(
             fused,
             batch,
@@ -111,9 +110,9 @@ class Reader(nn.Module):
             best_concept=self.concept.best(concept, batch),
             verdicts=None if branch is None else verdict_scores(branch, batch),
         )
-        if association is not None:
-            sources = association.sources(batch)
-            gate = gate + functional.pad(sources, (0, gate.shape[1] - sources.shape[1]))
+        if related is not None:
+            choice = choice + related[1]
+            gate = gate + functional.pad(related[2], (0, gate.shape[1] - related[2].shape[1]))
         operation = None if self.operation is None else self.operation(fused, batch)
         return Scores(fused, span, choice, concept, self.gate.calibrated(gate), operation)
 

@@ -32,7 +32,7 @@ def test_matthews_correlation() -> None:
 def test_sentences_are_learnt_and_measured(
     task: str, mlm_folder: Path, glue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(FINETUNES, task, Finetune("matthews", 10, 8, 32, 5e-3, 5e-3))
+    monkeypatch.setitem(FINETUNES, task, Finetune(10, 8, 32, 5e-3, 5e-3))
     encoder = EncoderSettings(folder=str(mlm_folder))
     figures = finetune(task, encoder, glue, tmp_path / "run", quiet, limit=20)
     assert figures["accuracy"] > 0.9 and figures["matthews"] > 0.8

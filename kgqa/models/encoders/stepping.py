@@ -85,12 +85,15 @@ class Stepper(nn.Module):
         assert isinstance(table, nn.Embedding)
         return table
 
-    def walk(self, tokens: TokenBatch, visit: Visit | None = None, **instead: Tensor) -> Tensor:
+    def walk(
+        self, tokens: TokenBatch, visit: Visit | None = None, *, last: int | None = None, **instead: Tensor
+    ) -> Tensor:
         """Token states (B, T, H) of the last layer.
 
-        `visit(i, hidden)` is called with the output of layer i = 0..L-1 and returns what layer i+1 (or the
-        final norm) is to read. `instead` are inputs of the encoder that stand in for those of `tokens`; rows may
-        be longer than theirs, (B, T', H), and nothing is told of the tokens behind.
+        `visit(i, hidden)` is called with the output of layer i = 0..L-1, or of the `last` layers alone, counted from
+        the first of these, and returns what the next layer (or the final norm) is to read. `instead` are inputs of the
+        encoder that stand in for those of `tokens`; rows may be longer than theirs, (B, T', H), and nothing is told of
+        the tokens behind.
         """
         inputs = self.inputs(tokens, **instead)
         handles = []
@@ -100,7 +103,7 @@ class Stepper(nn.Module):
             told = told.transpose(0, 1) if self._time_first else told
             handles = [self.embedding.register_forward_hook(lambda _m, _i, output: output + told)]
         if visit is not None:
-            handles += self._visits(visit)
+            handles += self._visits(visit, self.num_layers - (last or self.num_layers))
         if "position_ids" in inputs and self._bias is not None:
             handles += self._biased(inputs["position_ids"])
         try:
@@ -129,13 +132,15 @@ class Stepper(nn.Module):
         added: Tensor = self.clues(torch.cat([direction, tokens.marks], dim=-1))
         return added
 
-    def _visits(self, visit: Visit) -> list[RemovableHandle]:
-        calls = iter(range(self.num_layers))
+    def _visits(self, visit: Visit, skipped: int) -> list[RemovableHandle]:
+        calls = iter(range(-skipped, self.num_layers))
 
         def look(hidden: Tensor) -> Tensor:
+            if (layer := next(calls)) < 0:
+                return hidden
             if not self._time_first:
-                return visit(next(calls), hidden)
-            return visit(next(calls), hidden.transpose(0, 1)).transpose(0, 1)
+                return visit(layer, hidden)
+            return visit(layer, hidden.transpose(0, 1)).transpose(0, 1)
 
         def hook(_module: nn.Module, _inputs: Any, output: Any) -> Any:
             if isinstance(output, Tensor):

@@ -63,10 +63,10 @@ class Ernie(Reasoner):
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size
-        self.num_fused = min(settings.num_layers, stepper.num_layers)
+        fused = min(settings.num_layers, stepper.num_layers)
         self.labels = LabelEncoder(stepper, size)
         self.entity = nn.Linear(settings.entity_size, size) if settings.entity_size else None
-        self.layers = nn.ModuleList(Aggregator(self.hidden_size, settings) for _ in range(self.num_fused))
+        self.layers = nn.ModuleList(Aggregator(self.hidden_size, settings) for _ in range(fused))
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
 
@@ -83,14 +83,12 @@ class Ernie(Reasoner):
         named = torch.zeros(shape[:2], dtype=torch.bool, device=nodes.device)
         named[row, token] = True
 
-        def visit(number: int, hidden: Tensor) -> Tensor:
+        def visit(turn: int, hidden: Tensor) -> Tensor:
             nonlocal entities
-            turn = number - (stepper.num_layers - self.num_fused)
-            if turn >= 0:
-                hidden, entities = self.layers[turn](hidden, entities=entities, named=named)
+            hidden, entities = self.layers[turn](hidden, entities=entities, named=named)
             return hidden
 
-        hidden = stepper.walk(batch.tokens, visit)
+        hidden = stepper.walk(batch.tokens, visit, last=len(self.layers))
         read = entities[row, token]
         nodes = nodes + segment_mean(read, node, len(nodes)).to(nodes.dtype)
         pooled = segment_mean(read, row, batch.num_rows)

@@ -93,9 +93,9 @@ class FusedReasoner(GraphReasoner):
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
         super().__init__(stepper, settings)
         size = settings.graph_size
-        self.num_fused = min(settings.num_layers, stepper.num_layers)
+        fused = min(settings.num_layers, stepper.num_layers)
         self.start_context = nn.Linear(self.hidden_size, size)
-        self.layers = nn.ModuleList(FusionLayer(self.hidden_size, settings) for _ in range(self.num_fused))
+        self.layers = nn.ModuleList(FusionLayer(self.hidden_size, settings) for _ in range(fused))
         self.pool = AttentionPooling(self.hidden_size, size)
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
@@ -107,25 +107,21 @@ class FusedReasoner(GraphReasoner):
         context = context_nodes(graph)
         summary_at = stepper.summary_position(batch.tokens)
         rows = torch.arange(batch.num_rows, device=nodes.device)
-        first = stepper.num_layers - self.num_fused
         weights: list[Tensor] = []
 
-        def visit(layer: int, hidden: Tensor) -> Tensor:
+        def visit(turn: int, hidden: Tensor) -> Tensor:
             nonlocal nodes
-            if layer < first:
-                return hidden
-            if layer == first:
+            if not turn:
                 nodes = nodes.index_add(
                     0, context, self.start_context(hidden[rows, summary_at]).to(nodes.dtype)
                 )
-            fusion = self.layers[layer - first]
-            hidden, nodes, attention = fusion(
+            hidden, nodes, attention = self.layers[turn](
                 hidden, edges, graph, nodes=nodes, summary_at=summary_at, context=context
             )
             weights.append(attention)
             return hidden
 
-        hidden = stepper.walk(batch.tokens, visit)
+        hidden = stepper.walk(batch.tokens, visit, last=len(self.layers))
         summary = stepper.summary(hidden, batch.tokens)
         pooled = self.pool(summary, graph, nodes=nodes)
         attention = fact_attention(weights, graph)

@@ -39,11 +39,8 @@ class GreaseLM(ContextReasoner):
         rows = torch.arange(batch.num_rows, device=nodes.device)
         weights: list[Tensor] = []
 
-        def visit(number: int, hidden: Tensor) -> Tensor:
+        def visit(turn: int, hidden: Tensor) -> Tensor:
             nonlocal nodes
-            turn = number - (stepper.num_layers - len(self.layers))
-            if turn < 0:
-                return hidden
             nodes, attention = self.layers[turn](nodes, edges)
             weights.append(attention)
             joint = torch.cat([hidden[rows, at], nodes[context].to(hidden.dtype)], dim=-1)
@@ -56,7 +53,7 @@ class GreaseLM(ContextReasoner):
             nodes = nodes.index_copy(0, context, node.to(nodes.dtype))
             return hidden
 
-        hidden = stepper.walk(batch.tokens, visit)
+        hidden = stepper.walk(batch.tokens, visit, last=len(self.layers))
         return self.handed_on(hidden, stepper.summary(hidden, batch.tokens), graph, nodes, weights)
 
 

@@ -73,7 +73,7 @@ class MHGRN(Reasoner):
         begin, finish = factors.gather(2, graph.role.view(-1, 1, 1).expand(-1, 2, 1)).squeeze(-1).unbind(1)
 
         source, target, vectors, unary = self._edges(labels, batch, summary)
-        leave, enter = self._transitions(labels, batch)
+        leave, enter = self._transitions(labels[graph.edge_label])
         ones = torch.ones_like(begin).unsqueeze(-1)
         value = torch.cat([x, ones], -1) * begin.unsqueeze(-1)  # the last column carries the normaliser
         per_rank = value.unsqueeze(1).expand(-1, self.ranks, -1)
@@ -121,9 +121,7 @@ class MHGRN(Reasoner):
         walks that come back to a node are passed over.
         """
         relation, kind = torch.unique(graph.edge_label, return_inverse=True)
-        vectors = labels[relation]
-        leave = torch.cat([F.softplus(layer(vectors)) for layer in self.leave]).float()
-        enter = torch.cat([F.softplus(layer(vectors)) for layer in self.enter]).float()
+        leave, enter = (factor.float() for factor in self._transitions(labels[relation]))
         asked = (graph.role == int(NodeRole.QUESTION)) | (graph.role == int(NodeRole.PASSAGE))
         scores, walks = best_walks(
             begin=begin.float().log().masked_fill(~asked, -torch.inf),
@@ -155,9 +153,8 @@ class MHGRN(Reasoner):
         unary = logits.clamp(-5, 5).exp() * torch.cat([graph.edge_weight] * 2)
         return torch.cat([head, tail]), torch.cat([tail, head]), torch.cat([vectors, vectors]), unary
 
-    def _transitions(self, labels: Tensor, batch: QABatch) -> tuple[Tensor, Tensor]:
-        """u(r) and v(r') of every edge, (E', ranks) each, positive."""
-        vectors = labels[batch.graph.edge_label]
+    def _transitions(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """u(r) and v(r') of relations (R, size), first ahead, then back, (2 R, ranks) each, positive."""
         leave = torch.cat([F.softplus(layer(vectors)) for layer in self.leave])
         enter = torch.cat([F.softplus(layer(vectors)) for layer in self.enter])
         return leave, enter

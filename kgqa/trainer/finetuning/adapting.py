@@ -10,10 +10,9 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +46,7 @@ _BACK = (
 )
 
 
-@dataclass(frozen=True)
-class _Fact:
+class _Fact(NamedTuple):
     head: int
     relation: int
     tail: int
@@ -87,19 +85,15 @@ class _Maker:
         ends = np.unique(np.concatenate([edges.head, edges.tail]))
         self.label = dict(zip(ends.tolist(), graph.labels(ends), strict=True))
         self.name = dict(zip(ends.tolist(), graph.names(ends), strict=True))
-        self.facts = [
-            _Fact(*fact)
-            for fact in zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True)
-            if self._can_be_asked(*fact)
-        ]
+        rows = zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True)
+        self.facts = [_Fact(*row) for row in rows if self._can_be_asked(*row)]
         self.of_head: dict[int, list[_Fact]] = defaultdict(list)
         self.of_tail: dict[int, list[_Fact]] = defaultdict(list)
         for fact in self.facts:
             self.of_head[fact.head].append(fact)
             self.of_tail[fact.tail].append(fact)
-        self.held = {
-            fact.head for fact in self.facts if _draw(self.name[fact.head]) < held_out
-        }  # by its name, so that the same things are held out whatever else is in the graph
+        # by its name, so that the same things are held out whatever else is in the graph
+        self.held = {fact.head for fact in self.facts if _draw(self.name[fact.head]) < held_out}
 
     def _can_be_asked(self, head: int, relation: int, tail: int) -> bool:
         known, ends = self.graph.relations[relation], (self.label[head], self.label[tail])
@@ -126,11 +120,13 @@ class _Maker:
         return tuple(dict.fromkeys(self.label[end] for end in ends))
 
     def _asking(self, relation: int, about: str, dated: bool) -> str:
-        known = self.graph.relations[relation]
         if self.rng.random() < 0.5:
-            return worded(known, about, dated)
-        role = (known.label or known.words).removeprefix("has ")
-        return self.rng.choice(_PLAIN).format(r=role, h=about)
+            return worded(self.graph.relations[relation], about, dated)
+        return self.rng.choice(_PLAIN).format(r=self._role(relation), h=about)
+
+    def _role(self, relation: int) -> str:
+        known = self.graph.relations[relation]
+        return (known.label or known.words).removeprefix("has ")
 
     def _one_hop(self, fact: _Fact) -> tuple[str, tuple[str, ...]]:
         text = self._asking(fact.relation, self.label[fact.head], is_date(self.name[fact.tail]))
@@ -140,7 +136,7 @@ class _Maker:
         if is_value(self.name[fact.tail]):
             return None
         known, tail = self.graph.relations[fact.relation], self.label[fact.tail]
-        text = self.rng.choice(_BACK).format(r=(known.label or known.words).removeprefix("has "), t=tail)
+        text = self.rng.choice(_BACK).format(r=self._role(fact.relation), t=tail)
         if known.inverse and self.rng.random() < 0.5:
             text = worded(Relation("", known.inverse), tail)
         return text, self._said(f.head for f in self.of_tail[fact.tail] if f.relation == fact.relation)
@@ -149,8 +145,8 @@ class _Maker:
         onward = [f for f in self.of_head[fact.tail] if f.relation != fact.relation and f.tail != fact.head]
         if not onward or len(self._tails(fact.head, fact.relation)) > 1:
             return None
-        second, known = self.rng.choice(onward), self.graph.relations[fact.relation]
-        middle = f"the {(known.label or known.words).removeprefix('has ')} of {self.label[fact.head]}"
+        second = self.rng.choice(onward)
+        middle = f"the {self._role(fact.relation)} of {self.label[fact.head]}"
         text = self._asking(second.relation, middle, is_date(self.name[second.tail]))
         return text, self._tails(fact.tail, second.relation)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from kgqa.answering.retrieving import Retriever
@@ -40,9 +39,6 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Pa
     graph, encoder = retriever.graph, retriever.encoder
     examples = load_examples(settings, graph)
 
-    def shown(items: Iterable[Example]) -> Iterator[Example]:
-        yield from track(items, f"retrieving {settings.name}", total=len(examples), transient=True)
-
     def find(example: Example) -> list[Subgraph]:
         return list(retriever.find(example.question))
 
@@ -54,6 +50,7 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Pa
     found_by = encoder.fingerprint if encoder else ""
     found = retrieval_settings(graph, recipe.reading.max_nodes, judged_by, found_by)
     key = cache_key(examples, graph.hash, found)
+    shown = partial(track, description=f"retrieving {settings.name}", total=len(examples), transient=True)
     subgraphs = cached_subgraphs(examples, folder, key, find, shown, change)
     return Part(settings, examples, subgraphs)
 

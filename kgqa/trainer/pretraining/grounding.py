@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 
 from tokenizers import Tokenizer
@@ -44,9 +45,7 @@ def grounded_batches(
     )
     texts = (text for document in kept for text in passages(document, data.sequence_tokens))
     examples = [Example(Question("", passage=Passage(text))) for text in islice(texts, count)]
-
-    def shown(items: Iterable[Example]) -> Iterable[Example]:
-        return track(items, f"finding concepts, {split}", total=len(examples), transient=True)
+    shown = partial(track, description=f"finding concepts, {split}", total=len(examples), transient=True)
 
     found = cached_subgraphs(
         examples,

@@ -19,7 +19,7 @@ def test_the_recurrence_equals_the_sum_over_all_paths(tokenizer, encoder, diggin
         labels = reasoner.labels(stepper, batch.graph)
         summary = stepper.summary(stepper.walk(batch.tokens), batch.tokens)
         source, target, _, unary = reasoner._edges(labels, batch, summary)
-        leave, enter = reasoner._transitions(labels, batch)
+        leave, enter = reasoner._transitions(labels[batch.graph.edge_label])
         number = len(batch.graph.role)
         first = torch.zeros(number, reasoner.ranks).index_add(0, target, leave * unary.unsqueeze(-1))
         second = torch.zeros(number).index_add(0, target, (first[source] * enter).sum(-1) * unary)
