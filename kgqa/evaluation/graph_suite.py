@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,9 @@ import numpy as np
 from kgqa.graph.linking.normalising import split_local_name
 from kgqa.graph.overlay import Fact, OverlayGraph
 from kgqa.metrics import squad_normalise
-from kgqa.types import Answer, InputError, KnowledgeGraph, Passage, Question, Triple
+from kgqa.text.datasets.json_lines import question_of
+from kgqa.text.files import rows_of
+from kgqa.types import Answer, InputError, KnowledgeGraph, Question, Triple
 
 KINDS = (
     "one-hop",
@@ -123,7 +124,7 @@ def load_suite(folder: Path) -> list[Asked]:
             kind = ALSO_CALLED.get(row["kind"], row["kind"])
             if kind not in KINDS:
                 raise InputError(f"{place}: kind {kind!r}; known are {', '.join(KINDS)}")
-            found.append(Asked(graphs[0], kind, _question(row, place), tuple(row["answers"])))
+            found.append(Asked(graphs[0], kind, question_of(row, place, place), tuple(row["answers"])))
     if not found:
         raise InputError(f"{folder}: no questions here (NAME.jsonl beside a graph NAME.ttl)")
     return found
@@ -141,7 +142,9 @@ def load_edits(folder: Path) -> list[WhatIf]:
         if any(len(fact) != 3 for fact in (*add, *remove)):
             raise InputError(f"{place}: a fact is [head, relation, tail]")
         before = None if row["before"] is None else tuple(row["before"])
-        edits.append(WhatIf(row["graph"], _question(row, place), add, remove, before, tuple(row["after"])))
+        edits.append(
+            WhatIf(row["graph"], question_of(row, place, place), add, remove, before, tuple(row["after"]))
+        )
     return edits
 
 
@@ -285,28 +288,8 @@ def figures(results: Sequence[Result], by: str) -> dict[str, dict[str, tuple[int
     return rows
 
 
-def _question(row: dict[str, Any], place: str) -> Question:
-    passage = row.get("passage")
-    if not isinstance(row["question"], str) or not (passage is None or isinstance(passage, str)):
-        raise InputError(f'{place}: "question" and "passage" are texts')
-    return Question(
-        row["question"], passage=Passage(passage) if passage else None, id=str(row.get("id", place))
-    )
-
-
-def _rows(path: Path, keys: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    rows = []
-    for number, line in enumerate(lines, 1):
-        place = f"{path}:{number}"
-        try:
-            row = json.loads(line)
-        except ValueError:
-            raise InputError(f"{place}: no JSON") from None
-        if not isinstance(row, dict) or not set(keys) <= row.keys():
-            raise InputError(f"{place}: needs {', '.join(keys)}")
-        rows.append((place, row))
-    return rows
+def _rows(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, row in rows_of(path):
+        if not set(keys) <= row.keys():
+            raise InputError(f"{path}:{number}: needs {', '.join(keys)}")
+        yield f"{path}:{number}", row

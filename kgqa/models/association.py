@@ -8,7 +8,6 @@ from torch.nn import functional as F
 
 from kgqa.batch import QABatch
 from kgqa.models.collation.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
-from kgqa.models.reasoners.base import zero_linear
 from kgqa.models.segments import segments_side_by_side
 from kgqa.types import NodeRole
 
@@ -109,4 +108,7 @@ def _related(targets: Tensor, batch: QABatch) -> Tensor:
 
 
 def _small(inputs: int, hidden: int, outputs: int = 1) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), zero_linear(hidden, outputs))
+    out = nn.Linear(hidden, outputs)
+    nn.init.zeros_(out.weight)
+    nn.init.zeros_(out.bias)
+    return nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), out)

@@ -30,7 +30,12 @@ def read_examples(path: Path) -> Iterator[Example]:
         yield _example(row, f"{path}:{number}", str(number))
 
 
-def _question(row: dict[str, Any], where: str, default_id: str) -> Question:
+def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
+    """The question of a line's fields.
+
+    Raises:
+        InputError: naming `where` and remedy.
+    """
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f'{where}: no question; write "question": "..."')
@@ -44,7 +49,7 @@ def _question(row: dict[str, Any], where: str, default_id: str) -> Question:
 
 
 def _example(row: dict[str, Any], where: str, default_id: str) -> Example:
-    question = _question(row, where, default_id)
+    question = question_of(row, where, default_id)
     kind, source = str(row.get("kind", "")), row.get("source")
     if source is not None and source not in set(Source):
         raise InputError(f"{where}: unknown source {source!r}; write one of {', '.join(Source)}")

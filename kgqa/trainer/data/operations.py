@@ -3,7 +3,6 @@ graph offers are the choices, found as they are when questions are answered."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,10 @@ from kgqa.graph.meanings import is_kind
 from kgqa.graph.opening import open_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.metrics import accepts
+from kgqa.text.datasets.json_lines import question_of
+from kgqa.text.files import rows_of
 from kgqa.text.synthesis.operations import QUESTIONS, Meant, operation_worlds
-from kgqa.types import Example, Passage, Question
+from kgqa.types import Example, Question
 
 ASKED = {
     "how-many": ("count",),
@@ -67,10 +68,8 @@ def operations_in_suite(folder: Path = GRAPH_SUITE) -> Iterator[Example]:
             continue
         graph = open_graph(beside[0])
         facts, linker = Facts(graph), forgiving_linker(graph)
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            passage = Passage(row["passage"]) if row.get("passage") else None
-            question = Question(row["question"], (), passage, row.get("id", ""))
+        for number, row in rows_of(path):
+            question = question_of(row, f"{path}:{number}", "")
             told = tell(facts, linker, question)
             example = _of_answer(facts, told, question, row["kind"], tuple(row["answers"]))
             if example is not None:
