@@ -18,12 +18,7 @@ Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
 
 def held_out_loss(
-    model: LanguageModel,
-    texts: Sequence[str],
-    progress: Progress,
-    *,
-    length: int = 128,
-    share: float = 0.15,
+    model: LanguageModel, texts: Sequence[str], progress: Progress, *, length: int = 128, share: float = 0.15
 ) -> dict[str, float]:
     """Mean loss in nats of 15 % masked tokens (causal: of all) in packed rows; the same ones every time.
 

@@ -46,9 +46,7 @@ def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
 
 
 def make_index(
-    graph: GraphStore,
-    encoder: FactEncoder,
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    graph: GraphStore, encoder: FactEncoder, progress: Callable[[Iterable[int]], Iterable[int]] = iter
 ) -> FactIndex:
     """Embed every fact of a graph; `progress` goes over the first rows of the parts.
 

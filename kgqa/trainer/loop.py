@@ -163,16 +163,9 @@ class _Run:
         if not self.progress.finished and self.progress.share(self.settings) < 1:
             with self._signals(), self._display() as show, self._tensorboard() as board:
                 self._steps(show, board)
-        return TrainResult(
-            self.folder,
-            self.progress.step,
-            self.progress.tokens,
-            self.progress.seconds / 60,
-            self.progress.loss,
-            self.progress.metrics,
-            self.progress.best,
-            self.stopping,
-        )
+        end = self.progress
+        told = (end.step, end.tokens, end.seconds / 60, end.loss, end.metrics, end.best)
+        return TrainResult(self.folder, *told, self.stopping)
 
     def _measure(self) -> float:
         """Share of all devices' matrix-product rate that one token a second is; 0 where it is not known."""

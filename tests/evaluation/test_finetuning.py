@@ -74,7 +74,7 @@ def test_an_encoder_of_few_positions_reads_what_fits(
     sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
     BertForMaskedLM(BertConfig(vocab_size=200, max_position_embeddings=8, **sizes)).save_pretrained(small)
     (small / "tokenizer.json").write_bytes((mlm_folder / "tokenizer.json").read_bytes())
-    monkeypatch.setitem(FINETUNES, "rte", Finetune("accuracy", 0.1, 8, 192))
+    monkeypatch.setitem(FINETUNES, "rte", Finetune(0.1, 8, 192))
     figures = finetune("rte", EncoderSettings(folder=str(small)), glue, tmp_path / "run", quiet, limit=4)
     assert 0 <= figures["accuracy"] <= 1
     model = load_language_model(small)

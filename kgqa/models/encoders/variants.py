@@ -168,12 +168,7 @@ ENCODERS: dict[str, Variant] = {
     "deberta-v3": Variant(
         "deberta-v2",
         "He et al., 2023: shared position projections, log buckets; trained by RTD with GDES",
-        fixed={
-            **DISENTANGLED,
-            "share_att_key": True,
-            "norm_rel_ebd": "layer_norm",
-            "position_buckets": 256,
-        },
+        fixed={**DISENTANGLED, "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_buckets": 256},
         derive=_bert_dropout,
     ),
     "distilbert": Variant(

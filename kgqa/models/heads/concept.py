@@ -63,8 +63,6 @@ class ConceptHead(nn.Module):
         right = scores.new_zeros(batch.num_rows).index_add_(0, row, probability * gold.node)
         has = torch.zeros_like(right).index_add_(0, row, gold.node.to(right.dtype)) > 0
         has &= batch.choice < 0
-        if not has.any():
-            return scores.sum() * 0.0, 0
         return -right[has].clamp(min=1e-9).log().sum(), int(has.sum())
 
     def best(self, scores: Tensor, batch: QABatch) -> Tensor:

@@ -109,12 +109,7 @@ class KagNet(Reasoner):
         return fused if self.training else replace(fused, **best_of(pairs, paths, weight, graph))
 
     def _read_paths(
-        self,
-        paths: list[Path],
-        nodes: Tensor,
-        own: Tensor,
-        labels: Tensor,
-        graph: GraphBatch,
+        self, paths: list[Path], nodes: Tensor, own: Tensor, labels: Tensor, graph: GraphBatch
     ) -> Tensor:
         """Last LSTM state of each path, (paths, size); a step is a node, its label, the relation into it.
 
@@ -187,9 +182,7 @@ def best_of(
     return {"paths": walks.to(weight.device), "path_weight": share.to(weight.device)}
 
 
-def find_pairs(
-    graph: GraphBatch,
-) -> tuple[list[tuple[int, int, int]], list[Path]]:
+def find_pairs(graph: GraphBatch) -> tuple[list[tuple[int, int, int]], list[Path]]:
     """Pairs (row, asked node, answer node) that some path joins, and paths (pair, edges, directions, start).
 
     Node and edge numbers are the batch's. Runs on the CPU, over each row's own small graph.

@@ -7,12 +7,7 @@ from torch import Tensor
 
 
 def best_walks(
-    *,
-    begin: Tensor,
-    edges: tuple[Tensor, Tensor, Tensor],
-    unary: Tensor,
-    transition: Tensor,
-    hops: int,
+    *, begin: Tensor, edges: tuple[Tensor, Tensor, Tensor], unary: Tensor, transition: Tensor, hops: int
 ) -> tuple[Tensor, Tensor]:
     """The heaviest walk of each length 1..hops into each node, exactly (Feng et al., 2020, section 3.4).
 

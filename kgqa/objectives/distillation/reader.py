@@ -140,15 +140,12 @@ def soft_losses(
 
     rows = open_row & student.passage_mask.any(1)
     its = batch.row[rows]
-    value = ours.span.sum() * 0.0
+    ends = []
     for number, place in ((0, batch.start), (1, batch.end)):
         said = (theirs.span[its, :, number].float() / temperature).softmax(-1)
-        target = moved(said, place[its], ours.span.shape[1])
-        value = (
-            value
-            + _divergence(target, (ours.span[rows, :, number].float() / temperature).log_softmax(-1)) / 2
-        )
-    found["span"] = (value, int(rows.sum()))
+        mine = (ours.span[rows, :, number].float() / temperature).log_softmax(-1)
+        ends.append(_divergence(moved(said, place[its], ours.span.shape[1]), mine))
+    found["span"] = (torch.stack(ends).mean(), int(rows.sum()))
 
     asked = ~open_question
     value = ours.choice.sum() * 0.0
@@ -165,12 +162,9 @@ def soft_losses(
     target = said[batch.node[known]]
     found["concept"] = (_divergence(target, mine[known]), int(torch.unique(row[known]).numel()))
 
-    value = ours.gate.sum() * 0.0
-    if open_question.any():
-        shared = min(ours.gate.shape[1], theirs.gate.shape[1])
-        mine, its = (s[open_question, :shared].float() / temperature for s in (ours.gate, theirs.gate))
-        value = value + _divergence(its.softmax(-1), mine.log_softmax(-1))
-    found["gate"] = (value, int(open_question.sum()))
+    shared = min(ours.gate.shape[1], theirs.gate.shape[1])
+    mine, its = (s[open_question, :shared].float() / temperature for s in (ours.gate, theirs.gate))
+    found["gate"] = (_divergence(its.softmax(-1), mine.log_softmax(-1)), int(open_question.sum()))
     return found
 
 

@@ -23,12 +23,7 @@ from kgqa.text.corpus.verbalising import fact_documents, read_facts
 from kgqa.trainer.data.held_out import held_out_loss
 from kgqa.trainer.fingerprint import claim, fingerprint, flat, refuse_other, weights_of
 from kgqa.trainer.loop import TrainResult, check_measured, train
-from kgqa.trainer.pretraining.assemble import (
-    OBJECTIVES,
-    CorpusSettings,
-    PretrainingRecipe,
-    build_objective,
-)
+from kgqa.trainer.pretraining.assemble import OBJECTIVES, CorpusSettings, PretrainingRecipe, build_objective
 from kgqa.trainer.recipe import save_recipe
 from kgqa.types import InputError
 
