@@ -10,7 +10,7 @@ Legend of dimensions, used in every shape comment:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self
 
@@ -23,21 +23,21 @@ class Movable:
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The same batch with every tensor on `device`."""
-        moved: dict[str, Any] = {}
-        for item in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
-            if isinstance(value, (Tensor, Movable)):
-                moved[item.name] = value.to(device, non_blocking=non_blocking)
-        return replace(self, **moved)  # type: ignore[type-var]
+        return self._each(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def float(self) -> Self:
         """The same with every tensor of half precision in float32."""
-        whole: dict[str, Any] = {}
+        return self._each(lambda tensor: tensor.float() if tensor.is_floating_point() else tensor)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Self:
+        changed: dict[str, Any] = {}
         for item in fields(self):  # type: ignore[arg-type]
             value = getattr(self, item.name)
-            if isinstance(value, Movable) or (isinstance(value, Tensor) and value.is_floating_point()):
-                whole[item.name] = value.float()
-        return replace(self, **whole)  # type: ignore[type-var]
+            if isinstance(value, Movable):
+                changed[item.name] = value._each(change)
+            elif isinstance(value, Tensor):
+                changed[item.name] = change(value)
+        return replace(self, **changed)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,8 @@ class TokenBatch(Movable):
     input_ids: Tensor  # (B, T) int64
     attention_mask: Tensor  # (B, T) bool
     token_type_ids: Tensor  # (B, T) int64
-    word_vector: Tensor | None = (
-        None  # (B, T, d) float32 vector of the token's word, zero where there is none
-    )
-    marks: Tensor | None = (
-        None  # (B, T, MARKS) float32 which words recur elsewhere, see `models/collation/overlap_features.py`
-    )
+    word_vector: Tensor | None = None  # (B, T, d) float32 of the token's word, zero where there is none
+    marks: Tensor | None = None  # (B, T, MARKS) float32 see `models/collation/overlap_features.py`
     part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
     branch: Tensor | None = None  # (B, T) int64: 0 in the trunk, k in the row's k-th branch
     position: Tensor | None = None  # (B, T) int64: each branch goes on from the trunk's end
@@ -66,9 +62,7 @@ class TextBatch(Movable):
     attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
     token_type_ids: Tensor | None = None  # (B, T) int64, 1 for the second segment
     label: Tensor | None = None  # (B,) int64 of NSP or SOP: 1 where the second segment is not the next
-    joined: Tensor | None = (
-        None  # (B, T) bool: the token goes on the concept that the one before it belongs to
-    )
+    joined: Tensor | None = None  # (B, T) bool: the token goes on the concept of the one before it
 
 
 @dataclass(frozen=True)
@@ -125,9 +119,7 @@ class BranchBatch(Movable):
 
     row: Tensor  # (C,) int64 row 0..B-1, ascending
     number: Tensor  # (C,) int64 its number in `TokenBatch.branch`, from 1
-    choice: (
-        Tensor  # (C,) int64 which choice of the question it holds, -1 where it holds a concept, or yes or no
-    )
+    choice: Tensor  # (C,) int64 choice of the question that it holds, -1 for a concept, yes or no
     node: Tensor  # (C,) int64 node of the concept it holds, -1 where it holds none
 
 

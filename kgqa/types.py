@@ -203,66 +203,52 @@ class KnowledgeGraph(Protocol):
     @property
     def added_ends(self) -> Ints:
         """Concepts of facts that an edit added, which retrieval keeps; empty for a graph as it was written."""
-        ...
 
     @property
     def entity_count(self) -> int | None:
         """Concepts of the graph, with ids 0 to this, excluded, those aside that an edit adds; None for a remote one."""
-        ...
 
     @property
     def relations(self) -> Sequence[Relation]:
         """Relation table; grows for a remote graph as relations are met."""
-        ...
 
     @property
     def kind_names(self) -> Sequence[str]:
         """Kinds of thing that the graph tells apart (tool, place, feeling); empty where it tells none apart."""
-        ...
 
     def kinds(self, entities: Ints) -> Ints:
         """Kind of each entity by its place in `kind_names`, -1 where it is not known (local, never a round trip)."""
-        ...
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form, as it stands or as `normalise` gives it, best first."""
-        ...
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
         """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are, or of a
         remote graph."""
-        ...
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each fact once.
 
         `limit` caps the facts taken per entity and direction, heaviest first (hubs).
         """
-        ...
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
         """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
-        ...
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity."""
-        ...
 
     def all_labels(self, entity: int) -> list[Label]:
         """Every label of an entity, the preferred one first; none of a remote graph, which is not asked for them."""
-        ...
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity (local, never a round trip)."""
-        ...
 
     def ids(self, names: Sequence[str]) -> Ints:
         """Id of each IRI or name, -1 where the graph has no such entity."""
-        ...
 
     def degrees(self, entities: Ints) -> Ints:
         """Number of facts each entity takes part in (an estimate for a remote graph)."""
-        ...
 
 
 def _empty(*shape: int) -> Ints:

@@ -95,7 +95,7 @@ class _Writer:
         link, after = clause.link, sentence.clauses[sentence.clauses.index(clause) + 1]
         predicate = clause.predicate
         end = (predicate.start, predicate.end) if predicate else (0, 0)
-        weather = any(p.nouns and p.nouns[-1].form in ("비", "눈") for p in clause.phrases)
+        weather = any(p.last in ("비", "눈") for p in clause.phrases)
         others = any("JKS" in p.cases for p in after.phrases)
         if link == "because" and predicate and predicate.form in _MOVING and not (weather or others):
             link = "and"
@@ -122,16 +122,10 @@ class _Writer:
     def _goes_on(clause: Clause, after: Clause) -> bool:
         """Whether what is done to a thing is followed by what the same one does next: took it "and" left."""
         one, next_one = clause.predicate, after.predicate
-        if (
-            not one
-            or not next_one
-            or one.tag != "VV"
-            or one.negative
-            or clause.ending not in ("어서", "아서")
-        ):
+        if not one or not next_one or one.tag != "VV" or one.negative:
             return False
         acts = any("JKS" in p.cases for p in after.phrases)
-        done = any("JKO" in p.cases for p in clause.phrases)
+        done = clause.ending in ("어서", "아서") and any("JKO" in p.cases for p in clause.phrases)
         plain = next_one.tag == "VV" and not (next_one.negative or next_one.modal)
         return done and plain and not acts and next_one.form not in _MOVED and one.form not in _LOSING
 

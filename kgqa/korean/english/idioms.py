@@ -14,11 +14,9 @@ from kgqa.text.synthesis.inflection import plural
 
 def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) -> list[Piece]:
     """What a question is in English words of their own, nothing where it is asked as any other."""
-    nouns = [p.nouns[-1].form for p in clause.phrases if p.nouns]
+    nouns = [p.last for p in clause.phrases if p.nouns]
     spot = (predicate.start, predicate.end)
-    who = [
-        p for p in [*roles.topics, *roles.subjects] if not p.nouns or p.nouns[-1].form not in ("기분", "마음")
-    ]
+    who = [p for p in [*roles.topics, *roles.subjects] if p.last not in ("기분", "마음")]
     asks = {a.form for a in clause.adverbs} | {p.asking for p in clause.phrases}
 
     def done(word: str, otherwise: str, deed: str) -> list[Piece]:
@@ -31,7 +29,7 @@ def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) 
         return done("how", telling.said.silent, "feel")
     if predicate.form in ("그렇다", "그러다") and "왜" in asks:
         return done("why", telling.said.subject or "he", "do that")
-    named = next((p for p in clause.phrases if p.asking and p.particles[:1] == ("라고",)), None)
+    named = next((p for p in clause.phrases if p.asking and p.particle == "라고"), None)
     if named is not None and predicate.form in ("부르다", "하다") and roles.objects:
         called = [p for p in roles.objects if p is not named]
         if called:
@@ -66,7 +64,7 @@ def _copular_idiom(telling: Telling, roles: Roles, predicate: Predicate) -> list
         about = [replace(roles.subjects[0], owner=roles.topics[0])]
     subject = telling.noun(about[0], subject=True) if about else []
     person = subject[-1].text if subject else "it"
-    named = about[0].nouns[-1].form if about and about[0].nouns else ""
+    named = about[0].last if about and about[0].nouns else ""
     many = person in MANY or bool(about and about[0].plural) or person == "I"
     is_ = Piece(be(predicate.past, many, person), predicate.start, predicate.end)
     if named in ("여기", "거기", "이곳", "그곳"):

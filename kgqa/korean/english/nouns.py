@@ -64,18 +64,10 @@ class Nouns:
         if phrase.counter is not None and nouns and phrase.counter.form in _ORDINAL_COUNTERS:
             return [*said, *before, *nouns, *count]
         if phrase.counter is not None and nouns and phrase.counter.form in ("살", "세"):
-            count = (
-                [Piece(f"{count[0].text}-year-old", phrase.number.start, phrase.counter.end)]
-                if phrase.number
-                else []
-            )
-            return [*said, Piece("an" if count[0].text.startswith("eigh") else "a"), *count, *before, *nouns]
-        if (
-            phrase.counter is not None
-            and phrase.nouns
-            and phrase.nouns[-1].form == "반"
-            and len(phrase.nouns) == 1
-        ):
+            assert phrase.number is not None
+            old = Piece(f"{count[0].text}-year-old", phrase.number.start, phrase.counter.end)
+            return [*said, Piece("an" if old.text.startswith("eigh") else "a"), old, *before, *nouns]
+        if phrase.counter is not None and phrase.last == "반" and len(phrase.nouns) == 1:
             half = phrase.nouns[-1]
             return [*said, count[0], Piece("and a half", half.start, half.end), *count[1:]]
         if nouns and determiner and is_plural(nouns[-1].text):
@@ -92,7 +84,7 @@ class Nouns:
 
     def _again(self, phrase: Phrase) -> str:
         """What a graph says of a thing, "the" where it was named before."""
-        key = phrase.nouns[-1].form
+        key = phrase.last
         known = key in self.said.named or "JX" in phrase.cases
         self.said.named.add(key)
         first, _, rest = phrase.said.partition(" ")
@@ -103,7 +95,7 @@ class Nouns:
         spot = (phrase.start, phrase.end)
         if not self.said.asks and asked in _SOME and len(phrase.nouns) == 1 and not phrase.determiners:
             return [Piece(_SOME[asked], *spot)]
-        if asked == "얼마" and phrase.nouns[-1].form == "동안":
+        if asked == "얼마" and phrase.last == "동안":
             return [Piece("how long", *spot)]
         if asked == "몇":
             counter = phrase.counter.form if phrase.counter else ""
@@ -128,12 +120,9 @@ class Nouns:
         pieces = [
             (w.form, Piece(table[w.form], w.start, w.end)) for w in phrase.determiners if w.form in table
         ]
-        first = phrase.nouns[0] if len(phrase.nouns) > 1 else None
-        which = (
-            [Piece(_WHICH_TIME[first.form], first.start, first.end)]
-            if first and first.form in _WHICH_TIME
-            else []
-        )
+        which = []
+        if len(phrase.nouns) > 1 and (first := phrase.nouns[0]).form in _WHICH_TIME:
+            which = [Piece(_WHICH_TIME[first.form], first.start, first.end)]
         adjectives = [piece for form, piece in pieces if form in _ADJECTIVES]
         return which + [piece for form, piece in pieces if form not in _ADJECTIVES], adjectives
 
@@ -169,11 +158,8 @@ class Nouns:
             unit = "minutes"
         if phrase.counter.form == "년" and value is not None and 1000 <= value < 2100:
             return [Piece(str(value), phrase.number.start, phrase.counter.end)]
-        if (
-            unit in ("", "-")
-            or (phrase.nouns and unit in ("people", "books", "animals"))
-            or phrase.counter.form in _ORDINAL_COUNTERS
-        ):
+        named = phrase.nouns and unit in ("people", "books", "animals")
+        if unit in ("", "-") or named or phrase.counter.form in _ORDINAL_COUNTERS:
             return [Piece(said, phrase.number.start, phrase.counter.end)]
         if value == 1:
             unit = {"people": "person"}.get(unit, unit.removesuffix("s"))
@@ -224,7 +210,7 @@ class Nouns:
 
     def _article(self, phrase: Phrase, nouns: list[Piece], many: bool) -> str:
         head = nouns[-1].text
-        key = phrase.nouns[-1].form
+        key = phrase.last
         one = key in _THE_ONE and "VCP" not in phrase.cases
         known = key in self.said.named
         self.said.named.add(key)
@@ -233,12 +219,8 @@ class Nouns:
         unknown = head == romanise(key)
         if head[:1].isupper() or unknown or key in _NO_ARTICLE or key.endswith("색"):
             return ""
-        if (
-            known
-            or ("JX" in phrase.cases and (phrase.owner or not self.said.asked_alone))
-            or phrase.clauses
-            or one
-        ):
+        about = "JX" in phrase.cases and (phrase.owner or not self.said.asked_alone)
+        if known or about or phrase.clauses or one:
             return "the"
         if many or is_mass(head) or is_plural(head):
             return ""
@@ -260,14 +242,8 @@ class Nouns:
         if last.form in ("그때", "전", "그전", "그다음") or (
             phrase.determiners and last.form in ("다음", "때", "후")
         ):
-            said = (
-                "before that"
-                if last.form.endswith("전")
-                else "next"
-                if last.form.endswith("다음")
-                else "then"
-            )
-            return [Piece(said, *spot)]
+            then = {"전": "before that", "음": "next"}.get(last.form[-1], "then")
+            return [Piece(then, *spot)]
         determiner = [piece for part in self._determiners(phrase) for piece in part]
         before = phrase.nouns[bool(determiner) and phrase.nouns[0].form in _WHICH_TIME : -1]
         others = [Piece(self._one_noun(w), w.start, w.end) for w in before]
@@ -286,7 +262,7 @@ class Nouns:
 
     def pronoun(self, phrase: Phrase) -> str:
         """The pronoun for a person or people, empty for a thing."""
-        last = phrase.nouns[-1].form if phrase.nouns else ""
+        last = phrase.last
         if last in _PRONOUNS:
             return _PRONOUNS[last][0]
         if phrase.joined is not None or phrase.plural:
@@ -295,15 +271,10 @@ class Nouns:
             return "they"
         if last in self.words.women:
             return "she"
-        if (
-            last in _PEOPLE
-            or last.endswith(_PERSONAL)
-            or (bool(phrase.nouns) and phrase.nouns[-1].tag == "NNP")
-        ):
-            return "he"
-        return ""
+        named = bool(phrase.nouns) and phrase.nouns[-1].tag == "NNP"
+        return "he" if named or last in _PEOPLE or last.endswith(_PERSONAL) else ""
 
 
 def is_animal(phrase: Phrase) -> bool:
     """Whether a phrase names an animal, which acts as people do."""
-    return bool(phrase.nouns) and phrase.nouns[-1].form in _ANIMALS
+    return phrase.last in _ANIMALS

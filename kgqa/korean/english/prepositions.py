@@ -19,7 +19,7 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
     form = predicate.form if predicate else ""
     helped = predicate.helped if predicate else ""
     first = particles[0] if particles else ""
-    last = phrase.nouns[-1].form if phrase.nouns else ""
+    last = phrase.last
     if first in ("에게", "한테", "께", "더러"):
         return "to"
     if first in ("에게서", "한테서"):

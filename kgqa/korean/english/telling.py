@@ -20,6 +20,7 @@ _PREPOSITIONS = frozenset(
 _OF_THINGS = group("of_things")
 """What is done to things: what such a verb modifies is what it is done to."""
 _ENOUGH = group("enough")
+_OPENING = frozenset(["그래서", "하지만", "그런데", "그러나", "그리고"])
 _OWN = {"I": "my", "we": "our", "he": "his", "she": "her", "they": "their", "you": "your"}
 
 
@@ -57,11 +58,7 @@ class Telling:
             clause.adverbs = [a for a in clause.adverbs if a not in enough]
             verb = " ".join(["be", *filter(None, map(self._adverb, enough)), verb[3:]])
         verb = verb.replace("one's", _OWN.get(self.said.subject, "my"))
-        opening = [
-            a
-            for a in clause.adverbs
-            if a.tag == "MAJ" or a.form in ("그래서", "하지만", "그런데", "그러나", "그리고")
-        ]
+        opening = [a for a in clause.adverbs if a.tag == "MAJ" or a.form in _OPENING]
         clause.adverbs = [a for a in clause.adverbs if a not in opening]
         first = [Piece(e, a.start, a.end) for a in opening if (e := self._adverb(a))]
         objects = self.objects(roles)
@@ -74,20 +71,14 @@ class Telling:
     def roles(self, clause: Clause) -> Roles:
         """The roles of a clause; a thing that is spoken of, and that things are done to, is the object."""
         roles = Roles.of(clause)
-        about = (
-            roles.topics[0] if roles.topics and not (roles.subjects or roles.objects or roles.bare) else None
-        )
-        if about is None or clause.predicate is None or clause.predicate.form not in _OF_THINGS:
+        predicate = clause.predicate
+        if not roles.topics or roles.subjects or roles.objects or roles.bare or predicate is None:
             return roles
-        if (
-            about.nouns
-            and about.particles[-1:] in (("은",), ("는",))
-            and not about.silent
-            and not clause.predicate.helped
-            and clause.predicate.form not in MADE
-            and not self.nouns.pronoun(about)
-            and not is_animal(about)
-        ):
+        if predicate.form not in _OF_THINGS or predicate.form in MADE or predicate.helped:
+            return roles
+        about = roles.topics[0]
+        spoken_of = about.nouns and about.particles[-1:] in (("은",), ("는",)) and not about.silent
+        if spoken_of and not self.nouns.pronoun(about) and not is_animal(about):
             roles.objects.append(roles.topics.pop(0))
         return roles
 
@@ -201,17 +192,13 @@ class Telling:
                 said.append(Piece(english, adverb.start, adverb.end))
         if any("까지" in p.particles for p in roles.adverbials):
             for phrase in roles.adverbials:
-                if phrase.particles[:1] == ("에서",):
+                if phrase.particle == "에서":
                     phrase.particles = ("부터",)
         governs = (verb or "").rpartition(" ")[2] in _PREPOSITIONS
         for phrase in reversed(roles.adverbials):
             first, *more = self.adverbial(phrase, predicate)
-            held = (
-                governs
-                and first.text in _PREPOSITIONS
-                and "에서" not in phrase.particles
-                and not roles.objects
-            )
+            held = governs and first.text in _PREPOSITIONS and not roles.objects
+            held = held and "에서" not in phrase.particles
             if verb and first.text.startswith(verb.rpartition(" ")[2] + " ") and " " in verb:  # go out out of
                 first = first._replace(text=first.text.partition(" ")[2])
             said += more if held else [first, *more]
@@ -233,11 +220,8 @@ class Telling:
         last = phrase.nouns[-1] if phrase.nouns else None
         if is_time(phrase) and not phrase.clauses and not phrase.owner:
             return self.nouns.time(phrase)
-        if (
-            last is not None
-            and last.form in PLACES
-            and (len(phrase.nouns) > 1 or phrase.owner or phrase.clauses)
-        ):
+        of_something = len(phrase.nouns) > 1 or phrase.owner or phrase.clauses
+        if last is not None and last.form in PLACES and of_something:
             if phrase.owner is not None and len(phrase.nouns) == 1:
                 inner = self.noun(phrase.owner)
             else:

@@ -65,7 +65,7 @@ class Verbs:
             self.said.verbs[predicate.form] = found
         if predicate.form == "하다" and not roles.objects and not roles.bare:
             found = "be"
-        made = [p for p in roles.adverbials if p.particles and p.particles[0] in ("으로", "로")]
+        made = [p for p in roles.adverbials if p.particle in ("으로", "로")]
         if predicate.form in MADE and made and roles.topics and not roles.subjects and not roles.objects:
             found = "be made"
         if found is None:
@@ -172,7 +172,7 @@ def finite(verb: str, predicate: Predicate, many: bool, person: str) -> list[Pie
 
 def _particles(phrase: Phrase) -> tuple[str, ...]:
     """The particles that a phrase may have in a dictionary, whatever it has here."""
-    closed = (ord(phrase.nouns[-1].form[-1]) - ord("가")) % 28 if phrase.nouns else 0
+    closed = (ord(phrase.last[-1]) - ord("가")) % 28 if phrase.nouns else 0
     if phrase.cases & {"JKB"}:
         return phrase.particles[:1]
     return ("을", "이") if closed else ("를", "가")

@@ -43,6 +43,16 @@ class Phrase:
     """Its English, where a graph knows it together with its predicate."""
 
     @property
+    def last(self) -> str:
+        """Its last noun, nothing where it has none."""
+        return self.nouns[-1].form if self.nouns else ""
+
+    @property
+    def particle(self) -> str:
+        """Its first particle, or nothing."""
+        return self.particles[0] if self.particles else ""
+
+    @property
     def is_mere_noun(self) -> bool:
         """Whether it is nouns with a particle, and asks for nothing."""
         beside = self.clauses or self.owner or self.joined or self.determiners or self.number
@@ -111,4 +121,4 @@ def is_one_meaning(clause: Clause) -> bool:
     subject = next((p for p in reversed(clause.phrases) if "JKS" in p.cases and p.nouns), None)
     if subject is None or clause.predicate is None:
         return False
-    return f"{subject.nouns[-1].form}{subject.particles[0]} {clause.predicate.form}" in lexicon().phrases
+    return f"{subject.last}{subject.particle} {clause.predicate.form}" in lexicon().phrases

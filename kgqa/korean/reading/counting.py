@@ -57,7 +57,7 @@ def _counts(clause: Clause) -> Iterator[Count]:
             for inner in part.clauses:
                 yield from _counts(inner)
             if part.number is not None and not is_time(part):
-                noun = part.nouns[-1].form if part.nouns else _before(clause.phrases[:at])
+                noun = part.last if part.nouns else _before(clause.phrases[:at])
                 if noun:
                     end = part.counter.end if part.counter else part.number.end
                     yield Count(part.number.form, noun, Span(part.number.start, end))

@@ -11,6 +11,8 @@ from kgqa.korean.words.lexicon import group, lexicon, table
 LINKS = table("links")
 """How a clause with an ending goes on, in English; "then" joins verbs that follow each other at once."""
 _DROPPED = group("dropped")
+_KEPT = frozenset(["주", "드리", "가", "오", "내", "놓"])
+"""Helping verbs that make one meaning with theirs."""
 _AFTER_A_CLAUSE = {
     "때": "when",
     "동안": "while",
@@ -110,14 +112,7 @@ class Endings:
             predicate.helped = predicate.form[:-1] + ending + "지다"
         elif helper != "보" and (self.tag(on) != "VX" or helper not in _DROPPED):
             return at
-        elif ending in ("어", "아", "다", "어다", "아다", "어다가") and helper in (
-            "주",
-            "드리",
-            "가",
-            "오",
-            "내",
-            "놓",
-        ):
+        elif ending in ("어", "아", "다", "어다", "아다", "어다가") and helper in _KEPT:
             said = self.text[predicate.start : self.found[on].start].replace(" ", "")
             predicate.helped = said + ("주" if helper == "드리" else helper) + "다"
         return on + 1

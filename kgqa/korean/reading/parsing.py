@@ -91,7 +91,7 @@ class _Parser:
             if at == len(self.found):
                 break
             m = self.found[at]
-            last = phrase.nouns[-1].form if phrase.nouns else ""
+            last = phrase.last
             if (last == "동안" or (last in LONE and not phrase.number)) and m.start > phrase.end:
                 hour = m.tag in ("NR", "SN", "MM") and "시" in (
                     self.endings.form(at + 1),

@@ -81,11 +81,11 @@ def _without_frame(clause: Clause) -> Clause:
     deed = inner.predicate
     if deed is None or deed.tag != "VV":
         return clause
-    if asked is not None and asked.nouns[-1:] and asked.nouns[-1].form not in _ASKED_AFTER:
+    if asked is not None and asked.nouns and asked.last not in _ASKED_AFTER:
         return clause  # what colour, how many
     if asked is not None and (asked.number or not asked.nouns):
         return clause
-    because = asked is not None and asked.nouns[-1].form == "때문"
+    because = asked is not None and asked.last == "때문"
     if asked is None and noun.form not in _ADVERBS:
         return clause
     rest = [p for p in clause.phrases if p is not framed and p is not asked]
@@ -103,7 +103,7 @@ def _without_fact(clause: Clause, last: Clause) -> Clause | None:
     """머리에 쓰는 것은 무엇이니: what the deed is done to, or who does it."""
     asked = next((p for p in last.phrases if "VCP" in p.cases and p.asking and p.nouns), None)
     deed = clause.predicate
-    if asked is None or deed is None or deed.tag != "VV" or asked.nouns[-1].form not in _ASKED_AFTER:
+    if asked is None or deed is None or deed.tag != "VV" or asked.last not in _ASKED_AFTER:
         return None
     modal = "" if deed.modal == "to" else deed.modal
     plain = Clause([*_others(last, asked), *clause.phrases], [*clause.adverbs], replace(deed, modal=modal))
@@ -124,7 +124,7 @@ def _without_kind(clause: Clause) -> Clause:
     about = next((p for p in clause.phrases if p is not kind and p.cases & {"JX", "JKS"}), None)
     if kind is None or about is None or not kind.nouns:
         return clause
-    inner, noun = kind.clauses[0], kind.nouns[-1].form
+    inner, noun = kind.clauses[0], kind.last
     if inner.predicate is None or not any(p.asking for p in inner.phrases):
         return clause
     if inner.predicate.form in _USING and noun not in _PEOPLE:
@@ -160,9 +160,9 @@ def _gap(framed: Phrase, clause: Clause) -> Phrase:
 def _without_cause(clause: Clause) -> Clause:
     """무엇 때문에, 무슨 이유로: why. 어떤 방법으로: how."""
     for phrase in clause.phrases:
-        last = phrase.nouns[-1].form if phrase.nouns else ""
+        last = phrase.last
         named = {"일": _WHY, "때문": _WHY, **_ADVERBS}.get(last)
-        oblique = phrase.particles[:1] in (("으로",), ("로",)) or last == "때문"
+        oblique = phrase.particle in ("으로", "로") or last == "때문"
         if phrase.asking and oblique and named in (_WHY, _HOW) and "VCP" not in phrase.cases:
             phrases = [p for p in clause.phrases if p is not phrase]
             return replace(

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kgqa.korean.reading.clauses import Clause, Phrase, Predicate
-from kgqa.korean.words.lexicon import group, table
+from kgqa.korean.words.lexicon import table
 
 THERE = {"있다": "", "없다": " no", "많다": " many", "가득하다": " a lot of", "적다": " few"}
 _SPEAKERS = frozenset(("나", "난", "저", "너", "우리"))
 _COUNTED = frozenset(["명", "개", "마리", "권", "분"])
 _TIME_COUNTERS = frozenset(["시", "월", "일", "년", "동안"])
 DURATIONS = frozenset(["시간", "분", "초", "일", "주", "주일", "달", "개월", "년", "분간", "시간째", "년간"])
-_OF_THINGS = group("of_things")
+_OBLIQUE = frozenset(["까지", "부터", "마다", "처럼", "보다"])
+_AFTER_DURATIONS = ((), ("이나",), ("나",), ("은",), ("을",), ("를",), ("도",))
 TIMES, PLACES = table("times"), table("places")
+_NAMED_TIMES = frozenset(
+    ["그다음", "그때", "그전", "오늘", "어제", "내일", "지금", "요즘", "매일", "작년", "올해"]
+)
 SEASONS = frozenset(["봄", "여름", "가을", "겨울", "주말"])
 
 
@@ -45,24 +49,10 @@ class Roles:
                 roles.complement = phrase
             elif "JKS" in cases:
                 roles.subjects.append(phrase)
-            elif (
-                "JKO" in cases
-                and phrase.nouns
-                and phrase.nouns[-1].form in ("한참", "내내")
-                or "JKO" in cases
-                and len(phrase.nouns) > 1
-                and phrase.nouns[-1].form in PLACES
-            ):
-                roles.adverbials.append(phrase)
             elif "JKO" in cases:
-                roles.objects.append(phrase)
-            elif (
-                "JKB" in cases
-                or is_time(phrase)
-                or phrase.each
-                or phrase.particles
-                and phrase.particles[0] in ("까지", "부터", "마다", "처럼", "보다")
-            ):
+                oblique = phrase.last in ("한참", "내내") or (len(phrase.nouns) > 1 and phrase.last in PLACES)
+                (roles.adverbials if oblique else roles.objects).append(phrase)
+            elif "JKB" in cases or is_time(phrase) or phrase.each or phrase.particle in _OBLIQUE:
                 roles.adverbials.append(phrase)
             elif phrase.particles:
                 roles.topics.append(phrase)
@@ -100,19 +90,14 @@ class Roles:
                 self.there, self.count, self.complement = subject[:1], self.complement, None
                 return
         if predicate.form in THERE and (self.subjects or self.topics):
-            places = [p for p in self.adverbials if p.particles and p.particles[0] in ("에", "에서")]
+            places = [p for p in self.adverbials if p.particle in ("에", "에서")]
             thing = self.subjects[0] if self.subjects else None
             if predicate.form in ("많다", "가득하다", "적다") and thing is not None and not thing.asking:
                 self.there = [thing]
                 return
-            here = bool(places) or (predicate.form == "있다" and thing is not None and not thing.owner)
-            if (
-                here
-                and thing is not None
-                and not thing.asking
-                and not self.topics
-                and len(self.subjects) == 1
-            ):
+            alone = not self.topics and len(self.subjects) == 1
+            here = thing is not None and (places or (predicate.form == "있다" and not thing.owner))
+            if thing is not None and here and alone and not thing.asking:
                 self.there = [thing]
                 return
         if self.subjects and self.topics:
@@ -124,7 +109,7 @@ class Roles:
 
     def settle_felt(self, form: str) -> bool:
         """Make of "to whom what is needed" a subject and an object; false where there is no such pair."""
-        to = [p for p in self.adverbials if p.particles and p.particles[0] in ("에게", "한테", "께")]
+        to = [p for p in self.adverbials if p.particle in ("에게", "한테", "께")]
         if self.there:
             return False
         if self.topics and self.subjects:
@@ -163,36 +148,20 @@ def is_time(phrase: Phrase) -> bool:
     """Whether a phrase says when or for how long."""
     if not phrase.nouns:
         return phrase.counter is not None and (phrase.counter.form in _TIME_COUNTERS or lasts(phrase))
-    last = phrase.nouns[-1].form
+    last = phrase.last
     if phrase.determiners and last in ("전", "다음", "때", "후"):
         return True
-    lone = (
-        last in ("그다음", "그때", "그전")
-        or last in TIMES
-        or last in SEASONS
-        or last in ("오늘", "어제", "내일", "지금", "요즘", "매일", "작년", "올해")
-    )
+    lone = last in _NAMED_TIMES or last in TIMES or last in SEASONS
     return (lone and (last == "한참" or not phrase.cases & {"JKS", "JKO"})) or last.endswith("요일")
 
 
 def lasts(phrase: Phrase) -> bool:
     """Whether a phrase is a stretch of time that something lasts: 세 시간이나, 두 달 동안."""
-    if (
-        phrase.counter is None
-        or phrase.counter.form not in DURATIONS
-        or phrase.number is None
-        or any(noun.form != "동안" for noun in phrase.nouns)
-    ):
+    if phrase.counter is None or phrase.counter.form not in DURATIONS or phrase.number is None:
         return False
-    return not phrase.asking and phrase.particles in (
-        (),
-        ("이나",),
-        ("나",),
-        ("은",),
-        ("을",),
-        ("를",),
-        ("도",),
-    )
+    if any(noun.form != "동안" for noun in phrase.nouns):
+        return False
+    return not phrase.asking and phrase.particles in _AFTER_DURATIONS
 
 
 def _is_none(phrase: Phrase, predicate: Predicate | None) -> bool:

@@ -20,10 +20,9 @@ def share_topics(clauses: Sequence[Clause]) -> None:
         subjects = [place for place, p in enumerate(clause.phrases) if "JKS" in p.cases]
         if len(subjects) > 1 and clause.predicate and clause.predicate.tag == "VA" and not _felt(clause):
             first, second = clause.phrases[subjects[0]], clause.phrases[subjects[1]]
-            one_meaning = (
-                f"{second.nouns[-1].form}{second.particles[0]} {clause.predicate.form}" in lexicon().phrases
-            )
-            if one_meaning:  # 아기가 배가 고파서
+            if (
+                f"{second.last}{second.particle} {clause.predicate.form}" in lexicon().phrases
+            ):  # 아기가 배가 고파서
                 clause.phrases[subjects[0]] = replace(first, silent=True)
             else:  # 손님들이 국이 맛있다며
                 del clause.phrases[subjects[0]]
