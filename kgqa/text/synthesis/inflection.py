@@ -12,6 +12,10 @@ PAST = dict(pair.split(":") for pair in _FORMS["past"].split())
 _PLURAL = dict(pair.split(":") for pair in _FORMS["plural"].split())
 _DOUBLED = frozenset(_FORMS["doubled"].split())
 _MASS = frozenset(_FORMS["mass"].split())
+_IN_THE, _YEAR = frozenset(_FORMS["in_the"].split()), frozenset(_FORMS["year"].split())
+_DAY = _IN_THE | frozenset(_FORMS["at"].split())
+_ON, _AT = frozenset(_FORMS["on_places"].split()), frozenset(_FORMS["at_places"].split())
+_BARE_PLACES = dict(pair.split(":") for pair in _FORMS["bare_places"].split())
 _ONE_SYLLABLE = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtvz]$")
 
 
@@ -79,6 +83,35 @@ def with_article(noun: str) -> str:
     silent = noun.startswith(("hour", "honest", "heir", "honour", "honor"))
     like_you = re.match(r"(?:uni(?!n|m)|use|usu|eu|one\b|once|ur[aei]|ut[ei])", noun)
     return ("an " if silent or (noun[:1] in "aeiou" and not like_you) else "a ") + noun
+
+
+def time_phrase(noun: str) -> str:
+    """A time with its preposition: in spring, at night, on a birthday, during a heat wave."""
+    if _last(noun) in _IN_THE:
+        return f"in the {noun}"
+    if kind := time_kind(noun):
+        return f"at {noun}" if kind == "time of day" else f"in {noun}"
+    if noun.endswith("day") or noun[:1].isupper():
+        return f"on {with_article(noun)}"
+    if noun.split()[0] in ("after", "before", "while", "when", "every", "during"):
+        return noun
+    return f"during {with_article(noun)}"
+
+
+def time_kind(noun: str) -> str:
+    """What sort of time a noun names, as a question would: time of day, time of year, or ""."""
+    return "time of day" if noun in _DAY else "time of year" if _last(noun).lower() in _YEAR else ""
+
+
+def place_phrase(noun: str) -> str:
+    """A place with its preposition: at home, on the beach, in the kitchen."""
+    if noun in _BARE_PLACES:
+        return f"{_BARE_PLACES[noun]} {noun}"
+    return f"{'on' if _last(noun) in _ON else 'at' if _last(noun) in _AT else 'in'} the {noun}"
+
+
+def _last(noun: str) -> str:
+    return noun.rsplit(" ", 1)[-1]
 
 
 def _with_s(word: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kgqa.text.synthesis.facts import Facts
 from kgqa.text.synthesis.groups import Group, read_generic_verbs, read_templates
-from kgqa.text.synthesis.inflection import is_plural, past, plural, with_article
+from kgqa.text.synthesis.inflection import is_plural, past, plural, time_kind, with_article
 from kgqa.text.synthesis.templates import (
     HE,
     SHE,
@@ -20,7 +20,6 @@ from kgqa.text.synthesis.templates import (
     expand,
     fill,
     needs,
-    time_kind,
 )
 
 NAMING = frozenset({"e", "ed", "ing", "x", "ax", "xs"})

@@ -7,8 +7,16 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-from kgqa.text.synthesis.inflection import PAST, gerund, is_mass, is_plural, third, with_article
-from kgqa.text.synthesis.templates import place_phrase, time_phrase
+from kgqa.text.synthesis.inflection import (
+    PAST,
+    gerund,
+    is_mass,
+    is_plural,
+    place_phrase,
+    third,
+    time_phrase,
+    with_article,
+)
 
 _AFTER_A_VERB = re.compile(
     r"(?:a|an|the|one's|your|my|some|something|someone|somebody|people|children|each|all|and|up|down|out|off|on|in|into|"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from kgqa.text.synthesis.facts import Facts
 from kgqa.text.synthesis.groups import Group, find_groups
-from kgqa.text.synthesis.inflection import is_plural, with_article
+from kgqa.text.synthesis.inflection import is_plural, place_phrase, time_phrase, with_article
 from kgqa.text.synthesis.passages import NAMING, Teller
 from kgqa.text.synthesis.templates import (
     MARK,
@@ -24,26 +24,9 @@ from kgqa.text.synthesis.templates import (
     expand,
     fill,
     needs,
-    place_phrase,
-    time_phrase,
 )
 from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span
 
-_WEIGHTS = {
-    "instrument": 24.0,
-    "place": 9.0,
-    "thing_place": 8.0,
-    "who": 8.0,
-    "why": 8.0,
-    "what_for": 8.0,
-    "next": 5.0,
-    "before": 5.0,
-    "feel": 7.0,
-    "time": 5.0,
-    "wear": 5.0,
-    "material": 6.0,
-    "made_of": 5.0,
-}
 _TRIES = 40
 
 
@@ -105,7 +88,7 @@ class _Maker:
         self.facts, self.rng, self.mixture = facts, rng, mixture
         self.groups = find_groups(facts, dev)
         self.group_weights = [
-            _WEIGHTS.get(group.name, 2.0) * min(1.0, len(group.heads) / 20) for group in self.groups
+            group.wording.get("weight", 2) * min(1.0, len(group.heads) / 20) for group in self.groups
         ]
         self.teller = Teller(facts, self.groups)
 

@@ -6,7 +6,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from kgqa.text.synthesis.inflection import gerund, past, with_article
+from kgqa.text.synthesis.inflection import gerund, past
 
 _ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -93,55 +93,3 @@ def count_forms(template: str) -> int:
         return 1
     before, after = template[: found.start()], template[found.end() :]
     return sum(count_forms(before + option + after) for option in found.group(1).split("|"))
-
-
-_IN_THE = {"morning", "evening", "afternoon"}
-_DAY = _IN_THE | {"night", "noon", "midnight", "dawn", "dusk", "lunchtime", "bedtime"}
-_YEAR = re.compile(
-    r"(?:.* )?(?:spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december)$",
-    re.IGNORECASE,
-)
-_BARE_PLACES = {
-    "home": "at home",
-    "school": "at school",
-    "work": "at work",
-    "bed": "in bed",
-    "church": "in church",
-}
-_ON = re.compile(
-    r"(?:.* )?(?:table|shelf|wall|floor|roof|beach|street|farm|road|boat|ship|train|bus|desk|island|balcony|"
-    r"terrace|sidewalk|pavement|driveway|lawn|playground|counter|court|pitch|stage|deck|river|mountain|plane|highway)$"
-)
-_AT = re.compile(
-    r"(?:.* )?(?:party|market|shop|store|station|stop|office|airport|restaurant|wedding|desk|checkout|"
-    r"supermarket|bank|pharmacy|hospital|school|gym|site|counter|"
-    r"library|cinema|theatre|zoo|door|lake|sea|seaside)$"
-)
-
-
-def time_phrase(noun: str) -> str:
-    """A time with its preposition: in spring, at night, on a birthday, during a heat wave."""
-    if noun.rsplit(" ", 1)[-1] in _IN_THE:
-        return f"in the {noun}"
-    if noun in _DAY:
-        return f"at {noun}"
-    if _YEAR.match(noun):
-        return f"in {noun}"
-    if noun.endswith("day") or noun[:1].isupper():
-        return f"on {with_article(noun)}"
-    if noun.split()[0] in ("after", "before", "while", "when", "every", "during"):
-        return noun
-    return f"during {with_article(noun)}"
-
-
-def time_kind(noun: str) -> str:
-    """What sort of time a noun names, as a question would: time of day, time of year, or ""."""
-    return "time of day" if noun in _DAY else "time of year" if _YEAR.match(noun) else ""
-
-
-def place_phrase(noun: str) -> str:
-    """A place with its preposition: at home, on the beach, in the kitchen."""
-    if noun in _BARE_PLACES:
-        return _BARE_PLACES[noun]
-    return f"{'on' if _ON.match(noun) else 'at' if _AT.match(noun) else 'in'} the {noun}"

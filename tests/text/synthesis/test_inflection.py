@@ -43,3 +43,18 @@ def test_verbs(verb: str, past: str, gerund: str, third: str) -> None:
 def test_nouns(noun: str, article: str, plural: str) -> None:
     assert inflection.with_article(noun) == article
     assert inflection.plural(noun) == plural
+
+
+def test_prepositions() -> None:
+    assert [inflection.time_phrase(t) for t in ("spring", "night", "morning", "birthday", "storm")] == [
+        "in spring",
+        "at night",
+        "in the morning",
+        "on a birthday",
+        "during a storm",
+    ]
+    assert [inflection.place_phrase(p) for p in ("home", "beach", "kitchen")] == [
+        "at home",
+        "on the beach",
+        "in the kitchen",
+    ]

@@ -9,8 +9,6 @@ from kgqa.text.synthesis.templates import (
     expand,
     fill,
     needs,
-    place_phrase,
-    time_phrase,
 )
 
 
@@ -35,18 +33,3 @@ def test_templates_expand_and_fill() -> None:
 
 def test_agreement() -> None:
     assert (I.slots()["is"], I.slots()["has"], SHE.slots()["does"]) == ("am", "have", "does")
-
-
-def test_prepositions() -> None:
-    assert [time_phrase(t) for t in ("spring", "night", "morning", "birthday", "storm")] == [
-        "in spring",
-        "at night",
-        "in the morning",
-        "on a birthday",
-        "during a storm",
-    ]
-    assert [place_phrase(p) for p in ("home", "beach", "kitchen")] == [
-        "at home",
-        "on the beach",
-        "in the kitchen",
-    ]
