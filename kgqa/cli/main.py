@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -103,7 +104,7 @@ def suite(
         raise InputError(f"{of}: no such suite; it is graphs or edits")
 
 
-for name, command in {
+COMMANDS: dict[str, Callable[..., None]] = {
     "ask": ask,
     "continue": continue_text,
     "predict": predict,
@@ -118,7 +119,8 @@ for name, command in {
     "serve": serve,
     "mcp": serve_tools,
     "app": serve_app,
-}.items():
+}
+for name, command in COMMANDS.items():
     app.command(name=name)(command)
 
 

@@ -136,6 +136,7 @@ def _json_rows(text: str) -> Iterator[Row]:
         if not isinstance(row, dict) or not isinstance(row.get("question"), str):
             yield Row(number, error='no "question"; write {"question": "..."}')
             continue
+        row = {name: value for name, value in row.items() if value is not None}
         told = {name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()}
         choices, golds = row.get("choices") or [], row.get("answers", row.get("answer"))
         if not isinstance(choices, list) or not all(isinstance(c, str) for c in choices):

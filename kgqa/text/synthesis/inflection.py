@@ -7,7 +7,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-_FORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FORMS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 PAST = dict(pair.split(":") for pair in _FORMS["past"].split())
 _PLURAL = dict(pair.split(":") for pair in _FORMS["plural"].split())
 _DOUBLED = frozenset(_FORMS["doubled"].split())

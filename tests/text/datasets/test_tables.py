@@ -33,6 +33,8 @@ def test_csv_and_jsonl_hold_the_same() -> None:
     assert [(row.question, row.golds) for row in again] == [(row.question, row.golds) for row in rows]
     (verdict,) = read_table("q.jsonl", b'{"question": "Is it?", "passage": "It is.", "verdict": true}')
     assert verdict.golds == ("yes",)
+    (bare,) = read_table("q.jsonl", b'{"question": "Is it?", "passage": null, "id": null, "answer": null}')
+    assert bare.question and bare.question.passage is None and bare.question.id == "1" and bare.golds is None
 
 
 @pytest.mark.parametrize(
