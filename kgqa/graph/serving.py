@@ -70,10 +70,8 @@ def serve(path: Path, opened: GraphStore) -> Iterator[str]:
     """The address of an endpoint that holds a file, while the block runs.
 
     RDF is loaded as it is, in its named graphs; what a general parser cannot read (a table, JSON-LD whose context
-    is on the network) is taken from the store `opened` that was imported from it.
-
-    Raises:
-        InputError: the store `opened` cannot be exported.
+    is on the network) is taken from the store `opened` that was imported from it. Raises InputError where
+    that cannot be exported.
     """
     import pyoxigraph
 

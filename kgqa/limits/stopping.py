@@ -41,11 +41,7 @@ def go_on() -> None:
 
 
 def each(items: Iterable[Item]) -> Iterator[Item]:
-    """The items one by one, asking every few whether to go on.
-
-    Raises:
-        Stopped: nobody waits any more.
-    """
+    """The items one by one, asking every few whether to go on. Raises `Stopped` where nobody waits any more."""
     for number, item in enumerate(items):
         if number % _OFTEN == 0:
             go_on()

@@ -97,8 +97,10 @@ def _with_line(block: Block, text: str, where: str, relations: Mapping[str, Rela
     parts = [part.strip() for part in rest.split(";") if part.strip()]
     if not parts:
         raise InputError(f"{where}: nothing after `{key}:`; add a value or drop the line")
-    if key in {"also", "ko"}:
-        return replace(block, **{key: (*getattr(block, key), *parts)})
+    if key == "also":
+        return replace(block, also=(*block.also, *parts))
+    if key == "ko":
+        return replace(block, ko=(*block.ko, *parts))
     if key == "type":
         return replace(block, kind=parts[0])
     if key not in relations:

@@ -17,6 +17,7 @@ from kgqa.types import KnowledgeGraph, Mention
 
 _SIZE = 512
 _GRAMS = (2, 3, 4)
+_MOST, _LEAST = 2, 0.5  # entities for a word, and the cosine below which none is near
 _AT_ONCE = 4096
 _SEARCHED = 64  # words at once: over the largest index a tenth of a second
 _MIX = np.uint32(2654435761)  # Knuth's multiplicative hash
@@ -53,15 +54,11 @@ class NearLabels:
 
     Args:
         graph: any; one that cannot count its entities has no near labels.
-        k: most entities for a word.
-        least: cosine below which a label is not near.
         most: entities beyond which a graph is not indexed (a kilobyte of memory each).
     """
 
-    def __init__(self, graph: KnowledgeGraph, k: int = 2, least: float = 0.5, most: int = 200_000) -> None:
+    def __init__(self, graph: KnowledgeGraph, most: int = 200_000) -> None:
         self.graph = graph
-        self.k = k
-        self.least = least
         self.most = most
         self._index: Any = None
         self._making = threading.Lock()
@@ -79,10 +76,10 @@ class NearLabels:
         for at in range(0, len(unknown), _SEARCHED):
             go_on()
             part = unknown[at : at + _SEARCHED]
-            scores, rows = self._index.search(_unit([surfaces[i] for i in part]), min(self.k, count))
+            scores, rows = self._index.search(_unit([surfaces[i] for i in part]), min(_MOST, count))
             for i, near, cosines in zip(part, rows.tolist(), scores.tolist(), strict=True):
                 pairs = zip(near, cosines, strict=True)
-                found[i] = [(row, min(cosine, 1.0)) for row, cosine in pairs if cosine >= self.least]
+                found[i] = [(row, min(cosine, 1.0)) for row, cosine in pairs if cosine >= _LEAST]
         return found
 
     def _make(self, count: int) -> Any:

@@ -61,10 +61,7 @@ def has_analyser() -> bool:
 
 @remembered(len)
 def morphemes(text: str) -> tuple[Morpheme, ...]:
-    """The morphemes of a text in order.
-
-    Raises:
-        InputError: the text is to be analysed and Kiwi is not installed.
+    """The morphemes of a text in order. Raises InputError where Kiwi is not installed.
 
     >>> [(m.form, m.tag) for m in morphemes("땅을 팠니?")]
     [('땅', 'NNG'), ('을', 'JKO'), ('파', 'VV'), ('었', 'EP'), ('니', 'EF'), ('?', 'SF')]
@@ -121,8 +118,7 @@ def dictionary_form(text: str, start: int, end: int) -> str:
     >>> dictionary_form("의사였니? 땅을 팠니?", 9, 11), dictionary_form("의사였니? 땅을 팠니?", 0, 4)
     ('파다', '의사')
 
-    Raises:
-        InputError: the extra `ko` is not installed.
+    Raises InputError where the extra `ko` is not installed.
     """
     found = morphemes(text)
     for at in range(bisect_left(found, start, key=_START), len(found)):

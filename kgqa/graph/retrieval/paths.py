@@ -119,11 +119,8 @@ def find_paths(
     far = _hops_from(head, tail, len(ids), last, first, max_hops)
     on_path = np.minimum(near[head] + far[tail], near[tail] + far[head]) + 1 <= max_hops
     kept = np.flatnonzero(on_path & (head != tail))
-    order = np.lexsort((edges.relation[kept], tail[kept], head[kept]))
-    kept = kept[order]
-    again = np.zeros(len(kept), dtype=bool)
-    again[1:] = np.all([np.diff(column[kept]) == 0 for column in (head, tail, edges.relation)], axis=0)
-    kept = kept[~again]
+    facts = np.stack([column[kept] for column in (head, tail, edges.relation)], axis=1)
+    kept = kept[np.unique(facts, axis=0, return_index=True)[1]]
     nodes = np.unique(np.concatenate([head[kept], tail[kept], [first, last]]))
     hub = np.log2(1.0 + graph.degrees(ids[nodes].astype(np.int32)))
     local_head, local_tail = np.searchsorted(nodes, head[kept]), np.searchsorted(nodes, tail[kept])

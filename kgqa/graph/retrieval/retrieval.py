@@ -270,10 +270,7 @@ def _facts_among(graph: KnowledgeGraph, reached: Walk, ids: Ints) -> Edges:
         parts.append(_renamed(more, lambda ends: locate(ends, ids)))
     edges = join(parts)
     key = (edges.head.astype(np.int64) * len(ids) + edges.tail) * len(graph.relations) + edges.relation
-    order = np.argsort(key, kind="stable")
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = np.diff(key[order]) > 0
-    return take(edges, order[new])
+    return take(edges, np.unique(key, return_index=True)[1])
 
 
 def _renamed(edges: Edges, place: Callable[[Ints], Ints]) -> Edges:

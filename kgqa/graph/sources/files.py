@@ -102,11 +102,7 @@ class Checked(io.RawIOBase):
 
 
 def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Lines of a text with their numbers, from 1.
-
-    Raises:
-        InputError: the file cannot be read, or a line is not UTF-8.
-    """
+    """Lines of a text with their numbers, from 1. Raises InputError for what cannot be read or is not UTF-8."""
     number = 0
     with io.TextIOWrapper(io.BufferedReader(Checked(path), 1 << 20), encoding) as lines:
         try:

@@ -271,15 +271,12 @@ class RdfReader:
             number = float(value.value)
         except ValueError:
             number = UNSTATED
-        if (
-            (head.startswith("_:") or head in self.structures.reified)
-            and number == number
-            and abs(number) < 1e30
-        ):
+        is_blank, is_reified = head.startswith("_:"), head in self.structures.reified
+        if (is_blank or is_reified) and abs(number) < 1e30:  # which no NaN is
             self.structures.weights[head] = (relation, tail, number, graph)
-        elif head in self.structures.reified:
+        elif is_reified:
             self.tally.skipped["weight that is no number"] += 1
-        elif head.startswith("_:"):
+        elif is_blank:
             self.structures.loose.append(Fact(head, relation, tail, UNSTATED, graph))
         else:
             self.fact(head, relation, tail, UNSTATED, graph)

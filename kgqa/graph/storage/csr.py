@@ -59,8 +59,8 @@ def sort_by_head(
     names = ("edge_head", "edge_relation", "edge_tail", "edge_weight", "edge_graph")
     files = {name: (folder / f"{name}.bin").open("wb") for name in names}
     for low, rows in _parts(columns["head"], len(ids), part):
-        facts = (*(column[rows] for column in columns.values()), weights[rows])
-        head, relation, tail, weight, graph = _distinct(*facts, low)
+        facts = [column[rows] for column in columns.values()]
+        head, relation, tail, weight, graph = _distinct(low, weights[rows], *facts)
         head, tail = ids[head], ids[tail]
         out += np.bincount(head, minlength=size)
         into += np.bincount(tail, minlength=size)
@@ -74,7 +74,7 @@ def sort_by_head(
     return out + into
 
 
-def _distinct(head: Any, relation: Any, tail: Any, graph: Any, weight: Any, low: int) -> Any:
+def _distinct(low: int, weight: Any, head: Any, relation: Any, tail: Any, graph: Any) -> Any:
     """Distinct facts by head, from `low` on, heaviest first, with their weight and graph."""
     order = np.lexsort((tail, relation, head))
     same = np.ones(max(len(order) - 1, 0), dtype=bool)

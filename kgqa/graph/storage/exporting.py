@@ -137,19 +137,19 @@ def _networkx(store: GraphStore, file: IO[str]) -> None:
     _join(file, ({"id": name, "label": label} for _, name, label in _nodes(store)))
     file.write('\n], "edges": [\n')
     names = [name for _, name, _ in _nodes(store)]
-    _join(file, (_link(store, names, *edge) for edge in _edges(store)))
+    links = (
+        {
+            "source": names[head],
+            "target": names[tail],
+            "key": about.name,
+            "label": about.label,
+            "weight": round(weight, 6),
+        }
+        for head, relation, tail, weight in _edges(store)
+        for about in (store.relations[relation],)
+    )
+    _join(file, links)
     file.write("\n]}\n")
-
-
-def _link(store: GraphStore, names: list[str], head: int, relation: int, tail: int, weight: float) -> Any:
-    about = store.relations[relation]
-    return {
-        "source": names[head],
-        "target": names[tail],
-        "key": about.name,
-        "label": about.label,
-        "weight": round(weight, 6),
-    }
 
 
 def _join(file: IO[str], rows: Iterator[Any]) -> None:
