@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgqa.metrics import surface_key
-from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of, near_facts
+from kgqa.models.collation.facts_in_words import choice_nodes, with_facts
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.types import NO, YES, Example, Link, NodeRole, Relation, Subgraph
 
@@ -45,9 +45,8 @@ def branches_of(
     branches = []
     for number, (choice, of) in enumerate(zip(example.question.choices, own, strict=True)):
         linked = choice_nodes(of)
-        table = PathTable(of) if reading.facts and linked else None
         node = place[of.nodes[linked[0]]] if linked and len(graphs) > 1 else -1
-        branches.append(Branch(_told(choice, table, linked, reading.facts), number, node))
+        branches.append(Branch(with_facts(choice, of, reading.facts), number, node))
     return graph, branches
 
 
@@ -113,11 +112,3 @@ def united(graphs: Sequence[Subgraph]) -> Subgraph:
         links=tuple(dict.fromkeys(links)),
         near=np.array(near, dtype=np.float32),
     )
-
-
-def _told(text: str, table: PathTable | None, nodes: Sequence[int], facts: int) -> str:
-    """A possible answer and what the graph says of it: facts nearest to the question, else the best paths."""
-    if table is None:
-        return text
-    said = near_facts(table.subgraph, facts, nodes) or facts_of(table, nodes, facts)
-    return f"{text}. {said}" if said else text

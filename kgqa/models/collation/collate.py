@@ -16,7 +16,7 @@ from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
 from kgqa.models.collation.branching import Branch, branches_of
-from kgqa.models.collation.facts_in_words import PathTable, choice_nodes, facts_of, near_facts
+from kgqa.models.collation.facts_in_words import near_facts, with_facts
 from kgqa.models.collation.mentions import MOST_TOKENS, mention_places, mentions_of_row
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.collation.person_masking import Anybody, Pieces
@@ -122,7 +122,7 @@ class Collator:
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
             chosen, chosen_words = None, None
             if choice is not None:
-                chosen, chosen_words = self._read(self._with_facts(choice, graph), told_apart=True)
+                chosen, chosen_words = self._read(with_facts(choice, graph, self.facts), told_apart=True)
             texts = _Texts(asked, chosen, passage)
             features = overlap_features(asked_words, chosen_words, passage_words)
             place = index, -1 if choice is None else number
@@ -217,15 +217,8 @@ class Collator:
 
     def length(self, question: Question, graph: Subgraph) -> int:
         """Characters that are read beside the only choice of a question, and it with what is told of it."""
-        told = sum(len(self._with_facts(choice, graph)) for choice in question.choices)
+        told = sum(len(with_facts(choice, graph, self.facts)) for choice in question.choices)
         return len(question.text) + len(question.passage_text) + told
-
-    def _with_facts(self, choice: str, graph: Subgraph) -> str:
-        """A choice, and what the graph says of it in words."""
-        if not self.facts:
-            return choice
-        facts = facts_of(PathTable(graph), choice_nodes(graph), self.facts)
-        return f"{choice}. {facts}" if facts else choice
 
     def _laid_out(self, features: Features, left: int, right: int) -> list[NDArray[np.float32]]:
         """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""

@@ -128,6 +128,15 @@ def near_facts(subgraph: Subgraph, count: int, nodes: Sequence[int] | None = Non
     return "; ".join(say(subgraph, edge) for edge in order.tolist() if near[edge] > 0)
 
 
+def with_facts(choice: str, subgraph: Subgraph, count: int) -> str:
+    """A choice and what the graph says of it in words: facts nearest to the question, else the best paths."""
+    nodes = choice_nodes(subgraph) if count else []
+    if not nodes:
+        return choice
+    said = near_facts(subgraph, count, nodes) or facts_of(PathTable(subgraph), nodes, count)
+    return f"{choice}. {said}" if said else choice
+
+
 def choice_nodes(subgraph: Subgraph, most: int = 3) -> list[int]:
     """The first concepts that the choice of a row mentions, longest mention first."""
     links = [link for link in subgraph.links if link.part is NodeRole.CHOICE]

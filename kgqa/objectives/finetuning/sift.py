@@ -79,18 +79,13 @@ class SiFT(Objective):
         return total / max(len(clean[0]), 1)
 
     def _direction(self, clean: list[Tensor], batch: Any) -> Tensor:
-        vectors = self._shape(batch)
-        delta = (torch.randn_like(vectors) * self.noise).requires_grad_()
+        ids, table = batch.tokens.input_ids, self.encoder.get_input_embeddings()  # type: ignore[operator]
+        delta = torch.randn(*ids.shape, table.embedding_dim, device=ids.device) * self.noise  # (B, T, E)
+        delta.requires_grad_()
         with torch.enable_grad():
             (gradient,) = torch.autograd.grad(self.divergence(clean, batch, delta), delta)
         size = gradient.abs().amax((1, 2), keepdim=True).clamp(min=1e-12)
         return (delta + self.step * gradient / size).detach()
-
-    def _shape(self, batch: Any) -> Tensor:
-        """What is perturbed: as many numbers as the normalised word vectors, (B, T, E)."""
-        ids = batch.tokens.input_ids
-        table: Any = self.encoder.get_input_embeddings()  # type: ignore[operator]
-        return torch.zeros(*ids.shape, table.embedding_dim, device=ids.device)
 
     def _perturb(self, _module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
         if self.delta is None or inputs[0].shape != self.delta.shape:  # labels of concepts pass here too

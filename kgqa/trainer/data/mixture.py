@@ -187,12 +187,17 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
     Raises:
         InputError: there are none, or the set is made of facts and no graph is given.
     """
-    if graph is None and settings.name in ("synthesis", "aligned"):
-        raise InputError(f'{settings.name}: questions made of facts need a graph; graph = "none" has none')
-    if settings.name == "synthesis":
-        assert graph is not None
-        count = settings.limit or 20_000
-        found: Iterable[Example] = synthesise(graph, count=count, seed=settings.seed, split=settings.split)
+    found: Iterable[Example]
+    if settings.name in ("synthesis", "aligned"):
+        if graph is None:
+            raise InputError(
+                f'{settings.name}: questions made of facts need a graph; graph = "none" has none'
+            )
+        count, seed = settings.limit or 20_000, settings.seed
+        if settings.name == "synthesis":
+            found = synthesise(graph, count=count, seed=seed, split=settings.split)
+        else:
+            found = aligned(graph, sentences(settings), count=count, seed=seed)
     elif settings.name == "plain-reading":
         found = plain_reading(count=settings.limit or 20_000, seed=settings.seed)
     elif settings.name == OPERATIONS:
@@ -201,9 +206,6 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         found = operation_questions(settings.limit or 40_000, settings.seed)
     elif settings.name == GRAPHS:
         found = operations_in_suite()
-    elif settings.name == "aligned":
-        assert graph is not None
-        found = aligned(graph, sentences(settings), count=settings.limit or 20_000, seed=settings.seed)
     else:
         found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))

@@ -63,10 +63,8 @@ def begin_with(reader: Reader, earlier: Reader) -> None:
 
     The gate's calibration is not taken over: what was fitted to the earlier reader does not fit what this one becomes.
     """
-    parts: tuple[str, ...] = ("span.", "choice.", "concept.", "gate.", "operation.", "association.")
-    parts = (*parts, "stepper.clues.")
-    if reader.settings.name == earlier.settings.name:
-        parts = (*parts, "reasoner.")
+    heads = ("span.", "choice.", "concept.", "gate.", "operation.", "association.", "stepper.clues.")
+    parts = (*heads, "reasoner.") if reader.settings.name == earlier.settings.name else heads
     own, found = reader.state_dict(), earlier.state_dict()
     kept = {n: v for n, v in found.items() if n.startswith(parts) and n in own and own[n].shape == v.shape}
     reader.load_state_dict(kept, strict=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import islice, zip_longest
 
 from tokenizers import Tokenizer
 
@@ -71,14 +71,8 @@ def grounded_batches(
 
 def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:
     """One document of each source after the other, until all are at their end."""
-    open_sources = list(sources)
-    while open_sources:
-        for source in list(open_sources):
-            document = next(source, None)
-            if document is None:
-                open_sources.remove(source)
-            else:
-                yield document
+    for documents in zip_longest(*sources):
+        yield from (document for document in documents if document is not None)
 
 
 def passages(document: Document, tokens: int) -> Iterator[str]:

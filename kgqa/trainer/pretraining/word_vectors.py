@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -100,17 +101,9 @@ def _read(recipe: WordsRecipe, progress: Progress) -> tuple[NDArray[np.int32], l
 
 
 def _stream(lines: Iterable[str], ids: dict[str, int]) -> NDArray[np.int32]:
-    found: list[NDArray[np.int32]] = []
-    block: list[int] = []
-    for line in lines:
-        words = _WORD.findall(line.lower())
-        if words:
-            block.extend([ids.setdefault(word, len(ids)) for word in words])
-            block.append(BREAK)
-        if len(block) > 1 << 20:
-            found.append(np.array(block, dtype=np.int32))
-            block = []
-    return np.concatenate([*found, np.array(block, dtype=np.int32)])
+    found = (_WORD.findall(line.lower()) for line in lines)
+    rows = ((*(ids.setdefault(word, len(ids)) for word in words), BREAK) for words in found if words)
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int32)
 
 
 def _facts(name: str, times: int) -> Iterator[str]:
