@@ -101,7 +101,8 @@ def around(table: PathTable, node: int, facts: int) -> Subgraph:
 
 def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
     """Some facts of a subgraph, with some nodes beside; `end` plays the choice."""
-    edges = subgraph.edges[list(rows)].copy()
+    some = subgraph.only(np.array(rows, dtype=np.int64))
+    edges = some.edges.copy()
     kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
     place = np.full(len(subgraph.nodes), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept), dtype=np.int32)
@@ -111,16 +112,14 @@ def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: 
     links = [replace(link, node=int(place[link.node])) for link in subgraph.links if place[link.node] >= 0]
     links = [link for link in links if link.node != place[end]]
     links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[end]), int(place[end])))
-    return Subgraph(
+    return replace(
+        some,
         nodes=tuple(subgraph.nodes[node] for node in kept.tolist()),
         labels=tuple(subgraph.labels[node] for node in kept.tolist()),
         roles=roles,
         scores=subgraph.scores[kept],
         edges=edges,
-        weights=subgraph.weights[list(rows)],
-        relations=subgraph.relations,
         links=tuple(links),
-        near=subgraph.near[list(rows)] if len(subgraph.near) else subgraph.near,
     )
 
 

@@ -85,16 +85,11 @@ class PathTable:
         return found[:count]
 
     def gloss(self, node: int) -> int | None:
-        """The fact that says what kind of thing a node is, or else its weightiest fact; None where it has none."""
-        edges = self.subgraph.edges
-        kinds = [
-            row
-            for row in np.flatnonzero(edges[:, 0] == node).tolist()
-            if is_kind(self.subgraph.relations[int(edges[row, 1])])
-        ]
-        if kinds:
-            return max(kinds, key=lambda row: float(self.subgraph.weights[row]))
-        return None
+        """The weightiest fact that says what kind of thing a node is; None where none does."""
+        edges, relations = self.subgraph.edges, self.subgraph.relations
+        rows = np.flatnonzero(edges[:, 0] == node).tolist()
+        kinds = [row for row in rows if is_kind(relations[int(edges[row, 1])])]
+        return max(kinds, key=lambda row: float(self.subgraph.weights[row]), default=None)
 
 
 def say(subgraph: Subgraph, edge: int) -> str:

@@ -43,16 +43,6 @@ class DisentangledEmbedding(nn.Embedding):
         return embedding(ids, self._shared[0].weight.detach()) + embedding(ids, self.weight)
 
 
-def with_head(discriminator: Any, head: nn.Module) -> Any:
-    """An ELECTRA and its head as Hugging Face's `ElectraForPreTraining`."""
-    from transformers import ElectraForPreTraining
-
-    whole = ElectraForPreTraining(discriminator.config)
-    whole.electra = discriminator
-    whole.discriminator_predictions.load_state_dict(head.state_dict())
-    return whole
-
-
 def read_head(folder: Path) -> dict[str, Tensor] | None:
     """The discriminator's head of an exported folder; None where it has none."""
     for name in (HEAD, "model.safetensors"):
@@ -184,13 +174,17 @@ class RTD(LanguageModelling):
         Its head goes along: an ELECTRA loads as `ElectraForPreTraining`; for other architectures, which have no
         such class, the head is `HEAD` beside the weights, under ELECTRA's names.
         """
+        from transformers import ElectraForPreTraining
+
         words = self.discriminator.get_input_embeddings()
         merged: dict[str, Tensor] = {}
         if isinstance(words, DisentangledEmbedding):
             name = next(n for n, p in self.discriminator.named_parameters() if p is words.weight)
             merged[name] = words.total.detach().clone()
         if self.discriminator.config.model_type == "electra":
-            whole = with_head(self.discriminator, self.head)
+            whole = ElectraForPreTraining(self.discriminator.config)
+            whole.electra = self.discriminator
+            whole.discriminator_predictions.load_state_dict(self.head.state_dict())
             save_model(whole, folder, {f"electra.{name}": value for name, value in merged.items()})
         else:
             save_model(self.discriminator, folder, merged)
