@@ -1,4 +1,4 @@
-"""The tensors of kgqa. Words become these in `models/collation/collate.py`, and these become words in `Head.decode`.
+"""The tensors of kgqa. `models/collation/collate.py` makes them of words, and the `decode` of the heads words of these.
 
 Legend of dimensions, used in every shape comment:
   Q questions of the batch                 B rows: one per question, or per choice, or per window of a passage
