@@ -20,16 +20,7 @@ from kgqa.answering.operations.operands import Facts
 from kgqa.answering.operations.telling import UNTOLD, Told, tell
 from kgqa.answering.retrieving import Retriever
 from kgqa.models.opening import LoadedReader
-from kgqa.types import (
-    NO,
-    OPERATIONS,
-    Candidate,
-    Evidence,
-    EvidencePath,
-    Item,
-    Question,
-    Source,
-)
+from kgqa.types import NO, OPERATIONS, Candidate, Evidence, EvidencePath, Item, Question, Source
 
 MOST_SHOWN = 50
 """Facts, or ends with the facts that lead there, that are kept as evidence."""

@@ -114,12 +114,7 @@ class Retriever:
         chosen = linker or self.linker
         found = tuple(
             retrieval.retrieve(
-                question,
-                self.graph,
-                chosen,
-                max_nodes=most,
-                relevance=self.relevance,
-                meaning=self.meaning,
+                question, self.graph, chosen, max_nodes=most, relevance=self.relevance, meaning=self.meaning
             )
         )
         if keeps:

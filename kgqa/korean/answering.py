@@ -104,12 +104,7 @@ class KoreanOver:
         if best is not None and items and answer.source is Source.KNOWLEDGE:
             best = ", ".join(item.text for item in items)
         return replace(
-            answer,
-            question=glossed.korean,
-            text=best,
-            candidates=tuple(said),
-            evidence=evidence,
-            items=items,
+            answer, question=glossed.korean, text=best, candidates=tuple(said), evidence=evidence, items=items
         )
 
     def _item(self, item: Item, glossed: Glossed) -> Item | None:

@@ -221,10 +221,7 @@ def create_service(
     )
     app.state.service = service
     app.add_middleware(
-        Guard,
-        limits=limits,
-        wait_s=lambda: service.batcher.delay(limits.within_s),
-        observe=service.observe,
+        Guard, limits=limits, wait_s=lambda: service.batcher.delay(limits.within_s), observe=service.observe
     )
     _add_problems(app)
     _add_answers(app, service)

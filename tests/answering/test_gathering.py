@@ -1,5 +1,7 @@
+import pytest
+
 from kgqa.answering.draft import Draft
-from kgqa.answering.gathering import gather
+from kgqa.answering.gathering import gather, parts
 from kgqa.types import Candidate, Item, Passage, Question, Source, Span
 
 
@@ -29,3 +31,20 @@ def test_a_span_that_joins_several_things_is_several_things() -> None:
 def test_several_things_that_were_computed_stay_together() -> None:
     computed = Draft(Question("what"), source=Source.KNOWLEDGE, items=(Item("a"), Item("b")))
     assert gather((computed,)) == (computed,)
+
+
+@pytest.mark.parametrize(
+    ("text", "things"),
+    [
+        ("light, water and carbon dioxide", ["light", "water", "carbon dioxide"]),
+        ("bread, cheese, or jam", ["bread", "cheese", "jam"]),
+        ("bread and juice", ["bread", "juice"]),
+        ("a wooden spoon", []),
+        ("Paris, France", []),
+        ("1,200", []),
+        ("Anna gave a party. Paul, Julia and Karin", []),
+        ("the old keeper climbed the steep stairs and lit the lamp", []),
+    ],
+)
+def test_what_commas_and_a_last_and_join_is_several_things(text: str, things: list[str]) -> None:
+    assert [text[start:end] for start, end in parts(text)] == things

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from kgqa.answering.operations.lookup import Row
@@ -49,16 +48,13 @@ def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD
     for _, alike in groupby(sorted(range(len(found)), key=lambda n: -worth[n]), key=lambda n: worth[n]):
         if len(chosen) == most:
             break
-        for words, operand in sorted(((in_words(facts, found[n]), found[n]) for n in alike), key=_words):
+        told = ((in_words(facts, found[n]), found[n]) for n in alike)
+        for words, operand in sorted(told, key=lambda pair: pair[0].casefold()):
             scaled = bool(operand.scale)
             if len(chosen) < most and room[scaled]:
                 room[scaled] -= words not in chosen
                 chosen.setdefault(words, operand)
     return Told(things, list(chosen.values()), list(chosen))
-
-
-def _words(told: tuple[str, Operand]) -> str:
-    return told[0].casefold()
 
 
 def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Operand]) -> list[float]:
@@ -109,7 +105,10 @@ def in_words(facts: Facts, operand: Operand) -> str:
     named = "; ".join(_label(facts, thing) for thing in things[:_SHOWN])
     more = f"; {len(things) - _SHOWN} more" if len(things) > _SHOWN else ""
     alike = [thing for thing in things if facts.label(thing) == facts.label(things[0])]
-    first, rows, said = min(((thing, *_told_of(facts, operand, thing)) for thing in alike), key=itemgetter(2))
+    rows_of = {thing: [*operand.ends[thing], *operand.values.get(thing, ())] for thing in alike}
+    said_of = {thing: [_said(facts, row) for row in rows] for thing, rows in rows_of.items()}
+    first = min(alike, key=said_of.__getitem__)
+    rows, said = rows_of[first], said_of[first]
     if operand.only:
         said.append(
             " or ".join(dict.fromkeys(_label(facts, thing) for thing in facts.by_label(operand.only)))
@@ -126,12 +125,6 @@ def in_words(facts: Facts, operand: Operand) -> str:
         "",
     )
     return f"{named}{more}. {'; '.join([*said, *filter(None, [kind])])}"
-
-
-def _told_of(facts: Facts, operand: Operand, thing: int) -> tuple[list[Row], list[str]]:
-    """The facts that lead to a thing and on to its value, and the same in words."""
-    rows = [*operand.ends[thing], *operand.values.get(thing, ())]
-    return rows, [_said(facts, row) for row in rows]
 
 
 def _said(facts: Facts, row: Row) -> str:

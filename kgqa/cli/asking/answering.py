@@ -10,17 +10,7 @@ import typer
 
 from kgqa.assets import DEFAULT_READER, find_model
 from kgqa.cli.asking.prompting import is_prompted, open_prompter, prompt_one
-from kgqa.cli.options import (
-    AsJson,
-    Device,
-    Graph,
-    Language,
-    Model,
-    NoneAbove,
-    Shots,
-    Shown,
-    Worth,
-)
+from kgqa.cli.options import AsJson, Device, Graph, Language, Model, NoneAbove, Shots, Shown, Worth
 from kgqa.types import CAUTION, Answer, InputError, Passage, Question, printable
 
 MAX_PASSAGE_BYTES = 1_000_000

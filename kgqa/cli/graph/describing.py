@@ -15,8 +15,7 @@ from kgqa.graph.concepts import check_relation, with_meaning
 def describe(
     graph: Annotated[Path, typer.Argument(help="Folder of an imported graph.")],
     complete: Annotated[
-        bool | None,
-        typer.Option("--complete/--incomplete", help="Whether what it does not state is not so."),
+        bool | None, typer.Option("--complete/--incomplete", help="Whether what it does not state is not so.")
     ] = None,
     relation: Annotated[str, typer.Option(help="A relation, by label or name.")] = "",
     means: Annotated[str, typer.Option(help="What it means, such as kind,narrows; nothing for none.")] = "",

@@ -12,14 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kgqa.text.synthesis.asking import (
-    filled,
-    how_many,
-    inverted,
-    listed,
-    slipped,
-    yes_no,
-)
+from kgqa.text.synthesis.asking import filled, how_many, inverted, listed, slipped, yes_no
 from kgqa.text.synthesis.inflection import plural
 from kgqa.text.synthesis.valued import Scale, ValuedWorld, read_wordings
 from kgqa.text.synthesis.worlds import LITERALS, Fact, RelationKind, vocabulary

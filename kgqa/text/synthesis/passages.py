@@ -8,19 +8,7 @@ from collections.abc import Sequence
 from kgqa.text.synthesis.facts import Facts
 from kgqa.text.synthesis.groups import Group, read_generic_verbs, read_templates
 from kgqa.text.synthesis.inflection import is_plural, past, plural, time_kind, with_article
-from kgqa.text.synthesis.templates import (
-    HE,
-    SHE,
-    THEY,
-    WE,
-    YOU,
-    I,
-    Person,
-    event_forms,
-    expand,
-    fill,
-    needs,
-)
+from kgqa.text.synthesis.templates import HE, SHE, THEY, WE, YOU, I, Person, event_forms, expand, fill, needs
 
 NAMING = frozenset({"e", "ed", "ing", "x", "ax", "xs"})
 """Slots that name the concept: a question that several contexts share has none of them."""

@@ -17,14 +17,7 @@ from kgqa.text.synthesis.facts import Facts
 from kgqa.text.synthesis.groups import Group, find_groups
 from kgqa.text.synthesis.inflection import is_plural, place_phrase, time_phrase, with_article
 from kgqa.text.synthesis.passages import NAMING, Teller
-from kgqa.text.synthesis.templates import (
-    MARK,
-    YOU,
-    event_forms,
-    expand,
-    fill,
-    needs,
-)
+from kgqa.text.synthesis.templates import MARK, YOU, event_forms, expand, fill, needs
 from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span
 
 _TRIES = 40
@@ -47,12 +40,7 @@ class Mixture:
 
 
 def synthesise(
-    graph: KnowledgeGraph,
-    *,
-    count: int,
-    seed: int,
-    split: str = "train",
-    mixture: Mixture | None = None,
+    graph: KnowledgeGraph, *, count: int, seed: int, split: str = "train", mixture: Mixture | None = None
 ) -> Iterator[Example]:
     """Made questions about the facts of a graph, the same ones for the same arguments.
 

@@ -57,11 +57,7 @@ def event_forms(phrase: str, person: Person) -> dict[str, str]:
         words.insert(1, person.his)
     verb, rest = words[0], words[1:]
     ed = person.slots()["was"] if verb == "be" else past(verb)
-    return {
-        "e": " ".join(words),
-        "ed": " ".join([ed, *rest]),
-        "ing": " ".join([gerund(verb), *rest]),
-    }
+    return {"e": " ".join(words), "ed": " ".join([ed, *rest]), "ing": " ".join([gerund(verb), *rest])}
 
 
 def expand(template: str, rng: random.Random) -> str:
