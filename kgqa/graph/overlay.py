@@ -193,22 +193,14 @@ class OverlayGraph:
         """What added facts call concepts of the graph beneath whose preferred label is another."""
         if self.is_remote:
             return {}
-        said = [
-            pair
-            for (triple, labels) in added
-            for pair in zip((triple.head, triple.tail), labels, strict=True)
-        ]
-        known = (
-            dict(zip(said, self.base.ids([name for name, _ in said]).tolist(), strict=True)) if said else {}
-        )
-        return {
-            entity: label
-            for (name, label), entity in known.items()
-            if entity >= 0 and label != name and normalise(label) in self._other_names(entity)
-        }
-
-    def _other_names(self, entity: int) -> set[str]:
-        return {normalise(label.text) for label in self.base.all_labels(entity) if not label.preferred}
+        called: dict[int, str] = {}
+        for triple, labels in added:
+            names = [triple.head, triple.tail]
+            for entity, name, label in zip(self.base.ids(names).tolist(), names, labels, strict=True):
+                others = self.base.all_labels(entity) if entity >= 0 and label != name else []
+                if normalise(label) in {normalise(other.text) for other in others if not other.preferred}:
+                    called[entity] = label
+        return called
 
     def _id(self, name: str, label: str, new: bool) -> int:
         if not self.is_remote or is_value(name):  # values have no label to be found by

@@ -11,7 +11,7 @@ import numpy as np
 
 from kgqa.graph.authoring.compiling import SourceGraph, surface
 from kgqa.graph.authoring.contrasts import near_duplicates, not_told_apart, out_of_order
-from kgqa.graph.linking.normalising import normalise, words
+from kgqa.graph.linking.normalising import is_known, normalise, words
 
 FEWEST_FACTS = 3
 SMALLEST_SHARE = 0.99
@@ -208,16 +208,10 @@ def _connectivity(graph: SourceGraph, samples: int, rng: random.Random) -> tuple
 
 
 def _unknown_words(graph: SourceGraph) -> list[str]:
-    import simplemma
-
     unknown: dict[str, str] = {}
     for concept in graph.concepts:
         for label in (concept.label, *concept.also):
             for word, start, end in words(label):
-                if (
-                    label[start:end].islower()
-                    and word not in unknown
-                    and not simplemma.is_known(word, lang="en")
-                ):
+                if label[start:end].islower() and word not in unknown and not is_known(word):
                     unknown[word] = concept.name
     return [f"{word} ({name})" for word, name in sorted(unknown.items())]

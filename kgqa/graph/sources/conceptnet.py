@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from kgqa.graph.sources.tally import Tally
 from kgqa.types import InputError, Triple
 
 _SKIPPED = frozenset({"/r/ExternalURL"})
-_WEIGHT = re.compile(r'"weight": ?(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)')
 
 
 def read_conceptnet(path: Path, tally: Tally, languages: tuple[str, ...] = ("en",)) -> Iterator[Triple]:
@@ -45,9 +43,6 @@ def _term(term: str) -> str:
 
 
 def _weight(path: Path, number: int, details: str) -> float:
-    match = _WEIGHT.search(details)
-    if match:
-        return float(match[1])
     try:
         return float(json.loads(details).get("weight", 1.0))
     except (ValueError, AttributeError, TypeError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kgqa.types import Relation
@@ -22,10 +23,8 @@ class Tally:
     complete: bool | None = None  # whether the source says that it says all there is
     licences: list[str] = field(default_factory=list)
 
-    def relations(self, language: str = "en") -> list[Relation]:
-        """Relations whose words the source gives, in the wanted language where it can be."""
-        found = []
+    def relations(self, language: str = "en") -> Iterator[Relation]:
+        """Relations whose words the source has given by then, in the wanted language where it can be."""
         for name, said in self.words.items():
             words = said.get(language) or said.get("en") or said.get("") or next(iter(said.values()))
-            found.append(Relation(name, "", words))
-        return found
+            yield Relation(name, "", words)

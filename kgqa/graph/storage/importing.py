@@ -15,7 +15,7 @@ from kgqa.graph.storage.describing import write_manifest
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import MANIFEST, Progress, clear_abandoned, write_store
 from kgqa.limits.confined import Confines, confined
-from kgqa.types import InputError, Relation
+from kgqa.types import InputError
 
 
 def is_url(source: str | Path) -> bool:
@@ -113,13 +113,9 @@ def import_graph(
                 about["sources"].append({"file": _spelt(path), "bytes": path.stat().st_size})
                 yield from batches
 
-    def relations() -> Iterator[Relation]:
-        # asked for after the statements have been read, when the tally is full
-        yield from tally.relations(language)
-
-    write_store(
-        statements(), folder, relations(), name, language, about, progress, tally.inverses, tally.kinds
-    )
+    # the relations are asked for after the statements have been read, when the tally is full
+    given = tally.relations(language)
+    write_store(statements(), folder, given, name, language, about, progress, tally.inverses, tally.kinds)
     known = GraphStore.open(folder).manifest
     write_manifest(Path(folder) / MANIFEST, known)
     return known

@@ -115,7 +115,7 @@ def test_words_and_licence(tmp_path: Path) -> None:
     tally = Tally()
     text = 'ex:usedFor kgqa:words "serves for"@en . <> <http://purl.org/dc/terms/license> ex:cc0 .'
     turtle(tmp_path, text, tally)
-    assert tally.relations()[0].words == "serves for"
+    assert next(tally.relations()).words == "serves for"
     assert tally.licences == ["http://x/cc0"]
 
 

@@ -8,5 +8,5 @@ from kgqa.types import Relation
 
 def test_words_in_language() -> None:
     tally = Tally(words={"r": {"ko": "에 쓰인다", "en": "is used for"}, "s": {"": "has"}})
-    assert tally.relations("ko") == [Relation("r", "", "에 쓰인다"), Relation("s", "", "has")]
-    assert tally.relations("fr")[0].words == "is used for"
+    assert list(tally.relations("ko")) == [Relation("r", "", "에 쓰인다"), Relation("s", "", "has")]
+    assert next(tally.relations("fr")).words == "is used for"
