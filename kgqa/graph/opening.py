@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -75,7 +76,7 @@ def _endpoint(
 def _path_of(source: str | Path) -> Path:
     """The store or file that a path or name means."""
     path = Path(source)
-    if not _exists(path):
+    if not os.path.exists(path):  # which no name raises for, however odd
         found = _shipped().get(str(source))
         if found is None:
             raise InputError(_unknown(str(source)))
@@ -100,13 +101,6 @@ def graph_fingerprint(source: str | Path, language: str = "en") -> str:
         return blake2b((path / MANIFEST).read_bytes(), digest_size=12).hexdigest()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # a name that no file system takes
-        return False
 
 
 def _shipped() -> dict[str, Path]:

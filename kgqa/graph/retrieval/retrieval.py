@@ -114,7 +114,7 @@ def retrieve(
     place = locate(graph.added_ends, reached.ids)
     context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
     if relevance is not None:
-        context = _with_relevance(context, question, graph, reached, relevance, 4 * max_nodes)
+        context = _with_relevance(context, asked_for, graph, reached, relevance, 4 * max_nodes)
     picks = []
     for choice in range(max(1, len(question.choices))):
         score = context
@@ -152,14 +152,13 @@ def _weigh(
 
 def _with_relevance(
     context: NDArray[np.float64],
-    question: Question,
+    text: str,
     graph: KnowledgeGraph,
     reached: Walk,
     relevance: Relevance,
     count: int,
 ) -> NDArray[np.float64]:
     top = best(context, count)
-    text = f"{question.passage_text} {question.text}".strip()
     told = np.asarray(relevance(text, graph.labels(reached.ids[top])), dtype=np.float64)
     spread = np.ptp(told) if len(told) else 0.0
     mixed = np.zeros_like(context)

@@ -22,29 +22,17 @@ from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, Role, is_schema, role_of
 from kgqa.types import InputError, Label
 
-FORMATS = {
-    ".nt": "N_TRIPLES",
-    ".ntriples": "N_TRIPLES",
-    ".nq": "N_QUADS",
-    ".nquads": "N_QUADS",
-    ".ttl": "TURTLE",
-    ".turtle": "TURTLE",
-    ".n3": "N3",
-    ".trig": "TRIG",
-    ".rdf": "RDF_XML",
-    ".owl": "RDF_XML",
-    ".xml": "RDF_XML",
-    ".jsonld": "JSON_LD",
-    ".json": "JSON_LD",
+_SYNTAXES = {
+    "N_TRIPLES": ("N-Triples", ".nt", ".ntriples"),
+    "N_QUADS": ("N-Quads", ".nq", ".nquads"),
+    "TURTLE": ("Turtle", ".ttl", ".turtle"),
+    "N3": ("N3", ".n3"),
+    "TRIG": ("TriG", ".trig"),
+    "RDF_XML": ("RDF/XML", ".rdf", ".owl", ".xml"),
+    "JSON_LD": ("JSON-LD", ".jsonld", ".json"),
 }
-_SPOKEN = {
-    "N_TRIPLES": "N-Triples",
-    "N_QUADS": "N-Quads",
-    "TURTLE": "Turtle",
-    "TRIG": "TriG",
-    "RDF_XML": "RDF/XML",
-    "JSON_LD": "JSON-LD",
-}
+FORMATS = {suffix: form for form, (_, *suffixes) in _SYNTAXES.items() for suffix in suffixes}
+"""What pyoxigraph calls the syntax of a suffix."""
 BATCH = 250_000
 _AT_ONCE = 100
 MAX_TEXT = 120
@@ -106,7 +94,7 @@ def _explain(path: Path, form: str, error: Exception) -> str:
             f"{place}: its @context is on the network, which is never asked; write the context into the file"
         )
     remedy = "correct the file" + (", or its ending if it is something else" if line == 1 else "")
-    return f"{place}: not {_SPOKEN.get(form, form)} here: {said}; {remedy}"
+    return f"{place}: not {_SYNTAXES[form][0]} here: {said}; {remedy}"
 
 
 class RdfReader:

@@ -59,11 +59,6 @@ def import_asked(
     return import_graph(given, folder, progress=report, **settings)
 
 
-def _spelt(path: Path) -> str:
-    """A file's name, with what of it is no UTF-8 replaced, since manifests are UTF-8."""
-    return path.name.encode("utf-8", "replace").decode()
-
-
 def import_graph(
     sources: Sequence[str | Path | Endpoint],
     folder: str | Path,
@@ -110,7 +105,8 @@ def import_graph(
             else:
                 path = Path(source)
                 batches = read_source(path, tally, tuple(languages), prefix)
-                about["sources"].append({"file": _spelt(path), "bytes": path.stat().st_size})
+                spelt = path.name.encode("utf-8", "replace").decode()  # manifests are UTF-8
+                about["sources"].append({"file": spelt, "bytes": path.stat().st_size})
                 yield from batches
 
     # the relations are asked for after the statements have been read, when the tally is full
