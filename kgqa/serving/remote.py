@@ -170,43 +170,30 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         return EvidencePath(steps, (True,) * len(steps), float(path["score"]))
 
     items = tuple(
-        Item(
-            row["text"],
-            row["concept"],
-            Span(*row["span"]) if row["span"] else None,
-            path_of(row["path"]) if row["path"] else None,
-        )
+        Item(row["text"], row["concept"], _span(row["span"]), path_of(row["path"]) if row["path"] else None)
         for row in body.get("items", ())
     )
     candidates = tuple(
-        Candidate(
-            row["text"],
-            Source(row["source"]),
-            float(row["score"]),
-            Span(*row["span"]) if row["span"] else None,
-            row["concept"],
-        )
+        Candidate(row["text"], Source(row["source"]), float(row["score"]), _span(row["span"]), row["concept"])
         for row in body["candidates"]
     )
-    span = Span(*evidence["span"]) if evidence["span"] else None
+    paths, query = tuple(map(path_of, evidence["paths"])), evidence.get("query") or ""
     return Answer(
         question,
         body["answer"],
         Source(body["source"]),
         float(body["confidence"]),
         candidates,
-        Evidence(
-            span,
-            tuple(map(path_of, evidence["paths"])),
-            graph,
-            influence=evidence["influence"],
-            query=evidence.get("query") or "",
-        ),
+        Evidence(_span(evidence["span"]), paths, graph, influence=evidence["influence"], query=query),
         {name: float(ms) for name, ms in body["timing_ms"].items()},
         body["model"],
         body["graph"],
         items,
     )
+
+
+def _span(ends: Sequence[int] | None) -> Span | None:
+    return Span(*ends) if ends else None
 
 
 def _subgraph(

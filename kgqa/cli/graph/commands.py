@@ -67,18 +67,11 @@ def search(
     """
     opened = _open(graph)
     ids = candidates(opened, text)[:limit]
-    rows = [
-        {"name": name, "label": label, "degree": degree}
-        for name, label, degree in zip(
-            opened.names(ids), opened.labels(ids), opened.degrees(ids).tolist(), strict=True
-        )
-    ]
+    found = list(zip(opened.names(ids), opened.labels(ids), opened.degrees(ids).tolist(), strict=True))
     if as_json:
-        print_json(rows)
-    elif rows:
-        print_table(
-            ["label", "name", "facts"], [[row["label"], row["name"], str(row["degree"])] for row in rows]
-        )
+        print_json([{"name": name, "label": label, "degree": degree} for name, label, degree in found])
+    elif found:
+        print_table(["label", "name", "facts"], [[label, name, str(degree)] for name, label, degree in found])
     else:
         typer.echo(f"no concept is called {text!r}")
 
@@ -107,17 +100,11 @@ def neighbours(
     elif not rows:
         typer.echo(f"no facts{f' of {relation}' if relation else ''} about {concept!r}")
     else:
+        named = ("head", "relation", "tail")
         shown = [
-            [
-                row["head"]["label"],
-                row["relation"]["label"],
-                row["tail"]["label"],
-                f"{row['weight']:g}",
-                row["graph"],
-            ]
-            for row in rows
+            [*(row[part]["label"] for part in named), f"{row['weight']:g}", row["graph"]] for row in rows
         ]
-        print_table(["head", "relation", "tail", "weight", "from"], shown)
+        print_table([*named, "weight", "from"], shown)
 
 
 @graph_app.command()
@@ -163,12 +150,8 @@ def path(
     for steps in [] if as_json else rows:
         line = steps[0]["head" if steps[0]["forward"] else "tail"]["label"]
         for step in steps:
-            word = step["relation"]["label"]
-            line += (
-                f" --{word}--> {step['tail']['label']}"
-                if step["forward"]
-                else (f" <--{word}-- {step['head']['label']}")
-            )
+            word, head, tail = (step[part]["label"] for part in ("relation", "head", "tail"))
+            line += f" --{word}--> {tail}" if step["forward"] else f" <--{word}-- {head}"
         typer.echo(line)
 
 

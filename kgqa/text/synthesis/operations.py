@@ -191,12 +191,8 @@ class _Asker(ValuedWorld):
                 "What sort of thing is {h}?",
                 "{h} is a what?",
             )
-            called = kind.capitalize() if self.capital else kind
-            return (
-                self.rng.choice(asked).format(h=fact.head),
-                "lookup",
-                [Meant((_TYPE,), frozenset([called]))],
-            )
+            meant = Meant((_TYPE,), frozenset([kind.capitalize() if self.capital else kind]))
+            return self.rng.choice(asked).format(h=fact.head), "lookup", [meant]
         table = "members" if form < 0.75 else "list_members"
         text = filled(self.rng.choice(self.wordings[table]), kind=kind)
         return text, "count" if table == "members" else "lookup", [Meant((_TYPE,), members)]
@@ -359,9 +355,8 @@ class _Asker(ValuedWorld):
     def _carried(self, text: str) -> str:
         style = self.rng.random()
         if style < 0.07:
-            return (
-                text.upper() if style < 0.004 else self.rng.choice(self.wordings["carriers"]).format(q=text)
-            )
+            carrier = "" if style < 0.004 else self.rng.choice(self.wordings["carriers"])
+            return carrier.format(q=text) if carrier else text.upper()
         if style < 0.10:
             return slipped(text, self.rng)
         return self._typed(text)

@@ -68,9 +68,8 @@ class Teller:
             slots["timekind"] = kinds.pop()
         timeless = {"time"} & set(group.wording.get("avoid", ()))
         when = self.words["when_future" if tense == "future" else "when_past"]
-        slots["when"] = (
-            " " + rng.choice(when) if not timeless and tense != "present" and rng.random() < 0.35 else ""
-        )
+        timed = not timeless and tense != "present" and rng.random() < 0.35
+        slots["when"] = f" {rng.choice(when)}" if timed else ""
         sentences = [fill(expand(pattern, rng), slots)]
         around = self.surround(sentences, person, group, rng)
         if verb:
@@ -104,11 +103,9 @@ class Teller:
         if not usable:
             return ""
         form = expand(rng.choice(usable), rng)
-        return (
-            fill(form, slots | self.asked(person, sentences, rng))
-            if needs(form) <= slots.keys() | {"q"}
-            else ""
-        )
+        if not needs(form) <= slots.keys() | {"q"}:
+            return ""
+        return fill(form, slots | self.asked(person, sentences, rng))
 
     def asked(self, person: Person, sentences: Sequence[str], rng: random.Random) -> dict[str, str]:
         """How the question names the person: by pronoun where that is clear, else by name."""
@@ -138,12 +135,8 @@ class Teller:
         event = rng.choice(self.events) if self.events else None
         if event is None:
             return ""
-        slots = (
-            other.slots()
-            | event_forms(self.facts.texts[event], other)
-            | {"other": other.name, "begun": "begun"}
-        )
-        slots["when"] = ""
+        slots = other.slots() | event_forms(self.facts.texts[event], other)
+        slots |= {"other": other.name, "begun": "begun", "when": ""}
         templates = self.words["other"]["event"]
         if self.uses and rng.random() < 0.3:
             event, tool = rng.choice(self.uses)
@@ -174,8 +167,7 @@ class Teller:
     def person(self, rng: random.Random) -> Person:
         """Someone for a passage to be about."""
         draw = rng.random()
-        if draw < 0.45:
-            return (
-                I if draw < 0.2 else WE if draw < 0.27 else THEY if draw < 0.3 else SHE if draw < 0.38 else HE
-            )
+        for person, below in ((I, 0.2), (WE, 0.27), (THEY, 0.3), (SHE, 0.38), (HE, 0.45)):
+            if draw < below:
+                return person
         return rng.choice(self.people)

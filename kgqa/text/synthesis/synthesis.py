@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgqa.text.synthesis.facts import Facts
 from kgqa.text.synthesis.groups import Group, find_groups
@@ -96,12 +96,10 @@ class _Maker:
                 example = self._attribute(head, group, identity, True) if rng.random() < 0.15 else None
                 example = example or self._stated(head, group, identity)
             elif what == "none":
-                mention = rng.random() < 0.55
-                example = (
-                    self._attribute(head, group, identity, False)
-                    if mention
-                    else self._someone_else(head, group, identity)
-                )
+                if rng.random() < 0.55:
+                    example = self._attribute(head, group, identity, False)
+                else:
+                    example = self._someone_else(head, group, identity)
             elif what == "bare":
                 example = self._bare(head, group, identity)
             elif rng.random() < mixture.pairs:
@@ -280,12 +278,8 @@ class _Maker:
         choices = self._choices(group, head, kept[0])
         if not choices:
             return None
-        options = tuple(facts.texts[c] for c in choices)
-        return Example(
-            Question(question, options, asked.passage, identity),
-            choice=choices.index(kept[0]),
-            kind=group.name,
-        )
+        with_choices = replace(asked, choices=tuple(facts.texts[c] for c in choices))
+        return Example(with_choices, choice=choices.index(kept[0]), kind=group.name)
 
     def _choices(self, group: Group, head: int, right: int) -> list[int]:
         """The right answer among four or five: half of the others are right for a similar context."""

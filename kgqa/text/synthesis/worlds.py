@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -112,12 +113,7 @@ class WorldMaker:
         self.rng.shuffle(triples)
         examples = list(islice(self._questions(), 24))
         numbered = [
-            Example(
-                Question(e.question.text, (), e.question.passage, f"{name}-{i}"),
-                concepts=e.concepts,
-                kind=e.kind,
-            )
-            for i, e in enumerate(examples)
+            replace(e, question=replace(e.question, id=f"{name}-{i}")) for i, e in enumerate(examples)
         ]
         return World(tuple(dict.fromkeys(triples)), tuple(numbered))
 
@@ -147,13 +143,10 @@ class WorldMaker:
             for head in self.things[kind.head]:
                 if rng.random() < 0.2:
                     continue
-                several = kind.tail not in LITERALS and rng.random() < 0.15
+                valued = kind.tail in LITERALS
+                several = not valued and rng.random() < 0.15
                 for _ in range(rng.randint(2, 3) if several else 1):
-                    tail = (
-                        self._literal(kind.tail)
-                        if kind.tail in LITERALS
-                        else rng.choice(self.things[kind.tail])
-                    )
+                    tail = self._literal(kind.tail) if valued else rng.choice(self.things[kind.tail])
                     if tail != head:
                         self.facts.append(Fact(kind, head, tail))
         rng.shuffle(self.facts)
@@ -354,11 +347,8 @@ class WorldMaker:
         if not lacking:
             return None
         # the hardest: other things of this world have such a fact, or this thing has another of that kind
-        near = [
-            k
-            for k in lacking
-            if k in self.kinds or any(f.kind.tail == k.tail for f in self.facts if f.head == fact.head)
-        ]
+        own = {f.kind.tail for f in self.facts if f.head == fact.head}
+        near = [k for k in lacking if k in self.kinds or k.tail in own]
         kind = rng.choice(near if near and rng.random() < 0.6 else lacking)
         return Example(
             Question(self._typed(rng.choice(kind.ask_tail).format(h=fact.head))), kind="unanswerable"
