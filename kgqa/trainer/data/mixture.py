@@ -23,7 +23,6 @@ from kgqa.text.augment.distractors import with_choices
 from kgqa.text.augment.renaming import renamed
 from kgqa.text.corpus.shards import read_documents
 from kgqa.text.datasets.loading import load_dataset
-from kgqa.text.synthesis.plain_reading import plain_reading
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
 from kgqa.trainer.data.operations import operation_questions, operations_in_suite, operations_in_worlds
@@ -42,7 +41,7 @@ OPERATIONS, GRAPHS = "operations", "graph-questions"
 """Data sets of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
 ALONE = "operation-questions"
 """Questions of the former, for their operations alone."""
-MADE_UP = ("synthesis", "plain-reading", "aligned", WORLDS, OPERATIONS, ALONE, GRAPHS)
+MADE_UP = ("synthesis", "aligned", WORLDS, OPERATIONS, ALONE, GRAPHS)
 
 
 class DataSettings(BaseModel):
@@ -52,7 +51,7 @@ class DataSettings(BaseModel):
 
     name: str
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
-    facts), `plain-reading` (who has what, made up), `worlds` (small made-up graphs with questions that only they
+    facts), `worlds` (small made-up graphs with questions that only they
     answer), `operations` (the same to be looked up, counted and compared, with what the graph offers as choices),
     `operation-questions` (questions of that kind for their operation alone), `graph-questions` (those of tests/graphs
     in the form of `operations`) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
@@ -198,8 +197,6 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
             found = synthesise(graph, count=count, seed=seed, split=settings.split)
         else:
             found = aligned(graph, sentences(settings), count=count, seed=seed)
-    elif settings.name == "plain-reading":
-        found = plain_reading(count=settings.limit or 20_000, seed=settings.seed)
     elif settings.name == OPERATIONS:
         found = operations_in_worlds(settings.limit or 8_000, settings.seed)
     elif settings.name == ALONE:

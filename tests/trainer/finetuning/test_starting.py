@@ -32,7 +32,7 @@ def test_a_reader_goes_on_from_an_earlier_one(encoder, tokenizer_folder: Path, t
         {
             "encoder": {"folder": str(folder)},
             "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
-            "data": [{"name": "plain-reading"}],
+            "data": [{"name": "worlds"}],
         }
     )
     earlier, _, source = build(recipe)
