@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from kgqa.assets import find_model
+from kgqa.assets import find_encoder, find_model
 from kgqa.batch import QABatch
 from kgqa.limits.stopping import go_on
 from kgqa.models.collation.candidates import CandidateRow, row_key
@@ -21,6 +21,7 @@ from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
 from kgqa.models.devices import find_device, halve, multiplies_in_bf16
 from kgqa.models.heads.choice import of_choices
+from kgqa.models.pretrained import check_sums
 from kgqa.models.reader import Reader, Scores, load_reader
 from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
@@ -197,6 +198,17 @@ def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:
         settings=settings_of(card),
         card=card,
         entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
-        words=load_words(folder) if reader.settings.word_size else None,
+        words=_words(folder, card) if reader.settings.word_size else None,
         bf16=place is not None and multiplies_in_bf16(place),
     )
+
+
+def _words(folder: Path, card: dict[str, Any]) -> WordVectors:
+    """A reader's word vectors: in its folder, or beside the encoder that its card names with their checksum."""
+    if (shared := card.get("words")) is not None:
+        try:
+            folder = find_encoder(shared["folder"])
+        except (TypeError, KeyError):
+            raise InputError(f"{folder}: its card names no word vectors; copy the checkpoint again") from None
+        check_sums(folder, shared)
+    return load_words(folder)

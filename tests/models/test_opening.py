@@ -1,3 +1,5 @@
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,10 +8,12 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
+from kgqa.assets import MODELS
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.candidates import CandidateRow
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.opening import LoadedReader, open_reader
+from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import OPERATIONS, InputError, Question, Subgraph
@@ -92,3 +96,13 @@ def test_a_reader_that_computes_no_numbers_says_so_in_one_line(
         weight.data.fill_(3e38)
     with pytest.raises(InputError, match="no numbers"):
         reader.score(rows(digging, "trowel"))
+
+
+def test_word_vectors_may_stand_once_for_two_models_and_are_checked(tmp_path: Path) -> None:
+    shutil.copytree(MODELS / "kgqa-everyday", tmp_path / "reader")
+    open_reader(tmp_path / "reader")
+    card = json.loads((tmp_path / "reader" / "reader.json").read_text())
+    for damaged in ({**card["words"], "checksums": {"words.safetensors": "0"}}, "kgqa-mini", {}):
+        write_card(tmp_path / "reader", {**card, "words": damaged})
+        with pytest.raises(InputError, match="copy the checkpoint again"):
+            open_reader(tmp_path / "reader")
