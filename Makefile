@@ -33,7 +33,7 @@ wheel: $(VENV)/.dev
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 	  > "$$(build/venv/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
 	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa-*.whl
-	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-everyday
+	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-small
 	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa_base-*.whl
 	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-base
 

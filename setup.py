@@ -11,7 +11,7 @@ from setuptools.command.build_py import build_py
 SHIPPED = (
     "graph_data",
     "apps",
-    "training/models/kgqa-everyday",
+    "training/models/kgqa-small",
     "training/models/kgqa-mini",
     "training/models/kgqa-story",
     "training/recipes",

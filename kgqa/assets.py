@@ -27,10 +27,8 @@ MODELS = ROOT / "training" / "models"
 """Shipped readers and encoders, a folder each."""
 DEFAULT_READER = "kgqa-base"
 """The reader that answers where none is named."""
-STANDS_IN = "kgqa-everyday"
-"""The one that does so where that is not installed."""
 SMALLER = "kgqa-small"
-"""The one that an app offers beside it for slow machines, where it is here."""
+"""The one that does so where that is not installed, and that an app offers beside it for slow machines."""
 FACT_ENCODER = "kgqa-facts"
 """The encoder by which facts are found by meaning."""
 INSTALLED = "kgqa.models"
@@ -86,7 +84,7 @@ def find_model(model: str | Path) -> Path:
     Raises:
         InputError: there is none.
     """
-    names = (DEFAULT_READER, STANDS_IN) if model == DEFAULT_READER else (str(model),)
+    names = (DEFAULT_READER, SMALLER) if model == DEFAULT_READER else (str(model),)
     for folder in chain.from_iterable(map(_places, names)):
         if (folder / "reader.json").exists():
             return folder

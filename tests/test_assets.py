@@ -58,10 +58,10 @@ def test_a_model_in_a_package_of_its_own_is_found_by_name_and_stands_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assets, "MODELS", tmp_path / "shipped")
-    for folder in ("shipped/kgqa-everyday", "site/kgqa_base", "site/kgqa_base-0.1.0.dist-info"):
+    for folder in ("shipped/kgqa-small", "site/kgqa_base", "site/kgqa_base-0.1.0.dist-info"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "shipped/kgqa-everyday/reader.json").touch()
-    assert assets.find_model(assets.DEFAULT_READER).name == "kgqa-everyday"  # what is here stands in
+    (tmp_path / "shipped/kgqa-small/reader.json").touch()
+    assert assets.find_model(assets.DEFAULT_READER).name == "kgqa-small"  # what is here stands in
     (tmp_path / "site/kgqa_base/reader.json").touch()
     (tmp_path / "site/kgqa_base/__init__.py").write_text("raise SystemExit('imported')", encoding="utf-8")
     about = tmp_path / "site/kgqa_base-0.1.0.dist-info"
@@ -71,4 +71,4 @@ def test_a_model_in_a_package_of_its_own_is_found_by_name_and_stands_first(
     (about / "entry_points.txt").write_text("[kgqa.models]\nkgqa-base = kgqa_base\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     assert assets.find_model(assets.DEFAULT_READER) == tmp_path / "site/kgqa_base"
-    assert [folder.name for folder in assets.shipped_readers()] == ["kgqa_base", "kgqa-everyday"]
+    assert [folder.name for folder in assets.shipped_readers()] == ["kgqa_base", "kgqa-small"]

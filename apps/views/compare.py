@@ -16,6 +16,7 @@ from apps.views.ask import choose_graph, given
 from apps.views.batch import answered, upload_box
 from apps.views.what_if import card
 from kgqa.answering.answerer import Answerer
+from kgqa.assets import SMALLER
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.metrics import squad_normalise
 from kgqa.text.datasets.tables import Row, read_table
@@ -28,7 +29,6 @@ LESS = {
     "no-facts": ABLATIONS["no-facts"],
     "shuffled": ABLATIONS["shuffled"],
 }
-OURS_SMALL = "kgqa-everyday"
 
 
 def page() -> None:
@@ -36,7 +36,7 @@ def page() -> None:
     st.title(say("compare"), anchor=False)
     st.caption(say("compare_note"))
     ways = [("", ""), *((name, "") for name in readers()), *(("", less) for less in LESS)]
-    usual = [way for way in ways if not way[0] or way[0] == OURS_SMALL]
+    usual = [way for way in ways if not way[0] or way[0] == SMALLER]
     chosen = st.multiselect(
         say("readers"), ways, default=usual, format_func=named, select_all=False, key="compared_ways"
     )
