@@ -83,12 +83,17 @@ def _device() -> str:
 
 
 def readers() -> dict[str, str]:
-    """Other readers to compare with, name -> folder: shipped ones, and those named when the app started."""
+    """All readers that are here, name -> folder: those named when the app started, and shipped ones."""
     named = [folder for folder in os.environ.get("KGQA_READERS", "").split(os.pathsep) if folder]
-    folders = [Path(folder) for folder in named]
-    folders += shipped_readers()
-    own = find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER).resolve()
-    return {folder.name: str(folder) for folder in folders if folder.resolve() != own}
+    return {folder.name: str(folder) for folder in [*map(Path, named), *shipped_readers()]}
+
+
+def others() -> dict[str, str]:
+    """Those among them to compare with: all but the one that answers this visitor."""
+    own = quicker() if is_quick() else find_model(os.environ.get("KGQA_MODEL") or DEFAULT_READER)
+    return {
+        name: folder for name, folder in readers().items() if Path(folder).resolve() != Path(own).resolve()
+    }
 
 
 def language() -> str:

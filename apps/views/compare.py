@@ -10,13 +10,13 @@ import streamlit as st
 
 from apps.markup import QUIET, escaped
 from apps.own_graphs import over_asked
-from apps.resources import answerer, answerer_here, complain, reader, readers, say
+from apps.resources import answerer, answerer_here, complain, others, reader, readers, say
 from apps.tables import MAX_QUESTIONS, score, to_csv
 from apps.views.ask import choose_graph, given
 from apps.views.batch import answered, upload_box
 from apps.views.what_if import card
 from kgqa.answering.answerer import Answerer
-from kgqa.assets import SMALLER
+from kgqa.assets import DEFAULT_READER, SMALLER
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.metrics import squad_normalise
 from kgqa.text.datasets.tables import Row, read_table
@@ -35,10 +35,15 @@ def page() -> None:
     """The page."""
     st.title(say("compare"), anchor=False)
     st.caption(say("compare_note"))
-    ways = [("", ""), *((name, "") for name in readers()), *(("", less) for less in LESS)]
-    usual = [way for way in ways if not way[0] or way[0] == SMALLER]
+    ways = [("", ""), *((name, "") for name in others()), *(("", less) for less in LESS)]
+    usual = [way for way in ways if way[0] in ("", DEFAULT_READER, SMALLER)]
     chosen = st.multiselect(
-        say("readers"), ways, default=usual, format_func=named, select_all=False, key="compared_ways"
+        say("readers"),
+        ways,
+        default=usual,
+        format_func=named,
+        select_all=False,
+        key=f"compared_ways_{answerer().name}",
     )
     one, many = st.tabs([say("one_question"), say("file_of_questions")])
     with one:

@@ -27,11 +27,15 @@ def test_where_answers_take_long_the_smaller_reader_stands_in(
     small = small_app.parent / resources.SMALLER
     shutil.copytree(small_app.parent / "model", small)
     monkeypatch.setattr(resources, "DEFAULT_READER", "model")
-    monkeypatch.setattr(resources, "readers", lambda: {resources.SMALLER: str(small)})
+    folders = [small_app.parent / "model", small]
+    monkeypatch.setattr(resources, "readers", lambda: {folder.name: str(folder) for folder in folders})
     monkeypatch.setattr(resources, "SLOW_S", 0.0)
     page = AppTest.from_file(apps.main.__file__, default_timeout=60).run()
     page.button(key="example0").click().run()
     assert page.toggle[0].value
+    with monkeypatch.context() as patched:
+        patched.setattr(resources, "is_quick", lambda: True)
+        assert list(resources.others()) == ["model"]  # what answers is not compared with itself
     asked = page.session_state["answer"].question
     page.toggle[0].set_value(False).run()
     assert not page.exception and page.session_state["answer"].question == asked

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.resources import readers, shared_answerer, shared_graph
+from apps.resources import others, shared_answerer, shared_graph
 from kgqa.types import Answer, Passage, Question
 
 
@@ -27,10 +27,10 @@ def test_many_visitors_at_a_time_each_get_their_own_answer(small_app: Path) -> N
 
 def test_readers_named_at_the_start_can_be_compared(small_app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = small_app.parent / "model"
-    assert "model" not in readers()  # it is the one that answers
+    assert "model" not in others()  # it is the one that answers
     shutil.copytree(folder, folder.with_name("other"))
     monkeypatch.setenv("KGQA_READERS", str(folder.with_name("other")))
-    assert readers()["other"] == str(folder.with_name("other"))
+    assert others()["other"] == str(folder.with_name("other"))
 
 
 def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pytest.MonkeyPatch) -> None:
