@@ -13,7 +13,7 @@ from typing import Any
 from kgqa.answering.draft import Draft, Drafts
 from kgqa.graph.linking.fuzzy import TimedLinker, forgiving_linker
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.overlay import AblatedGraph, Fact, OverlayGraph
 from kgqa.graph.retrieval import retrieval
 from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
 from kgqa.graph.retrieval.dense import Meaning
@@ -57,12 +57,17 @@ class Retriever:
         encoder: FactEncoder | None = None,
         meaning: Meaning | None = None,
     ) -> None:
-        self.graph, self.settings, self.relevance, self.encoder = graph, settings, relevance, encoder
+        self.whole, self.settings, self.relevance, self.encoder = graph, settings, relevance, encoder
         self.meaning = open_meaning(graph, encoder, meaning) if encoder else None
         self.linker = linker or forgiving_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
         self._lock = Lock()
         self._kept: OrderedDict[Question, tuple[Subgraph, ...]] = OrderedDict()
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The graph, without what is taken away from what the reader is shown."""
+        return self.whole if self.ablate is ABLATIONS["none"] else AblatedGraph(self.whole, self.ablate)
 
     def over(self, graph: KnowledgeGraph) -> Retriever:
         """The same over another graph; over an edited one the index of labels is not made anew.
@@ -70,9 +75,9 @@ class Retriever:
         Raises:
             InputError: as `Retriever`.
         """
-        same = _beneath(graph) is _beneath(self.graph)
+        same = _beneath(graph) is _beneath(self.whole)
         linker = Linker(graph, nearest=self.linker.nearest) if same else None
-        below = self.meaning if isinstance(graph, OverlayGraph) and graph.base is self.graph else None
+        below = self.meaning if isinstance(graph, OverlayGraph) and graph.base is self.whole else None
         return Retriever(graph, self.settings, self.relevance, linker, self.ablate, self.encoder, below)
 
     def with_edits(self, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> Retriever:
@@ -81,7 +86,7 @@ class Retriever:
         Raises:
             InputError: an added fact has a relation that a graph on the network has not shown.
         """
-        return self.over(OverlayGraph(self.graph, added, struck))
+        return self.over(OverlayGraph(self.whole, added, struck))
 
     def with_ablation(self, ablate: Ablation) -> Retriever:
         """The same, with something else taken away from what the reader is shown."""
@@ -103,7 +108,7 @@ class Retriever:
         Raises:
             InputError: a graph on the network does not answer.
         """
-        keeps = isinstance(self.graph, GraphStore)
+        keeps = isinstance(self.whole, GraphStore)
         keeps = keeps and len(question.text) + len(question.passage_text) <= LONGEST_KEPT
         key = replace(question, id="")
         with self._lock:
@@ -114,7 +119,7 @@ class Retriever:
         chosen = linker or self.linker
         found = tuple(
             retrieval.retrieve(
-                question, self.graph, chosen, max_nodes=most, relevance=self.relevance, meaning=self.meaning
+                question, self.whole, chosen, max_nodes=most, relevance=self.relevance, meaning=self.meaning
             )
         )
         if keeps:

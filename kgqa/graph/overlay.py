@@ -9,8 +9,19 @@ import numpy as np
 
 from kgqa.graph.linking.literals import is_value
 from kgqa.graph.linking.normalising import normalise, split_local_name
+from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.graph.retrieval.expansion import join, take
-from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Label, Relation, Triple
+from kgqa.types import (
+    Edges,
+    InputError,
+    Ints,
+    KnowledgeGraph,
+    Label,
+    NodeRole,
+    Relation,
+    Subgraph,
+    Triple,
+)
 
 _BEYOND = 1 << 22  # more concepts than an endpoint is asked about in one run
 
@@ -218,3 +229,23 @@ class OverlayGraph:
             self._new.append((name, label))
             known.append(name)
         return self._first + known.index(name)
+
+
+class AblatedGraph(OverlayGraph):
+    """A graph from whose facts something is taken away, or dealt out anew, each time they are asked for."""
+
+    def __init__(self, base: KnowledgeGraph, ablate: Ablation) -> None:
+        super().__init__(base)
+        self._ablate = ablate
+
+    def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
+        """Those of the graph beneath that are left."""
+        edges = super().neighbours(entities, limit)
+        ends, place = np.unique(np.concatenate([edges.head, edges.tail]), return_inverse=True)
+        rows = np.stack([place[: len(edges.head)], edges.relation, place[len(edges.head) :]], axis=1)
+        names = tuple(self.names(ends))
+        roles = np.full(len(ends), int(NodeRole.OTHER), dtype=np.int32)
+        whole = Subgraph(names, names, roles, edges=rows.astype(np.int32), weights=edges.weight)
+        left = self._ablate(whole)
+        head, relation, tail = left.edges.T
+        return Edges(ends[head], relation, ends[tail], left.weights)

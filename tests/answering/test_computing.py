@@ -11,6 +11,7 @@ from kgqa.answering.draft import Draft
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.serving import serve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
@@ -146,3 +147,16 @@ def test_operands_are_read_until_one_is_sure() -> None:
         asked.clear()
         ((scores, _),) = _read([(Question("which?"), words)], Counts(word, "lookup"))
         assert int(scores.argmax()) == int(word.split()[1]) and len(asked) == rows
+
+
+def test_of_what_is_taken_away_from_the_reader_nothing_is_computed(fleet) -> None:
+    question = Question("Where is the skipper of the Gull from?")
+    whole = Retriever(fleet.graph, linker=Linker(fleet.graph))
+    reads = Reads("Ada Berg born in Oslo", "lookup")
+    for ablation in ("no-facts", "shuffled"):
+        less = whole.with_ablation(ABLATIONS[ablation])
+        (draft,) = operate((fleet.draft(question),), less, reads)
+        told = draft.computed.candidate if draft.computed else None
+        assert told is None or told.text != "Oslo"
+    (draft,) = operate((fleet.draft(question),), whole, reads)
+    assert draft.computed.candidate.text == "Oslo"

@@ -36,7 +36,7 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Pa
         examples = load_examples(settings, None)
         return Part(settings, examples, [[Subgraph()]] * len(examples))
     retriever = _retriever(settings.graph, recipe.reading)
-    graph, encoder = retriever.graph, retriever.encoder
+    graph, encoder = retriever.whole, retriever.encoder
     examples = load_examples(settings, graph)
 
     def find(example: Example) -> list[Subgraph]:
@@ -60,7 +60,7 @@ def _retriever(graph: str, reading: ReadingSettings) -> Retriever:
     """Shared by all sets that are asked over a graph: its index of labels and its encoder take hundreds of MB."""
     encoder = FactEncoder.load(reading.meaning) if reading.meaning else None
     found = Retriever(open_graph(graph), reading, open_relevance(reading.relevance), encoder=encoder)
-    if encoder and not found.meaning and not found.graph.is_remote:
+    if encoder and not found.meaning and not found.whole.is_remote:
         raise InputError(
             f"{graph}: no index of its facts; run `kgqa graph index {graph} --encoder {reading.meaning}` first"
         )
