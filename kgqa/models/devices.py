@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 
 import torch
 from torch import nn
@@ -42,6 +44,12 @@ def spare_threads() -> None:
     """
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
+
+
+def return_freed_memory() -> None:
+    """Give the system what glibc keeps of what was freed: batches of many lengths leave 17 GB in pieces in an hour."""
+    if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def multiplies_in_bf16(device: torch.device) -> bool:

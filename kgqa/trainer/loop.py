@@ -21,6 +21,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from kgqa.models.devices import return_freed_memory
 from kgqa.objectives.base import Batches, Objective
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
 from kgqa.trainer.optimizer import build_optimizers, factor, set_rate
@@ -210,6 +211,7 @@ class _Run:
                 self._log({**figures, **extra}, board)
                 show(f"loss {figures['loss']:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
                 sums, summed, logged, logged_tokens = {}, 0, now, progress.tokens
+                return_freed_memory()
                 if not math.isfinite(progress.loss):
                     raise InputError(
                         f"loss is not finite at step {progress.step}; lower trainer.learning_rate"

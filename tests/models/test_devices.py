@@ -1,7 +1,10 @@
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 
-from kgqa.models.devices import find_device, halve, multiplies_in_bf16, spare_threads
+from kgqa.models.devices import find_device, halve, multiplies_in_bf16, return_freed_memory, spare_threads
 from kgqa.types import InputError
 
 
@@ -65,3 +68,17 @@ def test_only_linear_layers_are_halved() -> None:
         torch.float32,
         torch.float32,
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc alone keeps what is freed")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    def resident() -> int:
+        return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+
+    blocks = [b"x" * 64_000 for _ in range(4_000)]
+    kept = blocks[::50]  # glibc gives back what lies above the last that is held, and no more
+    del blocks
+    before = resident()
+    return_freed_memory()
+    assert before - resident() > 100_000_000
+    assert len(kept) == 80
