@@ -42,15 +42,14 @@ def near_edges(answer: Answer, limit: int) -> list[int]:
 
 
 def picked_edges(answer: Answer, limit: int) -> list[int]:
-    """Facts to draw: the best path alone (limit 0), or the facts around it until `limit` concepts are used.
+    """Facts to draw: what leads to the answer alone (limit 0), or the facts around it until `limit` concepts are used.
 
     Of several facts between two concepts one is drawn, unless they lie on a path; more are in the way.
     """
-    paths = answer.evidence.paths
     if not limit:
-        return list(paths[0].steps) if paths else near_edges(answer, 4)
+        return list(leading_steps(answer)) or near_edges(answer, 4)
     graph = answer.evidence.subgraph
-    on_path = {edge for path in paths for edge in path.steps}
+    on_path = {edge for path in answer.evidence.paths for edge in path.steps} | set(leading_steps(answer))
     picked: list[int] = []
     pairs: set[frozenset[int]] = set()
     for edge in near_edges(answer, limit):
@@ -61,15 +60,21 @@ def picked_edges(answer: Answer, limit: int) -> list[int]:
     return picked
 
 
+def leading_steps(answer: Answer) -> dict[int, bool]:
+    """The facts of the best path, or of the path to each of several things: whether each is walked as it is stored."""
+    several = [item.path for item in answer.items if item.path]
+    paths = several or answer.evidence.paths[:1]
+    return {edge: way for path in paths for edge, way in zip(path.steps, path.forward, strict=True)}
+
+
 def to_dot(answer: Answer, limit: int, dark: bool = False, narrow: bool = False) -> str:
     """Graphviz DOT of the evidence, laid out from what was said (left, or on top where narrow) to the answer.
 
-    Nodes are coloured by role; the best path is bold and walks straight, the rest stays pale.
+    Nodes are coloured by role; what leads to the answer is bold and walks straight, the rest stays pale.
     """
     graph = answer.evidence.subgraph
     edges = picked_edges(answer, limit)
-    path = answer.evidence.paths[0] if answer.evidence.paths else None
-    ways = dict(zip(path.steps, path.forward, strict=True)) if path else {}
+    ways = leading_steps(answer)
     answers = answer_nodes(answer)
     on_path = {int(graph.edges[e, side]) for e in ways for side in (0, 2)}
     nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answers)
@@ -81,7 +86,7 @@ def to_dot(answer: Answer, limit: int, dark: bool = False, narrow: bool = False)
         head, relation, tail = (int(value) for value in graph.edges[edge])
         forward = ways.get(edge, _leads_on(graph, head, tail, answers))
         facts.append(Drawn(head, _words(graph, relation), tail, edge in ways, forward))
-    return dot(named, facts, on_path | (answers if path else set()), dark, narrow)
+    return dot(named, facts, on_path | (answers if ways else set()), dark, narrow)
 
 
 def _leads_on(graph: Subgraph, head: int, tail: int, answers: Collection[int]) -> bool:

@@ -30,9 +30,10 @@ STYLE = """
 .st-key-asking .st-key-question{flex:1 1 12rem}
 .st-key-memory{position:absolute;height:0;overflow:hidden}
 @media(max-width:767px){
-  .st-key-pages{display:flex;flex-wrap:wrap!important;gap:.1rem}
+  .st-key-pages{display:flex;flex-wrap:wrap!important;gap:0!important;justify-content:space-between}
+  [data-testid=stElementToolbar]{display:none}
   .st-key-pages>*{flex:none!important;width:auto!important}
-  .st-key-pages a{padding:.2rem .4rem}
+  .st-key-pages a{padding:.2rem .3rem;gap:0}
   .st-key-pages a p{font-size:.85rem}
   .stMainBlockContainer{padding:4rem 1rem 2rem}
   .stMainBlockContainer>div>.stVerticalBlock,.stMainBlockContainer>.stVerticalBlock{gap:.6rem}

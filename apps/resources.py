@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from apps.problems import problem
 from apps.texts import text
 from kgqa import Passage, Question
 from kgqa.answering.answerer import Answerer
@@ -213,4 +214,9 @@ def complain(error: InputError) -> None:
     """Bad input as one sentence."""
     from apps.markup import plain
 
-    st.error(plain(str(error)))
+    st.error(plain(in_language(str(error))))
+
+
+def in_language(message: str) -> str:
+    """What the package says of bad input, in the visitor's language."""
+    return problem(message, language())

@@ -21,11 +21,16 @@ TEXTS = {language: wordings(language) for language in LANGUAGES}
 
 
 def text(key: str, language: str = "en", **values: object) -> str:
-    """A text in a language (English for one that is not known), with its values filled in.
+    """A text in a language (English for one that is not known), with its values filled in."""
+    return filled(TEXTS.get(language, TEXTS["en"])[key], language, **values)
+
+
+def filled(wording: str, language: str, **values: object) -> str:
+    """A wording with its values filled in.
 
     Of a Korean particle with two forms the one is said that follows the word: 모종삽이, 굴착기가.
     """
-    said = TEXTS.get(language, TEXTS["en"])[key].format(**values)
+    said = wording.format(**values)
     if language != "ko" or "(" not in said:
         return said
     from kgqa.korean.saying import with_particle

@@ -14,24 +14,26 @@ from kgqa.types import Answer, NodeRole, Source
 
 def headline(answer: Answer) -> None:
     """The answer in large, or that it is not known, with the best guess."""
-    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
-    notes = [say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")]
-    percent = say("confidence", percent=f"{answer.confidence:.0%}")
+    notes = certainty(answer)
     guessed = is_guess(answer, caution())
-    if guessed and perhaps(answer):
-        notes.append(percent)
-    else:
-        notes.append(percent if guessed else f"{say(sureness(answer.confidence))} ({percent})")
-        if guessed or answer.source is Source.NONE:
-            notes.append(say("no_answer_try"))
-    if answer.items:
-        notes.insert(0, say("things", count=len(answer.items)))
+    if (guessed and not perhaps(answer)) or (answer.source is Source.NONE and not guessed):
+        notes.append(say("no_answer_try"))
     quiet = f'<div style="{QUIET};overflow-wrap:anywhere">{escaped(answer.question.text)}</div>'
     st.html(
         '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'
         f'{quiet}<div style="font-size:2.2rem;font-weight:700;line-height:1.2;overflow-wrap:anywhere">'
         f"{escaped(said(answer))}</div><div>{' · '.join(map(escaped, notes))}</div></div>"
     )
+
+
+def certainty(answer: Answer) -> list[str]:
+    """How many things an answer is, where it came from and how sure it is, in the same words wherever it stands."""
+    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
+    source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
+    percent = say("confidence", percent=f"{answer.confidence:.0%}")
+    sure = percent if is_guess(answer, caution()) else f"{say(sureness(answer.confidence))} ({percent})"
+    things = [say("things", count=len(answer.items))] if answer.items else []
+    return [*things, source, sure]
 
 
 def sureness(confidence: float) -> str:

@@ -16,6 +16,7 @@ from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reo
 from apps.resources import (
     answered,
     answerer,
+    caution,
     complain,
     explained,
     in_words,
@@ -26,7 +27,7 @@ from apps.resources import (
 from apps.views import what_if, why
 from apps.views.answer import headline, rate, read_text
 from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.sentences import in_full, likely_runners_up, perhaps
+from kgqa.answering.presentation.sentences import beside, in_full, perhaps
 from kgqa.checking import MAX_QUESTION_CHARACTERS
 from kgqa.types import Answer, InputError, Passage, Question
 
@@ -255,7 +256,7 @@ def read_link() -> None:
 
 def show(answer: Answer) -> None:
     """The answer, where it came from, how sure it is, the text it was read in, and the runners-up."""
-    others = likely_runners_up(answer)[:5]
+    others = beside(answer, caution())[:5]
     headline(answer)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -265,7 +266,8 @@ def show(answer: Answer) -> None:
         if others:
             st.markdown(f"**{say('or')}**")
             rows = [
-                (spoken(c.text), c.score, f"{say(f'{c.source.value}_short')} {c.score:.0%}") for c in others
+                (spoken(c.text), share, f"{say(f'{c.source.value}_short')} {share:.0%}")
+                for c, share in others
             ]
             st.html(bars(rows))
         rate(answer)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from apps.markup import plain
-from apps.resources import answerer, complain, say
+from apps.resources import answerer, complain, in_language, say
 from apps.tables import MAX_QUESTIONS, Score, answered_cells, score, to_csv
 from apps.views.ask import choose_graph
 from kgqa.answering.presentation.answer_json import answer_json
@@ -87,7 +87,9 @@ def show(rows: Sequence[Row], answers: Sequence[Answer | None]) -> None:
     if wrong := [row for row in rows if row.error]:
         st.warning(plain(say("rows_left_out", count=len(wrong))))
         with st.expander(say("errors"), expanded=len(wrong) <= 5):
-            st.dataframe([{say("line"): r.number, say("errors"): r.error} for r in wrong], hide_index=True)
+            st.dataframe(
+                [{say("line"): r.number, say("errors"): in_language(r.error)} for r in wrong], hide_index=True
+            )
     cells = [answered_cells(row, answer) for row, answer in zip(rows, answers, strict=True)]
     lines = "".join(json.dumps(answer_json(a), ensure_ascii=False) + "\n" for a in answers if a is not None)
     with st.container(horizontal=True):

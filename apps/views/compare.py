@@ -147,8 +147,9 @@ def opened(way: Way) -> Answerer:
 
 
 def timed(way: Way) -> tuple[Answer, float]:
-    """The answer to what stands in the form, and its time in milliseconds."""
+    """The answer to what stands in the form, as it is shown, and its time in milliseconds."""
     chosen = over_asked(opened(way))
     begin = time.perf_counter()
     answer = chosen.answer(given())
-    return answer, 1000 * (time.perf_counter() - begin)
+    taken = 1000 * (time.perf_counter() - begin)
+    return chosen.shown(answer), taken

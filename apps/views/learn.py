@@ -15,8 +15,9 @@ from apps.lens import Discriminator, Lens, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
 from apps.own_graphs import asked_graph
 from apps.parts import read_parts
-from apps.resources import answerer_here, complain, is_dark, language, say
+from apps.resources import answerer_here, complain, is_dark, language, said, say, spoken
 from apps.tour import Tour, tour
+from apps.views.answer import certainty
 from apps.views.learn_family import sees_whom, softened
 from kgqa.assets import CURVES, MODELS, PARTS, RESULTS
 from kgqa.types import Answer, InputError, Passage, Question
@@ -137,9 +138,10 @@ def _decide(steps: Tour) -> None:
     answer = steps.answer
     if not answer.question.choices:
         st.html(bars((names[name], value, f"{value:.0%}") for name, value in steps.sources))
-    st.html(bars((c.text, c.score, f"{c.score:.0%}") for c in answer.candidates[:5]))
-    said = say("step_decided", answer=answer.text or say("no_answer"), percent=f"{answer.confidence:.0%}")
-    st.markdown(f"**{plain(said)}**")
+    st.html(bars((spoken(c.text), c.score, f"{c.score:.0%}") for c in answer.candidates[:5]))
+    decided = say("step_decided", answer=said(answer), sure=" · ".join(certainty(answer)))
+    st.markdown(f"**{plain(decided)}**")
+    st.caption(say("step_decided_note"))
 
 
 def in_words() -> None:

@@ -14,16 +14,17 @@ from apps.graph_view import COLOURS, Drawn, dot
 from apps.guard import checked_url, checking_opener, sparql_allowed
 from apps.markup import listed, plain
 from apps.own_graphs import SUFFIXES, Opened, keep_own, open_sample, own, shipped_file, uploaded
-from apps.resources import complain, is_dark, language, relation_words, say
+from apps.resources import complain, in_language, is_dark, language, relation_words, say
 from apps.views.ask import fill
 from apps.views.why import facts_of, labels_of, licence_name
 from kgqa.assets import GRAPHS
-from kgqa.graph.concepts import meaning_of
+from kgqa.graph.meanings import Meaning
 from kgqa.graph.opening import open_graph
 from kgqa.graph.querying import MAX_QUERY, MAX_ROWS, QueryBoxes
 from kgqa.graph.samples import common_types, sample_questions, worded
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.saying import korean_question
+from kgqa.language.values import with_unit
 from kgqa.text.synthesis.inflection import with_article
 from kgqa.text.synthesis.sentences import as_kind
 from kgqa.types import InputError, NodeRole, Relation
@@ -32,6 +33,8 @@ MAX_SCANNED = 200_000
 HUBS = 14
 QUESTIONS = 6
 TYPES = 30
+PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
+"""Words that end a relation as units do, and are what is asked for: a birth year."""
 SAMPLE_QUERY = "SELECT ?thing ?relation ?other WHERE {\n  ?thing ?relation ?other .\n}"
 
 
@@ -114,9 +117,7 @@ def questions(opened: Opened) -> None:
         *known,
         *(
             ("", words, "")
-            for words in sample_questions(
-                graph, QUESTIONS, korean_question if language() == "ko" else in_english
-            )
+            for words in sample_questions(graph, QUESTIONS, in_korean if language() == "ko" else in_english)
         ),
     ]
     if found:
@@ -134,9 +135,25 @@ def questions(opened: Opened) -> None:
 
 def in_english(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
     """A question for the tail of a relation: a common noun has its article, a deed is one ("opening the hive")."""
+    relation = without_unit(relation)
     if about.islower() and about.replace(" ", "").isalpha():
         about = deed if (deed := as_kind(about)) != about else with_article(about)
     return worded(relation, about, dated, person)
+
+
+def in_korean(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
+    """The same in Korean."""
+    return korean_question(without_unit(relation), about, dated, person)
+
+
+def without_unit(relation: Relation) -> Relation:
+    """A measure as it is asked for: the price, not the price euros."""
+    words = relation.label.split()
+    measures = with_unit("1", '"1"', relation) != "1" and words[-1].lower().removesuffix("s") not in PERIODS
+    if not measures:
+        return relation
+    kept = words[:-2] if words[-2] == "in" and len(words) > 2 else words[:-1]
+    return Relation(relation.name, " ".join(kept))
 
 
 def ask_here(passage: str = "", question: str = "", choices: str = "") -> None:
@@ -154,11 +171,11 @@ def ask_here(passage: str = "", question: str = "", choices: str = "") -> None:
 def report(manifest: dict[str, Any]) -> None:
     """What was left out, and what to do about it."""
     for warning in manifest["warnings"]:
-        st.warning(plain(warning))
+        st.warning(plain(in_language(warning)))
     skipped = {reason: count for reason, count in manifest["skipped"].items() if count}
     if skipped:
         with st.expander(f"{say('left_out')}: {sum(skipped.values()):,}"):
-            st.html(listed(f"{reason}: {count:,}" for reason, count in skipped.items()))
+            st.html(listed(f"{in_language(reason)}: {count:,}" for reason, count in skipped.items()))
     if not manifest["warnings"] and not skipped:
         st.success(say("all_understood"))
 
@@ -176,7 +193,7 @@ def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
             {
                 say("relations"): row["label"],
                 say("relation_words"): row["words"] or row["label"],
-                say("relation_means"): meaning_of(row),
+                say("relation_means"): meaning_in_words(row),
                 say("count"): row["count"],
                 "IRI": row["name"],
             }
@@ -185,6 +202,12 @@ def schema(graph: GraphStore, manifest: dict[str, Any]) -> None:
         hide_index=True,
         height=min(38 + 35 * len(rows), 300),
     )
+
+
+def meaning_in_words(row: dict[str, Any]) -> str:
+    """What a relation means, with the unit of its values."""
+    meanings = [say(f"means_{Meaning(name).name.lower()}") for name in row.get("means", ())]
+    return ", ".join(filter(None, [*meanings, row.get("unit", "")]))
 
 
 def search(graph: GraphStore) -> None:

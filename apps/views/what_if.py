@@ -8,10 +8,20 @@ import streamlit as st
 
 from apps.graph_view import near_edges
 from apps.markup import QUIET, escaped, listed, plain
-from apps.resources import answerer, complain, relation_words, said, say, spoken_relation
+from apps.resources import (
+    answerer,
+    caution,
+    complain,
+    relation_words,
+    said,
+    say,
+    spoken,
+    spoken_relation,
+)
+from apps.views.answer import certainty
 from kgqa.answering.presentation.answer_json import MAX_NODES
 from kgqa.answering.presentation.edits import Edit, add, strike, strike_answer
-from kgqa.answering.presentation.sentences import fact_sentence, likely_runners_up, path_sentences, sentence
+from kgqa.answering.presentation.sentences import beside, fact_sentence, path_sentences, sentence
 from kgqa.answering.presentation.turtle import edits_turtle
 from kgqa.types import Answer, InputError
 
@@ -116,14 +126,13 @@ def side_by_side(answer: Answer, steps: list[Step]) -> None:
 
 def card(title: str, answer: Answer) -> None:
     """An answer in small."""
-    others = likely_runners_up(answer)[:3]
+    others = beside(answer, caution())[:3]
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'
         f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(said(answer))}</div>'
-        f"<div>{escaped(say(f'{answer.source.value}_source'))} · "
-        f"{escaped(say('confidence', percent=f'{answer.confidence:.0%}'))}</div>"
+        f"<div>{' · '.join(map(escaped, certainty(answer)))}</div>"
     )
     if answer.evidence.paths:
         st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))
     if others:
-        st.caption(plain(", ".join(f"{c.text} {c.score:.0%}" for c in others)))
+        st.caption(plain(", ".join(f"{spoken(c.text)} {share:.0%}" for c, share in others)))

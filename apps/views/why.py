@@ -65,7 +65,7 @@ def section(answer: Answer, given: Answer) -> None:
     if len(evidence.subgraph.edges) and (not aside or st.toggle(say("facts_aside"), key="facts_aside")):
         picture(answer)
     if evidence.paths:
-        mattered(given)
+        mattered(answer, given)
 
 
 def source_of(graph: KnowledgeGraph) -> str:
@@ -168,10 +168,10 @@ def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
     return KoreanOver(graph).labels(graph.names(ids), labels) if language() == "ko" else labels
 
 
-def mattered(answer: Answer) -> None:
+def mattered(answer: Answer, given: Answer) -> None:
     """Bars of how the answer's probability changes without each fact; measured only when asked for."""
     if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
-        st.session_state["influences"] = answerer().influences(answer)
+        st.session_state["influences"] = answerer().influences(given)
     found = st.session_state.get("influences")
     if found is None:
         return
@@ -180,5 +180,9 @@ def mattered(answer: Answer) -> None:
     if not shown:
         st.text(say("mattered_none"))
         return
-    rows = [(item.sentence, item.change, say("points", value=f"{-100 * item.change:+.1f}")) for item in shown]
+    graph = answer.evidence.subgraph
+    rows = [
+        (sentence(graph, item.edge), item.change, say("points", value=f"{-100 * item.change:+.1f}"))
+        for item in shown
+    ]
     st.html(bars(rows, largest=max(abs(item.change) for item in shown)))

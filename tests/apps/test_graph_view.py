@@ -3,7 +3,7 @@ from dataclasses import replace
 from apps.graph_view import near_edges, picked_edges, quote, to_dot
 from kgqa.answering.evidence.paths import answer_nodes
 from kgqa.answering.presentation.answer_json import shown_edges
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Item, Question, Source, Subgraph
 
 
 def answered(graph: Subgraph) -> Answer:
@@ -57,3 +57,16 @@ def test_the_path_runs_from_what_was_said_to_the_answer(digging: Subgraph) -> No
     assert "n1 -> n4 [" in said and "n4 -> n3 [" in said and "dir=back" in said.partition("n4 -> n3")[2]
     assert "rankdir=LR" in said and "rankdir=TB" in to_dot(answered(digging), 30, narrow=True)
     assert said.count("penwidth=2.5") == 3  # the concepts of the path stand out
+
+
+def test_of_several_things_each_has_its_path(digging: Subgraph) -> None:
+    paths = EvidencePath((0,), (False,), 0.9), EvidencePath((2,), (False,), 0.5)
+    items = tuple(
+        Item(label, concept=name, path=path)
+        for label, name, path in zip(
+            ("trowel", "excavator"), ("ev:trowel", "ev:excavator"), paths, strict=True
+        )
+    )
+    answer = replace(answered(digging), items=items, text="trowel, excavator")
+    assert picked_edges(answer, 0) == [0, 2]
+    assert to_dot(answer, 30).count("penwidth=3") == 2

@@ -16,6 +16,9 @@ _DEED = "/ReceivesAction"
 _KIND = "/IsA"
 LEAST_SHOWN = 0.02
 """Probability from which on a runner-up is worth a reader's time."""
+LEAST_BESIDE = 0.01
+"""The same of its part of what a confidence leaves."""
+_CLOSING = frozenset(",;:!?)]}")
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
 _SOURCE_WORDS = {
     Source.PASSAGE: ("read in the passage", "글에서 읽음"),
@@ -101,12 +104,26 @@ def is_decided_by_facts(answer: Answer) -> bool:
     return bool(evidence.paths) and (evidence.influence is None or evidence.influence >= LEAST_CHANGE)
 
 
+def beside(answer: Answer, caution: float = CAUTION) -> list[tuple[Candidate, float]]:
+    """Runners-up to show beside an answer, each with its part of what the answer's confidence leaves.
+
+    Heads score candidates; the confidence is fitted to how often answers are right. What is shown together must add up
+    to no more than all. What an unsure answer guesses is said already, and left out.
+    """
+    guessed = perhaps(answer) if is_guess(answer, caution) else None
+    found = [candidate for candidate in likely_runners_up(answer) if candidate.text != guessed]
+    whole = sum(candidate.score for candidate in found)
+    left = min(1.0, max(0.0, 1.0 - answer.confidence) / whole) if whole else 0.0
+    shares = [(candidate, left * candidate.score) for candidate in found]
+    return [(candidate, share) for candidate, share in shares if share >= LEAST_BESIDE]
+
+
 def likely_runners_up(answer: Answer, least: float = LEAST_SHOWN) -> list[Candidate]:
     """Runners-up that a reader may want to see: likely enough, whole words, and not the answer with a word more."""
     passage, taken = answer.question.passage_text, answer.evidence.span if answer.text else None
     found = []
     for candidate in answer.runners_up:
-        if candidate.score < least:
+        if candidate.score < least or _is_torn(candidate.text):
             continue
         if span := candidate.span:
             cut = any(passage[at - 1 : at + 1].isalnum() and 0 < at < len(passage) for at in span)
@@ -115,3 +132,8 @@ def likely_runners_up(answer: Answer, least: float = LEAST_SHOWN) -> list[Candid
                 continue
         found.append(candidate)
     return found
+
+
+def _is_torn(text: str) -> bool:
+    """Whether a span holds no word, or begins with what ends another."""
+    return text[:1] in _CLOSING or not any(letter.isalnum() for letter in text)

@@ -133,6 +133,10 @@ def test_what_was_left_out_is_not_everything() -> None:
         ("requires", "feed the colony", "What does feeding the colony require?"),
         ("protects from", "veil", "What does a veil protect from?"),
         ("lives in", "Odin", "Where does Odin live?"),
+        ("price euros", "The Storm", "What is the price of The Storm?"),
+        ("runtime (minutes)", "The Storm", "What is the runtime of The Storm?"),
+        ("height in m", "K2", "What is the height of K2?"),
+        ("birth year", "Ann", "What is the birth year of Ann?"),
     ],
 )
 def test_suggested_questions_are_english(relation: str, about: str, question: str) -> None:
