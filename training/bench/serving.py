@@ -1,10 +1,11 @@
 """The service under load, beside a plain extractive reader of its encoder: answers a second, and the wait for each.
 
     python training/bench/serving.py [--callers 1 10 50 100] [--questions 200] [--processes 1] [--pause 5]
+    python training/bench/serving.py --memory 2500
 
 A line of JSON for each load, for `training/results.py`, tells answers a second, the wait for one (median, 95 of 100)
-and for a refusal (`no95`), processor seconds, and how large the service has grown in MB: 500 questions for each of four
-loads show whether it goes on growing.
+and for a refusal (`no95`), processor seconds, and how large the service has grown in MB. `--memory N` asks N questions,
+no two of them over the same passage, and tells nothing else than its MB after each fifth of them.
 
 Callers ask over HTTP on this machine, each the next question as soon as it has the answer to the last, of the everyday
 development questions, whose passages are told apart by a number. A hundred callers who never pause and wait at most 2
@@ -208,6 +209,7 @@ def main() -> None:
         "--pause", type=float, default=5.0, help="seconds that each of the last load reads an answer"
     )
     options.add_argument("--threads", type=int, default=1, help="of each process")
+    options.add_argument("--memory", type=int, metavar="N", help="ask N questions, and tell the memory alone")
     chosen = options.parse_args()
     import torch
 
@@ -224,6 +226,11 @@ def main() -> None:
     service = Service(chosen.model, chosen.processes, chosen.threads)
     try:
         load(service, "/v1/answer", 4, asked[:16])  # warm
+        if chosen.memory:
+            part = [there[7 * n % len(there)] for n in range(chosen.memory // 5)]
+            grown = {f"mb{at}": load(service, "/v1/answer", 4, part)["mb"] for at in range(1, 6)}
+            tell({"of": "service, memory", "questions": chosen.memory, **grown})
+            return
         for callers in chosen.callers:
             tell(load(service, "/v1/answer", callers, asked))
         if chosen.pause:
