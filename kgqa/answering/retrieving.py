@@ -117,9 +117,10 @@ class Retriever:
                 return self._kept[key]
         most = node_budget(question, self.settings.max_nodes)
         chosen = linker or self.linker
+        hits = self.meaning(retrieval.read_together(question)) if self.meaning else ()
         found = tuple(
             retrieval.retrieve(
-                question, self.whole, chosen, max_nodes=most, relevance=self.relevance, meaning=self.meaning
+                question, self.whole, chosen, max_nodes=most, relevance=self.relevance, hits=hits
             )
         )
         if keeps:

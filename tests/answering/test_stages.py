@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase
 from types import FrameType
 
+import numpy as np
 import pytest
 import torch
 from test_floors import FLOORS, SUB_ROOMS
@@ -44,15 +46,31 @@ MOST_FILES = 25
 """Files of the answering floor that one question runs through."""
 
 
+class Letters:
+    """Counts the letters of a text, in place of an encoder."""
+
+    fingerprint = "letters"
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        counts = np.array([[text.count(letter) for letter in ascii_lowercase] for text in texts], np.float32)
+        return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+
+
 @pytest.fixture
-def answerer(tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path) -> Answerer:
-    """A reader with random weights that says yes and no and tells operations, over a small graph."""
+def answerer(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> Answerer:
+    """A reader with random weights that says yes and no and tells operations, over a small graph whose facts are found
+    by meaning too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     torch.manual_seed(0)
     settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True, operations=True)
     reader = Reader(encoder, settings)
     card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2, "branches": True, "verdicts": True}}
     save_reader(reader, tokenizer_folder, tmp_path / "model", card)
-    return Answerer.load(str(tmp_path / "model"), str(tools_file))
+    loaded = Answerer.load(str(tmp_path / "model"), str(tools_file))
+    known = loaded.retriever
+    return Answerer(loaded.reader, Retriever(known.whole, known.settings, encoder=Letters()), loaded.decision)
 
 
 def test_each_stage_requires_what_those_before_it_provide(answerer: Answerer) -> None:

@@ -7,7 +7,8 @@ from kgqa.assets import FACT_ENCODER, INDEXES
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact, OverlayGraph
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.retrieval.dense import FactHits
+from kgqa.graph.retrieval.retrieval import read_together, retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models import meaning
 from kgqa.models.fact_encoder import FactEncoder
@@ -35,6 +36,12 @@ def graph(tmp_path: Path, monkeypatch) -> GraphStore:
     opened = open_graph(tmp_path / "g.tsv")
     assert isinstance(opened, GraphStore)
     return opened
+
+
+def by_meaning(question: Question, graph: GraphStore) -> list[FactHits]:
+    search = open_meaning(graph, Words())
+    assert search is not None
+    return search(read_together(question))
 
 
 def said(graph, hits) -> list[str]:
@@ -71,7 +78,7 @@ def test_retrieval_takes_what_no_word_leads_to(graph) -> None:
     question = Question("Where do the bees live?")
     linker = Linker(graph)
     without = retrieve(question, graph, linker)[0]
-    (found,) = retrieve(question, graph, linker, meaning=open_meaning(graph, Words()))
+    (found,) = retrieve(question, graph, linker, hits=by_meaning(question, graph))
     assert "hive" not in without.labels or len(without.edges) < 3
     assert {"smoker", "calm bees"} <= set(found.labels) and len(found.near) == len(found.edges)
     assert found.near.max() > 0
@@ -79,7 +86,7 @@ def test_retrieval_takes_what_no_word_leads_to(graph) -> None:
 
 def test_each_choice_is_told_the_facts_near_to_it(graph) -> None:
     question = Question("What is it for?", ("bees", "flowers"))
-    found = retrieve(question, graph, Linker(graph), meaning=open_meaning(graph, Words()))
+    found = retrieve(question, graph, Linker(graph), hits=by_meaning(question, graph))
     best = [graph_.labels[graph_.edges[graph_.near.argmax(), 0]] for graph_ in found]
     assert best == ["smoker", "trowel"]
 

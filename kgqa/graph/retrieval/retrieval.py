@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.dense import FactHits, Meaning, fused_ranks, nearest_concepts
+from kgqa.graph.retrieval.dense import FactHits, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
 from kgqa.graph.retrieval.kinds_asked import kind_likelihood
 from kgqa.graph.retrieval.languages import with_other_names
@@ -43,6 +43,15 @@ def node_budget(question: Question, max_nodes: int) -> int:
     return max(max_nodes // 2, 1) if question.choices else max_nodes
 
 
+def read_together(question: Question) -> list[str]:
+    """The texts that retrieval reads: passage, question and, where there are some, one choice in each."""
+    return [f"{_asked_for(question)} {choice}" for choice in question.choices] or [_asked_for(question)]
+
+
+def _asked_for(question: Question) -> str:
+    return f"{question.passage_text} {question.text}".strip()
+
+
 @dataclass(frozen=True, slots=True)
 class _Seeds:
     """Linked concepts of one text. `weight` says how much each tells: long and rare mentions most."""
@@ -60,17 +69,17 @@ def retrieve(
     *,
     max_nodes: int = 200,
     relevance: Relevance | None = None,
-    meaning: Meaning | None = None,
+    hits: Sequence[FactHits] = (),
 ) -> list[Subgraph]:
     """One subgraph for each choice, or exactly one for a question without choices.
 
     The side of question and passage is walked once and shared. Nodes come ranked: linked concepts of
     question, passage and choice, then the others; linked concepts have a quota for each part, so that a long
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
-    (N,)); it is asked about the best few hundred only. `meaning(texts)` finds facts that no hop need lead to: their
-    ends are ranked with those of the walk, and how near each is is kept in `Subgraph.near`. A graph is asked at most
-    six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk once
-    more, for what kind of thing the best are.
+    (N,)); it is asked about the best few hundred only. `hits` are facts found by meaning for each of
+    `read_together`, to which no hop need lead: their ends are ranked with those of the walk, and how near each is is
+    kept in `Subgraph.near`. A graph is asked at most six times: `find`, `degrees` twice, `neighbours` for each hop and
+    for the facts, `labels`; a store on disk once more, for what kind of thing the best are.
     Raises InputError for max_nodes below 1.
     """
     if max_nodes < 1:
@@ -83,8 +92,6 @@ def retrieve(
     columns = np.zeros((len(everyone), 1 + len(question.choices)))
     for i, seed in enumerate(seeds):
         columns[np.searchsorted(everyone, seed.ids), max(0, i - 1)] += seed.weight
-    asked_for = f"{question.passage_text} {question.text}".strip()
-    hits = meaning([f"{asked_for} {choice}" for choice in question.choices] or [asked_for]) if meaning else []
     also = join([own.edges for own in hits]) if hits else None
     reached = walk(graph, everyone, columns, _WALK, also)
     relations = graph.relations
@@ -114,7 +121,7 @@ def retrieve(
     place = locate(graph.added_ends, reached.ids)
     context[place[place >= 0]] = 2.0  # above all others: what if it were so: it is read, whatever it is worth
     if relevance is not None:
-        context = _with_relevance(context, asked_for, graph, reached, relevance, 4 * max_nodes)
+        context = _with_relevance(context, _asked_for(question), graph, reached, relevance, 4 * max_nodes)
     picks = []
     for choice in range(max(1, len(question.choices))):
         score = context
