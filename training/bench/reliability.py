@@ -33,6 +33,7 @@ from kgqa.limits.stopping import until
 from kgqa.types import InputError, Passage, Question
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # the app's modules are beside the package
 CPU_S = 20
 """Processor seconds after which an input counts as a hang."""
 LONGEST_LINE = 2_000

@@ -104,7 +104,8 @@ def _read(text: str) -> _Words:
     for word, start, end in each(words(text)):
         gap = text[last:start]
         if len(gap) > 1 and not _CLAUSE_MARKS.isdisjoint(gap):
-            shortened = gap == ". " and found.forms[-1].text in ABBREVIATIONS and not text[start].islower()
+            before = found.forms[-1].text if found.forms else ""
+            shortened = gap == ". " and before in ABBREVIATIONS and not text[start].islower()
             clause += not shortened
         found.forms.append(_korean_form(text, word, start, end) if korean else _form(word))
         found.starts.append(start)

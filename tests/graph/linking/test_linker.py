@@ -42,6 +42,10 @@ def test_finds_concepts_however_they_are_said(toy, text, surface, concept):
     assert first(toy, text)[surface] == concept
 
 
+def test_a_text_may_begin_with_a_mark(toy):
+    assert linked(toy, ". A saw") == linked(toy, "A saw") != []
+
+
 def test_a_verb_phrase_keeps_its_words_and_a_compound_does_not(toy):
     assert set(first(toy, "I dig the foundation")) == {"dig the foundation", "dig", "foundation"}
     assert set(first(toy, "I like ice cream")) == {"ice cream"}
