@@ -1,10 +1,13 @@
-"""Where shipped and cached things lie, and what the environment says about it: the one place that looks."""
+"""Where shipped and cached things lie, what the environment says about it (the one place that looks), and files that
+are replaced whole.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import chain
@@ -49,6 +52,18 @@ def cache_folder(kind: str) -> Path:
     """Where things made once are kept: compiled "graphs", retrieved "subgraphs"; within `$XDG_CACHE_HOME/kgqa`."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "kgqa" / kind
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, in place of an earlier one, which stands until then."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(part, path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        raise
 
 
 def feedback_file() -> Path:

@@ -72,3 +72,16 @@ def test_a_model_in_a_package_of_its_own_is_found_by_name_and_stands_first(
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     assert assets.find_model(assets.DEFAULT_READER) == tmp_path / "site/kgqa_base"
     assert [folder.name for folder in assets.shipped_readers()] == ["kgqa_base", "kgqa-small"]
+
+
+def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "kept.txt"
+    for text in ("old\n", "new\n"):
+        assets.write_whole(path, text)
+    assert path.read_text() == "new\n" and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OSError):
+        assets.write_whole(tmp_path / "nowhere" / "kept.txt", "")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError):
+        assets.write_whole(tmp_path / "folder", "")
+    assert sorted(other.name for other in tmp_path.iterdir()) == ["folder", "kept.txt"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -15,14 +14,13 @@ import numpy as np
 from pydantic import Field
 
 from kgqa.answering.answerer import Answerer
-from kgqa.assets import cache_folder
+from kgqa.assets import cache_folder, write_whole
 from kgqa.evaluation.deletion_test import deletion_test
 from kgqa.evaluation.evaluation import answer_all
 from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.graph.opening import open_graph
 from kgqa.metrics import is_correct, rank_of_gold
-from kgqa.models.collation.reading import ReadingSettings
 from kgqa.trainer.data.mixture import DataSettings, Part, data_hashes
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe, located
@@ -134,9 +132,7 @@ def compare(
             means = ", ".join(f"{name} {100 * np.mean(v):.1f}" for name, v in values.items())
             print(f"    {part.settings.name}: {means}, {took:.0f} ms", file=sys.stderr, flush=True)
         run.mkdir(parents=True, exist_ok=True)
-        temporary = run / ".outcomes.json"
-        temporary.write_text(json.dumps([asdict(o) for o in found]), encoding="utf-8")
-        os.replace(temporary, run / "outcomes.json")
+        write_whole(run / "outcomes.json", json.dumps([asdict(o) for o in found]))
     return outcomes_in(folder)
 
 
@@ -187,23 +183,17 @@ def _values(example: Example, answer: Answer) -> dict[str, float]:
 
 
 def _recipe_of(recipe: ComparisonRecipe, row: str, seed: int) -> AnsweringRecipe:
+    told = ROWS[row]
+    reading = {"ablation": told.get("ablation", "none"), "facts": int(told.get("facts", 0))}
+    changed = {
+        "name": f"{row}, seed {seed}",
+        "reasoner": recipe.reasoner.model_copy(update={"name": told["reasoner"]}),
+        "reading": recipe.reading.model_copy(update=reading),
+        "words": told.get("words", recipe.words),
+        "trainer": recipe.trainer.model_copy(update={"seed": seed}),
+    }
     plain = {name: getattr(recipe, name) for name in AnsweringRecipe.model_fields}
-    return AnsweringRecipe(
-        **{
-            **plain,
-            "name": f"{row}, seed {seed}",
-            "reasoner": recipe.reasoner.model_copy(update={"name": ROWS[row]["reasoner"]}),
-            "reading": ReadingSettings(
-                **{
-                    **recipe.reading.model_dump(),
-                    "ablation": ROWS[row].get("ablation", "none"),
-                    "facts": int(ROWS[row].get("facts", 0)),
-                }
-            ),
-            "words": ROWS[row].get("words", recipe.words),
-            "trainer": recipe.trainer.model_copy(update={"seed": seed}),
-        }
-    )
+    return AnsweringRecipe(**{**plain, **changed})
 
 
 def parameters(export: Path) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import find_encoder
+from kgqa.assets import find_encoder, write_whole
 from kgqa.evaluation.finetuning import FINETUNES, finetune
 from kgqa.evaluation.likelihood import held_out_loss, pair_accuracy
 from kgqa.metrics import over_seeds
@@ -146,9 +145,7 @@ def track(items: Iterable[Any], text: str, total: int) -> Iterable[Any]:
 
 def _once(path: Path, measure: Callable[[], Any]) -> dict[str, Any]:
     if not path.is_file():
-        part = path.with_name(path.name + ".part")
-        part.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
-        os.replace(part, path)
+        write_whole(path, json.dumps(measure(), indent=1) + "\n")
     rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return rows
 

@@ -72,15 +72,13 @@ def collapsed(outcomes: Sequence[Outcome]) -> bool:
     Better means by more than two standard errors of a guesser's accuracy. Without such a data set, whether no
     open answer is right.
     """
-    choices = [o for o in outcomes if o.chance]
-    if not choices:
+    if not any(o.chance for o in outcomes):
         return not any(any(value) for o in outcomes for value in o.values.values())
-    return all(_guessed(o) for o in choices)
-
-
-def _guessed(outcome: Outcome) -> bool:
-    right, chance = outcome.values["accuracy"], outcome.chance
-    return float(np.mean(right)) <= chance + 2 * math.sqrt(chance * (1 - chance) / len(right))
+    measured = [(outcome.values["accuracy"], outcome.chance) for outcome in outcomes if outcome.chance]
+    return all(
+        np.mean(right) <= chance + 2 * math.sqrt(chance * (1 - chance) / len(right))
+        for right, chance in measured
+    )
 
 
 def _cell(outcomes: Sequence[Outcome], column: str, figure: str) -> str:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 from urllib.request import OpenerDirector
 
 from kgqa.assets import cache_folder, graph_folders
@@ -42,7 +43,7 @@ def open_graph(
     be read.
     """
     if is_url(source):
-        return _endpoint(str(source), language, headers, graphs, opener)
+        return _endpoint(str(source), language, headers=headers, graphs=graphs, opener=opener)
     if not str(source).strip():
         raise InputError("no graph is named; give a file, a folder, a URL, or one of the shipped names")
     path = _path_of(source)
@@ -51,17 +52,19 @@ def open_graph(
     return _compiled(path, language)
 
 
-def _endpoint(
-    url: str,
-    language: str,
-    headers: Mapping[str, str] | None,
-    graphs: Sequence[str],
-    opener: OpenerDirector | None,
-) -> KnowledgeGraph:
+def open_store(source: str | Path, done: str) -> GraphStore:
+    """Open a graph that is read whole. Raises InputError for an endpoint, with which that cannot be `done`."""
+    graph = open_graph(source)
+    if not isinstance(graph, GraphStore):
+        raise InputError(f"{source}: a remote graph cannot be {done}; import it first with kgqa graph import")
+    return graph
+
+
+def _endpoint(url: str, language: str, **how: Any) -> KnowledgeGraph:
     from kgqa.graph.sparql import SparqlGraph
 
-    asked = SparqlGraph(url, language, headers=headers, graphs=graphs, opener=opener)
-    endpoint = Endpoint(url, retries=0, headers=headers, graphs=graphs, opener=opener)
+    asked = SparqlGraph(url, language, **how)
+    endpoint = Endpoint(url, retries=0, **how)
     try:
         if not is_small(endpoint):
             return asked

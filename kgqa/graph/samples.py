@@ -77,21 +77,16 @@ def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int
     heads, first, times = np.unique(edges.head[rows], return_index=True, return_counts=True)
     single = np.flatnonzero(times == 1)[:_LOOKED_AT]
     heads, rows = heads[single], rows[first[single]]
-    if not len(heads):
-        return ()
     labels, answers = graph.labels(heads), graph.labels(edges.tail[rows])
-    degrees = graph.degrees(heads).tolist()
-    names = graph.names(heads)
+    named = zip(heads.tolist(), labels, answers, graph.names(heads), strict=True)
     usable = [
-        (degree, -place)
-        for place, (label, answer, degree, name) in enumerate(
-            zip(labels, answers, degrees, names, strict=True)
-        )
-        if 1 < len(label) <= _LONGEST and answer and not is_value(name) and int(heads[place]) not in asked
+        place
+        for place, (head, label, answer, name) in enumerate(named)
+        if 1 < len(label) <= _LONGEST and answer and not is_value(name) and head not in asked
     ]
     if not usable:
         return ()
-    place = -max(usable)[1]
+    place = usable[int(graph.degrees(heads[usable]).argmax())]
     return int(heads[place]), int(edges.tail[rows[place]])
 
 

@@ -283,13 +283,9 @@ def _relation(row: Binding) -> str:
     return joined(row["r"]["value"], row["q"]["value"]) if "q" in row else row["r"]["value"]
 
 
-_SAID = (
-    ("?h ?r ?t FILTER(isIRI(?h) && !isBlank(?t))", "?h"),
-    ("?h ?r ?t FILTER(isIRI(?h) && !isBlank(?t))", "?t"),
-    ("?h ?r ?b . ?b ?q ?t FILTER(isIRI(?h) && isBlank(?b) && !isBlank(?t) && ?q != <$TYPE>)", "?h"),
-    ("?h ?r ?b . ?b ?q ?t FILTER(isIRI(?h) && isBlank(?b) && !isBlank(?t) && ?q != <$TYPE>)", "?t"),
-)
-_SHAPES = tuple((shape.replace("$TYPE", _TYPE), end) for shape, end in _SAID)
+_SAID = "?h ?r ?t FILTER(isIRI(?h) && !isBlank(?t))"
+_THROUGH = f"?h ?r ?b . ?b ?q ?t FILTER(isIRI(?h) && isBlank(?b) && !isBlank(?t) && ?q != <{_TYPE}>)"
+_SHAPES = tuple((shape, end) for shape in (_SAID, _THROUGH) for end in ("?h", "?t"))
 """Facts as they may be stated, and the end that is given."""
 _SCATTERED = """SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000 }
   FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1"""

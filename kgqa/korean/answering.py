@@ -68,7 +68,8 @@ class KoreanOver:
         speaker = Said()
         text = question.passage_text
         passage = gloss(text, self._known, speaker) if is_korean(text) else Gloss(text, None)
-        asked = gloss(_as_asked(question.text), self._known, speaker)
+        # the question mark tells it from a statement where its ending does not: 어디 가
+        asked = gloss(question.text.rstrip(" .!?\n") + "?", self._known, speaker)
         choices = tuple(self._choice(choice) for choice in question.choices)
         english = replace(
             question, text=asked.text, choices=choices, passage=Passage(passage.text) if text else None
@@ -163,11 +164,6 @@ def _in_korean(link: Link, glossed: Glossed) -> Link | None:
     told = {NodeRole.PASSAGE: glossed.passage, NodeRole.QUESTION: glossed.asked}.get(link.part)
     found = told and told.original(link.start, link.end)
     return replace(link, start=found.start, end=found.end) if found else None
-
-
-def _as_asked(text: str) -> str:
-    """A question with its question mark, which tells it from a statement where its ending does not: 어디 가."""
-    return text.rstrip(" .!?\n") + "?"
 
 
 def _length(question: Question) -> int:

@@ -68,9 +68,7 @@ def multiplies_in_bf16(device: torch.device) -> bool:
         return wanted == "bf16"
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    found: dict[str, bool] = getattr(
-        torch.cpu, "get_capabilities", dict
-    )()  # unknown to older versions of torch
+    found = torch.cpu.get_capabilities()
     return device.type == "cpu" and any(found.get(name) for name in ("avx512_bf16", "amx_bf16"))
 
 

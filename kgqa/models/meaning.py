@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,12 +53,11 @@ def make_index(
     Raises:
         InputError: KGQA_PRECISION names no precision.
     """
-
-    def parts() -> Iterator[np.ndarray]:
-        for start in progress(range(0, graph.edge_count, _PART)):
-            yield encoder.encode(facts_in_words(graph, graph.edges(start, start + _PART)))
-
-    return FactIndex.build(np.concatenate([part.astype(np.float16) for part in parts()]))
+    parts = [
+        encoder.encode(facts_in_words(graph, graph.edges(start, start + _PART))).astype(np.float16)
+        for start in progress(range(0, graph.edge_count, _PART))
+    ]
+    return FactIndex.build(np.concatenate(parts))
 
 
 def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder, below: Meaning | None = None) -> Meaning | None:

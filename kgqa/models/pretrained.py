@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
+from kgqa.assets import write_whole
 from kgqa.models.packing import is_packed, load_weights
 from kgqa.types import InputError
 
@@ -82,8 +82,7 @@ def write_card(folder: Path, card: dict[str, Any]) -> None:
     """Write a reader's card, atomically, with the checksums of all that is read of its folder."""
     files = sorted(path for pattern in _READ for path in folder.glob(pattern) if path.name[0] != ".")
     about = {**card, "checksums": {path.name: checksum(path) for path in files}}
-    (folder / f".{CARD}").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(folder / f".{CARD}", folder / CARD)
+    write_whole(folder / CARD, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_sums(folder: Path, card: dict[str, Any]) -> None:

@@ -203,10 +203,8 @@ def fingerprint(folder: Path, card: str = CARD) -> str:
     return digest.hexdigest()
 
 
-def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, dict[str, Any]]:
+def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
     """The reader of a checkpoint folder, in float32 and evaluation mode, and its card.
-
-    `dropout`, where given, stands in for the one it was trained with.
 
     Raises:
         InputError: a file is missing or damaged, the folder was written by another version, or its reasoner is
@@ -218,11 +216,10 @@ def load_reader(folder: Path, *, dropout: float | None = None) -> tuple[Reader, 
     check_sums(folder, card)
     try:
         config = load_config(folder)
-        settings = dict(card["reasoner"]) if dropout is None else {**card["reasoner"], "dropout": dropout}
-        find_reasoner(settings["name"], from_card=True)
+        find_reasoner(card["reasoner"]["name"], from_card=True)
         with _Undrawn():
             encoder = from_config(AutoModel, config)
-            reader = Reader(encoder, ReasonerSettings(**settings))
+            reader = Reader(encoder, ReasonerSettings(**card["reasoner"]))
         gate = card.get("gate")
         shift = (float(gate["scale"]), [float(b) for b in gate["shift"]]) if gate else None
     except InputError:

@@ -177,7 +177,8 @@ class Batcher:
             self._begun, self._until = time.monotonic(), max(asked.until for asked in batch)
             self._expected = cost
             self._answer(batch)
-            if all(asked.answer.done() and _was_read(asked.answer) for asked in batch):
+            answers = [asked.answer for asked in batch]
+            if all(one.done() and not one.cancelled() and one.exception() is None for one in answers):
                 self._learn(batch[0].kind, (time.monotonic() - self._begun) / cost)
             self._expected = 0.0
 
@@ -244,10 +245,6 @@ class Batcher:
 def _pace(known: dict[str, float], kind: str) -> float:
     """Seconds a character of a kind of work; of one that was never done, as answers tell."""
     return known.get(kind) or known.get(ANSWER, _ANSWER_S) * _AS_LONG[kind]
-
-
-def _was_read(answer: Future[Any]) -> bool:
-    return not answer.cancelled() and answer.exception() is None
 
 
 def _alike(one: int, other: int) -> bool:

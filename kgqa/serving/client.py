@@ -43,8 +43,7 @@ class Client:
             InputError: as `post`.
         """
         found = self.post("/v1/answers", {"questions": [{**self.named, **asked} for asked in questions]})
-        answers: list[dict[str, Any]] = found["answers"]
-        return answers
+        return list(found["answers"])
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
         """The answer with its evidence tested, and the `influences` of the facts near it.
@@ -91,14 +90,13 @@ class Client:
         return self._asking(path, json.dumps(body).encode())
 
     def _asking(self, path: str, body: bytes | None) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json"} | (
-            {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        )
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
         request = urllib.request.Request(self.url + path, body, headers)
         try:
             with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
-                found: dict[str, Any] = json.load(response)
-                return found
+                return dict(json.load(response))
         except urllib.error.HTTPError as error:
             raise InputError(f"{self.url}: {_detail(error)}") from None
         except (OSError, ValueError) as error:

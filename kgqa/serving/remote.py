@@ -73,8 +73,7 @@ class ServedAnswerer:
             InputError: the question is refused, or the service does not answer.
         """
         check_question(question)
-        found = self.client.answer(question.text, question.passage_text, question.choices)
-        return self._read(question, found)
+        return self._read(question, self.client.answer(*_asked(question)))
 
     def answer_many(
         self, questions: Sequence[Question], watch: Callable[[str], object] | None = None
@@ -104,9 +103,7 @@ class ServedAnswerer:
         Raises:
             InputError: the service does not answer.
         """
-        question = answer.question
-        found = self.client.explain(question.text, question.passage_text, question.choices)
-        return self._read(question, found)
+        return self._read(answer.question, self.client.explain(*_asked(answer.question)))
 
     def influences(self, answer: Answer) -> list[Influence]:
         """How much each fact near the answer carried it; strongest first.
@@ -114,10 +111,9 @@ class ServedAnswerer:
         Raises:
             InputError: the service does not answer.
         """
-        question = answer.question
-        found = self.client.explain(question.text, question.passage_text, question.choices)
-        graph = answer.evidence.subgraph
-        rows = {(t.head, t.relation, t.tail): edge for edge, t in enumerate(graph.triples)}
+        found = self.client.explain(*_asked(answer.question))
+        triples = answer.evidence.subgraph.triples
+        rows = {(t.head, t.relation, t.tail): edge for edge, t in enumerate(triples)}
         return [
             Influence(rows.get(tuple(row["iri"]), -1), row["sentence"], row["change"])
             for row in found["influences"]
@@ -138,8 +134,7 @@ class ServedAnswerer:
             return {"head": head, "relation": triple.relation, "tail": tail}
 
         added, struck = ([*map(stated, facts)] for facts in edited_facts(edits))
-        text, passage, choices = question.text, question.passage_text, question.choices
-        found = self.client.what_if(text, passage, choices, add=added, strike=struck)
+        found = self.client.what_if(*_asked(question), add=added, strike=struck)
         return self._read(question, found["after"])
 
     def _read(self, question: Question, body: Mapping[str, Any]) -> Answer:
@@ -149,6 +144,10 @@ class ServedAnswerer:
             raise InputError(
                 f"{self.client.url}: answers in another form ({error!r}); let it run the same kgqa"
             ) from None
+
+
+def _asked(question: Question) -> tuple[str, str, Sequence[str]]:
+    return question.text, question.passage_text, question.choices
 
 
 def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[str, Relation]) -> Answer:

@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
+from kgqa.assets import write_whole
 from kgqa.objectives.base import Objective
 from kgqa.types import InputError
 
@@ -38,19 +39,15 @@ def save_checkpoint(
     target = folder / f"{name}-{state['step']:08d}"
     if target == find_checkpoint(folder, name):
         target = target.with_name(f"{target.name}-again")
-    part = folder / f"{target.name}.part"
-    for leftover in (part, target):
-        shutil.rmtree(leftover, ignore_errors=True)
-    part.mkdir(parents=True)
-    save_model(model, str(part / WEIGHTS))
-    tensors, values = _flatten(optimizers)
-    save_file(tensors, part / OPTIMIZER)
-    (part / STATE).write_text(json.dumps({**state, "optimizer": values}), encoding="utf-8")
-    os.replace(part, target)
-    pointer = folder / f"{name}.json"
-    beside = pointer.with_suffix(".part")
-    beside.write_text(json.dumps({"folder": target.name}), encoding="utf-8")
-    os.replace(beside, pointer)
+
+    def write(fresh: Path) -> None:
+        save_model(model, str(fresh / WEIGHTS))
+        tensors, values = _flatten(optimizers)
+        save_file(tensors, fresh / OPTIMIZER)
+        (fresh / STATE).write_text(json.dumps({**state, "optimizer": values}), encoding="utf-8")
+
+    swap_folder(target, write)
+    write_whole(folder / f"{name}.json", json.dumps({"folder": target.name}))
     for old in folder.glob(f"{name}-*"):
         if old != target:
             shutil.rmtree(old, ignore_errors=True)

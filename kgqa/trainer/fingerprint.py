@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import reprlib
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b, file_digest
@@ -12,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from kgqa.assets import write_whole
 from kgqa.types import Example, InputError
 
 FILE = "made_of.json"
@@ -67,9 +67,7 @@ def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
             raise InputError(f"{path}: damaged; remove it to go on with this recipe regardless") from None
     refuse_other(folder, earlier, own, f"take another --out, or remove {path} to go on regardless")
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f".{FILE}.{os.getpid()}"
-    beside.write_text(json.dumps({**earlier, **own}, indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_whole(path, json.dumps({**earlier, **own}, indent=1) + "\n")
 
 
 def refuse_other(folder: Path, earlier: Mapping[str, Any], own: Mapping[str, Any], remedy: str) -> None:

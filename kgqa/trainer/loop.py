@@ -6,7 +6,6 @@ import atexit
 import gc
 import json
 import math
-import os
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -21,6 +20,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from kgqa.assets import write_whole
 from kgqa.models.devices import return_freed_memory
 from kgqa.objectives.base import Batches, Objective
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
@@ -79,7 +79,6 @@ def train(
     folder: Path,
     *,
     evaluate: Evaluate | None = None,
-    resume: bool = True,
 ) -> TrainResult:
     """Train an objective until its budget is spent; checkpoints, log and `export/` go to `folder`.
 
@@ -98,7 +97,7 @@ def train(
         raise InputError("trainer: no budget; set max_steps, max_minutes or max_tokens")
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    return _Run(objective, batches, settings, Path(folder), evaluate).train(resume)
+    return _Run(objective, batches, settings, Path(folder), evaluate).train()
 
 
 def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
@@ -155,9 +154,8 @@ class _Run:
         # a signal, and tokens, that the other processes do not know of yet
         self._signalled, self._seen = False, 0
 
-    def train(self, resume: bool) -> TrainResult:
-        found = find_checkpoint(self.folder) if resume else None
-        if found:
+    def train(self) -> TrainResult:
+        if found := find_checkpoint(self.folder):
             self.progress = Progress(**load_checkpoint(found, self.objective, self.optimizers))
             self._cut_log()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -182,9 +180,8 @@ class _Run:
 
     def _steps(self, show: Callable[[str, float], None], board: Any) -> None:
         progress, settings = self.progress, self.settings
-        began = saved = time.monotonic() - progress.seconds
-        saved = time.monotonic()
-        logged, logged_tokens = time.monotonic(), progress.tokens
+        saved = logged = time.monotonic()
+        began, logged_tokens = saved - progress.seconds, progress.tokens
         sums: dict[str, Tensor | float] = {}
         summed = 0
         while progress.share(settings) < 1 and not self.stopping:
@@ -316,9 +313,7 @@ class _Run:
         if self.main and path.is_file():
             lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
             kept = [line for line in lines if json.loads(line)["step"] <= self.progress.step]
-            beside = path.with_suffix(".part")  # a full disk leaves the log as it was
-            beside.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
-            os.replace(beside, path)
+            write_whole(path, "".join(f"{line}\n" for line in kept))  # a full disk leaves the log as it was
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

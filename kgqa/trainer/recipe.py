@@ -18,10 +18,14 @@ LONGEST_KEY = 200
 """Characters of a key that are said back."""
 
 
-class TrainerSettings(BaseModel):
-    """How a training runs. It ends where the first of the given budgets ends."""
+class Settings(BaseModel):
+    """What a recipe says: it is not changed afterwards, and a key that nobody reads is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TrainerSettings(Settings):
+    """How a training runs. It ends where the first of the given budgets ends."""
 
     max_steps: int | None = Field(default=None, ge=1)
     """Optimizer steps."""

@@ -106,36 +106,27 @@ def show(answer: Answer, caution: float, korean: bool = False) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from kgqa.answering.presentation.sentences import (
-        in_full,
-        is_decided_by_facts,
-        is_guess,
-        likely_runners_up,
-        path_sentences,
-        perhaps,
-        source_words,
-    )
+    from kgqa.answering.presentation import sentences as words
 
     console = Console()
 
     def say(text: str, style: str = "") -> None:
         console.print(Text(printable(text), style=style))
 
-    runners_up = likely_runners_up(answer)
-    told = in_full(answer) or _NO_ANSWER[korean]
-    if is_guess(answer, caution) and (guess := perhaps(answer)):
+    told = words.in_full(answer) or _NO_ANSWER[korean]
+    if words.is_guess(answer, caution) and (guess := words.perhaps(answer)):
         told = f"{_PERHAPS[korean]} {guess}"
     say(told, "bold")
-    say(f"{source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
+    say(f"{words.source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
     if answer.items:
         say(f"{len(answer.items)}{_THINGS[korean]}")
         for item in answer.items:
-            facts = path_sentences(answer.evidence, item.path) if item.path else []
+            facts = words.path_sentences(answer.evidence, item.path) if item.path else []
             say(f"  {item.text}{': ' * bool(facts)}{'; '.join(facts)}")
     elif answer.evidence.paths:
-        facts = path_sentences(answer.evidence, answer.evidence.paths[0])
-        begin = (_BECAUSE if is_decided_by_facts(answer) else _READING)[korean]
+        facts = words.path_sentences(answer.evidence, answer.evidence.paths[0])
+        begin = (_BECAUSE if words.is_decided_by_facts(answer) else _READING)[korean]
         say(f"{begin} {'; '.join(facts)}")
-    others = [f"{c.text} ({c.score:.0%})" for c in runners_up[:3]]
+    others = [f"{c.text} ({c.score:.0%})" for c in words.likely_runners_up(answer)[:3]]
     if others:
         say(f"{_OR[korean]} {', '.join(others)}", "dim")

@@ -167,7 +167,7 @@ def predict(source: str, target: str, run: Run) -> None:
     Raises:
         InputError: as `predict_file`; a file cannot be fetched or written.
     """
-    if not _is_elsewhere(target):
+    if "://" not in target and not target.endswith(".parquet"):
         predict_file(source, Path(target), run)
         return
     name = blake2b(target.encode(), digest_size=12).hexdigest()
@@ -175,11 +175,6 @@ def predict(source: str, target: str, run: Run) -> None:
     answers.parent.mkdir(parents=True, exist_ok=True)
     predict_file(source, answers, run)
     _bring(answers, target)
-
-
-def _is_elsewhere(name: str) -> bool:
-    """Whether a file is no file of JSON lines on this machine."""
-    return "://" in name or name.endswith(".parquet")
 
 
 def _bring(answers: Path, name: str) -> None:
@@ -195,13 +190,8 @@ def _bring(answers: Path, name: str) -> None:
 
             rows = [json.loads(line) for line in lines]
             for row in rows:  # nested parts stay JSON: of other questions they have other fields
-                row.update(
-                    {
-                        k: json.dumps(v, ensure_ascii=False)
-                        for k, v in row.items()
-                        if isinstance(v, dict | list)
-                    }
-                )
+                nested = {name: value for name, value in row.items() if isinstance(value, dict | list)}
+                row |= {name: json.dumps(value, ensure_ascii=False) for name, value in nested.items()}
             pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise InputError(f"{name}: cannot be written ({_line(error)}); check address and rights") from None
@@ -234,7 +224,8 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
         print(f"left out: {printable(fault)}", file=sys.stderr)
     if faults:
         print(f"{source}: {len(faults)} rows left out; --strict stops at the first", file=sys.stderr)
-    if target.exists() and (not target.is_file() or _same(source, target)):
+    is_input = "://" not in str(source) and target.exists() and os.path.samefile(source, target)
+    if is_input or (target.exists() and not target.is_file()):
         raise InputError(f"{target}: the input itself, or no regular file; name another output file")
     with _owned(target) as out:
         done = _finished(target, questions)
@@ -276,10 +267,6 @@ def _answered(
     answerer = Answerer.load(model, graph, **options)
     while chunk := list(islice(rest, batch)):
         yield json_lines(map(answerer.shown, answerer.answer_many(chunk)))
-
-
-def _same(source: Path | str, target: Path) -> bool:
-    return "://" not in str(source) and os.path.samefile(source, target)
 
 
 @contextmanager

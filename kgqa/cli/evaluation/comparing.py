@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kgqa.assets import RECIPES
+from kgqa.assets import RECIPES, write_whole
 from kgqa.cli.options import AsJson, Limit, Overrides
 from kgqa.types import InputError
 
@@ -43,9 +42,7 @@ def compare_rows(
             raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
     outcomes = compare(loaded, out, rows=chosen, seeds=range(seeds))
     text = table(outcomes)
-    temporary = out / ".table.md"
-    temporary.write_text(text + "\n", encoding="utf-8")
-    os.replace(temporary, out / "table.md")
+    write_whole(out / "table.md", text + "\n")
     if as_json:
         asked = json.loads((out / FILE).read_text(encoding="utf-8"))["asked"]
         text = "\n".join(json.dumps({**row, "data": asked}, ensure_ascii=False) for row in figures(outcomes))

@@ -32,24 +32,13 @@ def probe_encoder(
     out: Annotated[Path, typer.Option(help="Folder of the figures; resumable.")] = Path("runs/probes"),
 ) -> None:
     """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
-    from kgqa.evaluation.probing import (
-        HEAD,
-        PARADIGM_PAIRS,
-        RULE,
-        check_data,
-        choose_tasks,
-        figures_of,
-        label,
-        probe,
-        settings_words,
-        table_row,
-    )
+    from kgqa.evaluation import probing
 
-    found, chosen = find_encoder(folder), choose_tasks(tasks)
+    found, chosen = find_encoder(folder), probing.choose_tasks(tasks)
     data = data_folder()
-    check_data(data, chosen)
-    kept = pairs if pairs < PARADIGM_PAIRS else None
-    figures = probe(
+    probing.check_data(data, chosen)
+    kept = pairs if pairs < probing.PARADIGM_PAIRS else None
+    figures = probing.probe(
         folder,
         chosen,
         data,
@@ -61,9 +50,9 @@ def probe_encoder(
         from_scratch=from_scratch,
         sift=sift,
     )
-    shown = name or label(found, from_scratch)
+    shown = name or probing.label(found, from_scratch)
     if as_json:
-        print(json.dumps({"by": shown, "seeds": seeds, **figures_of(figures)}))
+        print(json.dumps({"by": shown, "seeds": seeds, **probing.figures_of(figures)}))
     else:
-        row = table_row(shown, figures, settings_words(limit, tokens, seeds, kept, sift))
-        print(f"{HEAD}\n{RULE}\n{row}")
+        made_with = probing.settings_words(limit, tokens, seeds, kept, sift)
+        print("\n".join([probing.HEAD, probing.RULE, probing.table_row(shown, figures, made_with)]))

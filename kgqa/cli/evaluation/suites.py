@@ -6,20 +6,12 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from itertools import groupby, islice
 from pathlib import Path
 
 from kgqa.assets import GRAPH_SUITE
-from kgqa.evaluation.graph_suite import (
-    KINDS,
-    AnswerMany,
-    Result,
-    System,
-    ask_edits,
-    ask_suite,
-    figures,
-    load_edits,
-    load_suite,
-)
+from kgqa.evaluation import graph_suite
+from kgqa.evaluation.graph_suite import AnswerMany, Result, System
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.retrieval.ablation import find_ablation
@@ -47,15 +39,8 @@ def evaluate_graphs(
     from kgqa.evaluation.lexical_baselines import BASELINES
     from kgqa.graph.serving import serve
 
-    suite = load_suite(data or GRAPH_SUITE)
-    if limit is not None:
-        places: dict[Path, int] = {}
-        kept = []
-        for asked in suite:
-            places[asked.graph] = places.get(asked.graph, 0) + 1
-            if places[asked.graph] <= limit:
-                kept.append(asked)
-        suite = kept
+    by_graph = groupby(graph_suite.load_suite(data or GRAPH_SUITE), key=lambda asked: asked.graph)
+    suite = [asked for _, own in by_graph for asked in islice(own, limit)]
     find_ablation(ablation)
     systems: dict[str, System] = {"reader": _reader(model, device, ablation)}
     systems |= {name: lambda graph, made=made: made(graph).answer_many for name, made in BASELINES.items()}  # type: ignore[misc]
@@ -70,10 +55,11 @@ def evaluate_graphs(
                 opened[path] = graph
             return opened[path]
 
-        results = ask_suite(suite, systems, open_once)
+        results = graph_suite.ask_suite(suite, systems, open_once)
     if as_json:
         told = {"model": model, "sparql": sparql, "ablation": ablation, "questions": len(suite)}
-        shares = {kind: right / asked for kind, (right, asked) in figures(results, "kind")["reader"].items()}
+        found = graph_suite.figures(results, "kind")["reader"]
+        shares = {kind: right / asked for kind, (right, asked) in found.items()}
         print(json.dumps({**told, **shares, "results": [*map(asdict, results)]}, ensure_ascii=False))
         return
     how = " by SPARQL" * sparql + f", facts: {ablation}" * (ablation != "none")
@@ -86,13 +72,13 @@ def evaluate_edits(data: Path | None, model: str, as_json: bool, device: str = "
     from rich.table import Table
 
     folder = data or GRAPH_SUITE
-    edits = load_edits(folder)
+    edits = graph_suite.load_edits(folder)
 
     def open_one(name: str) -> KnowledgeGraph:
         beside = folder / name
         return open_graph(beside if beside.is_file() else name)
 
-    changes = ask_edits(edits, _reader(model, device), open_one)
+    changes = graph_suite.ask_edits(edits, _reader(model, device), open_one)
     if as_json:
         right = sum(change.right for change in changes) / len(changes)
         told = {"model": model, "questions": len(changes), "all": right, "results": [*map(asdict, changes)]}
@@ -135,8 +121,8 @@ def _show(results: Sequence[Result], title: str) -> None:
     from rich.table import Table
 
     console = Console()
-    for by, order in (("kind", KINDS), ("graph", ())):
-        found = figures(results, by)
+    for by, order in (("kind", graph_suite.KINDS), ("graph", ())):
+        found = graph_suite.figures(results, by)
         asked = {key: count for key, (_, count) in next(iter(found.values())).items()}
         keys = sorted(asked.keys() - {"all"}, key=lambda key: (order.index(key) if order else 0, key))
         table = Table(by, "questions", *(f"{name}, %" for name in found), title=f"hits@1, {title}")

@@ -28,16 +28,12 @@ graph_app.command(name="import")(import_sources)
 graph_app.command(name="index")(index)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", help="Shipped name, store folder, file or SPARQL URL.")]
+Named = Annotated[str, typer.Argument(help="Shipped name, store folder, file or SPARQL URL.")]
 Limit = Annotated[int, typer.Option(min=1, help="Most to show.")]
 
 
 @graph_app.command()
-def info(
-    graph: Annotated[
-        str, typer.Argument(help="Shipped name, store folder, file or SPARQL URL.")
-    ] = "everyday",
-    as_json: AsJson = False,
-) -> None:
+def info(graph: Named = "everyday", as_json: AsJson = False) -> None:
     """What a graph holds: counts, types, relations, licence, warnings, and questions to ask it.
 
     Example: kgqa graph info farm.ttl
@@ -147,7 +143,8 @@ def path(
     ]
     if as_json:
         print_json(rows)
-    for steps in [] if as_json else rows:
+        return
+    for steps in rows:
         line = steps[0]["head" if steps[0]["forward"] else "tail"]["label"]
         for step in steps:
             word, head, tail = (step[part]["label"] for part in ("relation", "head", "tail"))
@@ -158,9 +155,7 @@ def path(
 @graph_app.command()
 def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File: .ttl, .graphml or .json (networkx).")],
-    graph: Annotated[
-        str, typer.Argument(help="Shipped name, store folder, file or SPARQL URL.")
-    ] = "everyday",
+    graph: Named = "everyday",
     form: Annotated[str, typer.Option("--format", help="turtle, graphml or networkx; default by name.")] = "",
     as_json: AsJson = False,
 ) -> None:

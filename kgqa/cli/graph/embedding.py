@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from kgqa.cli.options import AsJson
-from kgqa.types import InputError
 
 
 def embed(
@@ -24,15 +23,10 @@ def embed(
     """Learn entity vectors from a graph's facts (TransE, DistMult, ComplEx, RotatE), for ERNIE."""
     from rich.progress import track
 
-    from kgqa.graph.opening import open_graph
-    from kgqa.graph.storage.store import GraphStore
+    from kgqa.graph.opening import open_store
     from kgqa.models.vectors.entities import FILE, train_entities
 
-    opened = open_graph(graph)
-    if not isinstance(opened, GraphStore):
-        raise InputError(
-            f"{graph}: a remote graph cannot be embedded; import it first with kgqa graph import"
-        )
+    opened = open_store(graph, "embedded")
     losses: list[float] = []
     bar = iter(track(range(epochs), f"learning {method}", transient=True))
     next(bar)

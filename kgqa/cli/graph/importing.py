@@ -102,13 +102,8 @@ def _progress(quiet: bool) -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}")
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None)
 
         def report(stage: str, count: int, total: int | None = None) -> None:
@@ -120,11 +115,7 @@ def _progress(quiet: bool) -> Iterator[Any]:
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """A polite kill unwinds as Ctrl-C does, so that nothing half-written stays."""
-
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

@@ -10,7 +10,6 @@ import typer
 
 from kgqa.assets import FACT_ENCODER
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import InputError
 
 if TYPE_CHECKING:
     from kgqa.models.fact_encoder import FactEncoder
@@ -30,13 +29,11 @@ def index(
 
     Example: kgqa graph index farm
     """
-    from kgqa.graph.opening import open_graph
+    from kgqa.graph.opening import open_store
     from kgqa.models.fact_encoder import FactEncoder
     from kgqa.models.meaning import index_file
 
-    opened = open_graph(graph)
-    if not isinstance(opened, GraphStore):
-        raise InputError(f"{graph}: a remote graph cannot be indexed; import it first with kgqa graph import")
+    opened = open_store(graph, "indexed")
     reads = FactEncoder.load(encoder)
     path = index_file(opened, reads)
     path = path if out is None else out / path.name

@@ -41,8 +41,7 @@ def give_kinds(
 
     known = {at: concept.kind or of_root.get(at, "") for at, concept in enumerate(concepts)}
     for at, concept in enumerate(concepts):
-        found = known[at] or _nearest(at, broader, known, rank) or _first(votes[at], rank)
-        concept.kind = found
+        concept.kind = known[at] or _nearest(at, broader, known, rank) or _first(votes[at], rank)
 
 
 def _nearest(

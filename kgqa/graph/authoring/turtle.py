@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+from kgqa.assets import write_whole
 from kgqa.graph.authoring.compiling import Concept, Fact, SourceGraph
 from kgqa.graph.authoring.tables import RelationWords
 from kgqa.types import InputError
@@ -47,14 +47,10 @@ def turtle(graph: SourceGraph) -> str:
 
 def write_turtle(graph: SourceGraph, path: Path) -> None:
     """Write the graph, whole or not at all. Raises InputError where `path` cannot be written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(turtle(graph), encoding="utf-8", newline="\n")
-        os.replace(temporary, path)
+        write_whole(path, turtle(graph))
     except OSError as error:
-        if temporary.is_file():
-            temporary.unlink()
         raise InputError(f"{path}: not written ({error.strerror}); name another file with --out") from None
 
 

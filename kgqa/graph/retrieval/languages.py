@@ -44,7 +44,10 @@ def with_other_names(
             language = label.language.split("-")[0]
             if label.text == labels[node] or not (language in languages or (besides and not label.preferred)):
                 continue
-            relation = _in_language(language) if language in languages else BESIDES
+            relation = BESIDES
+            if language in languages:
+                said = _CODES[language].split()[0]
+                relation = Relation(f"urn:kgqa:label:{language}", f"in {said}", f"is called in {said}")
             name = literal_name(label.text, label.language)
             if name not in nodes:
                 nodes.append(name)
@@ -66,8 +69,3 @@ def with_other_names(
         relations=tuple(relations),
         near=np.append(subgraph.near, np.zeros(len(edges) if len(subgraph.near) else 0)).astype(np.float32),
     )
-
-
-def _in_language(code: str) -> Relation:
-    name = _CODES[code].split()[0]
-    return Relation(f"urn:kgqa:label:{code}", f"in {name}", f"is called in {name}")

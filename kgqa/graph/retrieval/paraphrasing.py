@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +21,9 @@ class Wordings:
     inverse: tuple[str, ...]
 
 
-def read_paraphrases(path: Path = PARAPHRASES) -> dict[str, Wordings]:
+def read_paraphrases() -> dict[str, Wordings]:
     """Wordings by ConceptNet local name ("UsedFor"), keyed by its words ("used for")."""
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    tables = tomllib.loads(PARAPHRASES.read_text(encoding="utf-8"))
     return {
         split_local_name(name): Wordings(tuple(row["forward"]), tuple(row["inverse"]))
         for name, row in tables.items()

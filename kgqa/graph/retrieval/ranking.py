@@ -25,8 +25,7 @@ _GATHERED_FROM = 100_000
 @cache
 def ranker(name: str) -> Mapping[str, float]:
     """Weights of "edited" graphs, in which a concept's facts were written as one, of "typed" or of "gathered" ones."""
-    table: Mapping[str, float] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))[name]
-    return table
+    return dict(tomllib.loads(_TABLE.read_text(encoding="utf-8"))[name])
 
 
 def weights_for(graph: KnowledgeGraph) -> Mapping[str, float]:

@@ -47,7 +47,8 @@ class Checked(io.RawIOBase):
         self._started = False
         self._count = 0
         self._stream = _open(path)
-        self._most = _most_bytes(path)
+        compressed = path.suffix.lower() in COMPRESSIONS
+        self._most = max(FREE_BYTES, MAX_RATIO * path.stat().st_size) if compressed else None
 
     def readable(self) -> bool:
         """Always."""
@@ -110,13 +111,6 @@ def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
                 yield number, line
         except UnicodeDecodeError as error:
             raise InputError(f"{path}:{number + 1}: not UTF-8 ({error.reason}); convert the file") from None
-
-
-def _most_bytes(path: Path) -> int | None:
-    """Bytes that a compressed file may hold; None for one that is not compressed."""
-    if path.suffix.lower() not in COMPRESSIONS:
-        return None
-    return max(FREE_BYTES, MAX_RATIO * path.stat().st_size)
 
 
 def _open(path: Path) -> BinaryIO:

@@ -38,6 +38,9 @@ _UNIT = re.compile(
 )
 _PROPERTY = re.compile(r"^(.*)/entity/(P\d+)$")
 _KINDS_OF_PROPERTY = ("direct", "statement", "qualifier")
+_ONE = (Role.FIRST, Role.REST, Role.ON_PROPERTY, Role.INVERSE, Role.STATED)
+"""Properties of which a node has one."""
+_SEVERAL = (Role.FILLER, Role.DOMAIN, Role.RANGE, Role.PROPERTY)
 
 
 class Fact(NamedTuple):
@@ -56,38 +59,20 @@ class Structures:
     def __init__(self, skipped: Counter[str]) -> None:
         self.skipped = skipped
         self._spread = 0
-        self.first: dict[str, str] = {}
-        self.following: dict[str, str] = {}
+        self._one: dict[Role, dict[str, str]] = {role: {} for role in _ONE}
+        self._several: dict[Role, dict[str, list[str]]] = {role: {} for role in _SEVERAL}
+        self.first, self.following, self.on_property, self.inverses, self.stated = self._one.values()
+        self.fillers, self.domains, self.ranges, self.same_property = self._several.values()
         self.reified: dict[str, list[str]] = {}
         self.weights: dict[str, tuple[str, str, float, str]] = {}
         self.annotations: dict[str, list[tuple[str, str]]] = {}
         self.loose: list[Fact] = []  # facts with a blank node at either end
         self.labelled: set[str] = set()  # blank nodes that have one
         self.claims: dict[str, tuple[str, str, str]] = {}  # statement node: head, property, graph
-        self.stated: dict[str, str] = {}  # statement node: value
         self.deprecated: set[str] = set()
-        self.on_property: dict[str, str] = {}
-        self.fillers: dict[str, list[str]] = {}
         self.parts: dict[str, str] = {}
         self.either: set[str] = set()  # of `parts`, those of which one is enough
-        self.domains: dict[str, list[str]] = {}
-        self.ranges: dict[str, list[str]] = {}
-        self.inverses: dict[str, str] = {}
         self.property_labels: dict[str, list[Label]] = {}
-        self.same_property: dict[str, list[str]] = {}
-        self._one = {
-            Role.FIRST: self.first,
-            Role.REST: self.following,
-            Role.ON_PROPERTY: self.on_property,
-            Role.INVERSE: self.inverses,
-            Role.STATED: self.stated,
-        }
-        self._several = {
-            Role.FILLER: self.fillers,
-            Role.DOMAIN: self.domains,
-            Role.RANGE: self.ranges,
-            Role.PROPERTY: self.same_property,
-        }
 
     def note(self, role: Role, head: str, relation: str, tail: str, graph: str) -> None:
         """One statement of a role other than fact, label or weight."""

@@ -16,38 +16,12 @@ WIKIBASE = "http://wikiba.se/ontology#"
 NIL = RDF + "nil"
 
 
-class Role(IntEnum):
-    """What is done with a statement of a property."""
-
-    FACT = 0
-    LABEL = 1
-    ALTERNATE = 2
-    SKIP = 3
-    TYPE = 4
-    FIRST = 5
-    REST = 6
-    REIFIES = 7
-    SUBJECT = 8
-    PREDICATE = 9
-    OBJECT = 10
-    WEIGHT = 11
-    WORDS = 12
-    LICENCE = 13
-    ON_PROPERTY = 14
-    FILLER = 15
-    PARTS = 16
-    DOMAIN = 17
-    RANGE = 18
-    INVERSE = 19
-    CLAIM = 20
-    STATED = 21
-    QUALIFIER = 22
-    RANK = 23
-    PROPERTY = 24
-    KIND = 25
-    MEANS = 26
-    WIDER = 27
-    COMPLETE = 28
+Role = IntEnum(
+    "Role",
+    "FACT LABEL ALTERNATE SKIP TYPE FIRST REST REIFIES SUBJECT PREDICATE OBJECT WEIGHT WORDS LICENCE "
+    "ON_PROPERTY FILLER PARTS DOMAIN RANGE INVERSE CLAIM STATED QUALIFIER RANK PROPERTY KIND MEANS WIDER COMPLETE",
+)
+"""What is done with a statement of a property. The three parts of a reified statement follow each other."""
 
 
 def _roles() -> dict[str, Role]:

@@ -72,9 +72,7 @@ def read_wordnet(path: Path, tally: Tally) -> Iterator[Batch]:
 
 def _read(path: Path, file: IO[bytes], tally: Tally) -> Batch:
     batch = Batch()
-    number = 0
-    while line := file.readline(_LONGEST):
-        number += 1
+    for number, line in enumerate(iter(lambda: file.readline(_LONGEST), b""), 1):
         if line.startswith(b"  "):  # the licence, line by line
             continue
         try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kgqa.assets import write_whole
 from kgqa.graph.meanings import meanings_called, meanings_of_values, meanings_told, says_all
 from kgqa.types import Edges, InputError, Ints
 
@@ -61,10 +61,7 @@ def described(
 
 def write_manifest(path: Path, manifest: dict[str, Any]) -> None:
     """Write a store's manifest, atomically. Raises InputError where it cannot be written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")
-        os.replace(temporary, path)
+        write_whole(path, json.dumps(manifest, ensure_ascii=False, indent=1))
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise InputError(f"{path}: cannot be written ({error.strerror}); choose another folder") from None

@@ -106,13 +106,9 @@ def _graphml(store: GraphStore, file: IO[str]) -> None:
     file.write(
         '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     )
-    for owner, name, kind in (
-        ("node", "name", "string"),
-        ("node", "label", "string"),
-        ("edge", "relation", "string"),
-        ("edge", "label", "string"),
-        ("edge", "weight", "double"),
-    ):
+    for said in ("node name", "node label", "edge relation", "edge label", "edge weight"):
+        owner, name = said.split()
+        kind = "double" if name == "weight" else "string"
         file.write(f'<key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n')
     file.write('<graph edgedefault="directed">\n')
     for entity, name, label in _nodes(store):
@@ -137,18 +133,12 @@ def _networkx(store: GraphStore, file: IO[str]) -> None:
     _join(file, ({"id": name, "label": label} for _, name, label in _nodes(store)))
     file.write('\n], "edges": [\n')
     names = [name for _, name, _ in _nodes(store)]
-    links = (
-        {
-            "source": names[head],
-            "target": names[tail],
-            "key": about.name,
-            "label": about.label,
-            "weight": round(weight, 6),
-        }
+    kinds = [{"key": about.name, "label": about.label} for about in store.relations]
+    facts = (
+        {"source": names[head], "target": names[tail], **kinds[relation], "weight": round(weight, 6)}
         for head, relation, tail, weight in _edges(store)
-        for about in (store.relations[relation],)
     )
-    _join(file, links)
+    _join(file, facts)
     file.write("\n]}\n")
 
 

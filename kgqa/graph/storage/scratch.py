@@ -13,6 +13,8 @@ from kgqa.graph.sources.statements import UNSTATED, Batch
 from kgqa.types import InputError
 
 _LABELS_AT_ONCE = 200_000
+_FACTS = ("head", "relation", "tail", "weight", "graph")
+_LABELS = ("label_entity", "label_language", "label_preferred", "label_length", "label_text")
 
 
 def mapped(path: Path, dtype: str) -> NDArray[Any]:
@@ -90,11 +92,7 @@ class Scratch:
         self.edge_count = 0
         self.self_loops = 0
         self._files: dict[str, BinaryIO] = {
-            name: (folder / f"{name}.bin").open("wb")
-            for name in (
-                *("head", "relation", "tail", "weight", "graph"),
-                *("label_entity", "label_language", "label_preferred", "label_length", "label_text"),
-            )
+            name: (folder / f"{name}.bin").open("wb") for name in (*_FACTS, *_LABELS)
         }
 
     def add(self, batch: Batch) -> None:
@@ -113,14 +111,8 @@ class Scratch:
                 raise InputError("more than 2^31 facts: serve this graph from a SPARQL endpoint instead")
             graph = _codes(self.graphs, batch.graphs) if batch.graphs else np.zeros(count, dtype=np.int32)
             weight = np.array(batch.weights or [UNSTATED] * count, dtype=np.float32)
-            columns: tuple[NDArray[Any], ...] = (
-                head,
-                _codes(self.relations, batch.relations),
-                tail,
-                weight,
-                graph,
-            )
-            for name, column in zip(("head", "relation", "tail", "weight", "graph"), columns, strict=True):
+            relation = _codes(self.relations, batch.relations)
+            for name, column in zip(_FACTS, (head, relation, tail, weight, graph), strict=True):
                 self._files[name].write(column[kept].tobytes())
         if batch.labels:
             self._add_labels(batch)

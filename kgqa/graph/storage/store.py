@@ -96,21 +96,15 @@ class GraphStore:
             mapped = Residence()
             for name, dtype in ARRAYS.items():
                 path = folder / f"{name}.bin"
-                if name == "kind" and name not in manifest["sizes"]:  # a store from before there were kinds
-                    arrays[name] = np.zeros(0, dtype=dtype)
-                    continue
                 size = path.stat().st_size // np.dtype(dtype).itemsize
                 if size != manifest["sizes"][name]:
                     raise InputError(
                         f"{path}: {size} items where the manifest says "
                         f"{manifest['sizes'][name]}; import the graph again"
                     )
-                if not size:
-                    arrays[name] = np.zeros(0, dtype=dtype)
-                elif in_memory:
-                    arrays[name] = np.fromfile(path, dtype=dtype)
-                else:
-                    arrays[name] = mapped.map(path, dtype)
+                # no empty file can be mapped
+                whole = in_memory or not size
+                arrays[name] = np.fromfile(path, dtype=dtype) if whole else mapped.map(path, dtype)
             return cls(manifest, arrays, mapped)
         except InputError:
             raise

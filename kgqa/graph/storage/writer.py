@@ -49,10 +49,10 @@ def write_store(
     relations: Iterable[Relation] = (),
     name: str = "",
     language: str = "en",
-    about: dict[str, Any] | None = None,
+    about: Mapping[str, Any] = {},
     progress: Progress | None = None,
-    inverses: Mapping[str, str] | None = None,
-    kinds: Mapping[str, str] | None = None,
+    inverses: Mapping[str, str] = {},
+    kinds: Mapping[str, str] = {},
 ) -> dict[str, Any]:
     """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
 
@@ -65,15 +65,15 @@ def write_store(
     folder = Path(folder)
     if folder.is_symlink():  # what it points to is replaced, not the link
         folder = folder.resolve()
-    if folder.exists() and not (folder / MANIFEST).is_file() and _holds_something(folder):
+    is_taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if is_taken and not (folder / MANIFEST).is_file():
         raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
     temporary, lock = _scratch_folder(folder)
     try:
-        turned, sorts = {} if inverses is None else inverses, {} if kinds is None else kinds
         manifest = _write(
-            statements, temporary, relations, name or folder.name, language, progress, turned, sorts
+            statements, temporary, relations, name or folder.name, language, progress, inverses, kinds
         )
-        manifest |= about or {}
+        manifest |= about
         manifest["warnings"] = _advise(manifest, _unlabelled(temporary))
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         (temporary / MANIFEST).write_text(text, encoding="utf-8")
@@ -87,10 +87,6 @@ def write_store(
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)
     return manifest
-
-
-def _holds_something(folder: Path) -> bool:
-    return not folder.is_dir() or any(folder.iterdir())
 
 
 def _scratch_folder(folder: Path) -> tuple[Path, int]:
@@ -193,14 +189,8 @@ def _write(
         "graphs": list(scratch.graphs),
         "kinds": kind_table,
         "relations": [
-            {
-                "name": relation.name,
-                "label": relation.label,
-                "words": relation.words,
-                "inverse": relation.inverse,
-                "count": count,
-                "labelled": relation.name in relation_labels,
-            }
+            {key: getattr(relation, key) for key in ("name", "label", "words", "inverse")}
+            | {"count": count, "labelled": relation.name in relation_labels}
             for relation, count in zip(table, used, strict=True)
         ],
         "sizes": sizes,

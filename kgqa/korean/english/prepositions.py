@@ -11,6 +11,20 @@ _BESIDE = group("beside")
 _MOTION = group("motion")
 MADE = frozenset(["만들다", "만들어지다", "짓다", "만들어주다", "담그다"])
 _TURNED = group("turned")
+_ALWAYS = {
+    **dict.fromkeys(("에게", "한테", "께", "더러"), "to"),
+    **dict.fromkeys(("에게서", "한테서"), "from"),
+    **dict.fromkeys(("와", "과", "하고", "이랑", "랑"), "with"),
+    **dict.fromkeys(("처럼", "같이"), "like"),
+    "보다": "than",
+}
+"""Particles that are said in one way, whatever stands beside them."""
+_WITH_E = {
+    **dict.fromkeys(("바르다", "뿌리다", "치다"), "on"),
+    **dict.fromkeys(("맞다", "쏘이다", "물리다", "놀라다"), "by"),
+    **dict.fromkeys(("주다", "들어가다", "들어오다", "오르다", "올라가다", "타다"), ""),
+}
+"""How 에 is said with a predicate."""
 
 
 def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
@@ -20,12 +34,8 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
     helped = predicate.helped if predicate else ""
     first = particles[0] if particles else ""
     last = phrase.last
-    if first in ("에게", "한테", "께", "더러"):
-        return "to"
-    if first in ("에게서", "한테서"):
-        return "from"
-    if first in ("와", "과", "하고", "이랑", "랑"):
-        return "with"
+    if first in _ALWAYS:
+        return _ALWAYS[first]
     if first in ("으로", "로", "으로써", "로써"):
         if form in MADE or helped in MADE:
             return "of"
@@ -38,10 +48,6 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
                 "by" if last in ("기차", "버스", "배", "비행기", "자전거", "지하철", "택시", "차") else "to"
             )
         return "to" if last in _WHITHER or last.endswith(("쪽", "역", "장", "실")) else "with"
-    if first in ("보다",):
-        return "than"
-    if first == "처럼" or first == "같이":
-        return "like"
     if "까지" in particles:
         return "to"
     if "부터" in particles:
@@ -57,14 +63,8 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
             return "for"
         if form in _MOTION:
             return "to"
-        if form == "주다":
-            return ""
-        if form in ("바르다", "뿌리다", "치다"):
-            return "on"
-        if form in ("맞다", "쏘이다", "물리다", "놀라다"):
-            return "by"
-        if form in ("들어가다", "들어오다", "오르다", "올라가다", "타다"):
-            return ""
+        if form in _WITH_E:
+            return _WITH_E[form]
         return "on" if last in _ON else "by" if last in _BESIDE else "in"
     if first == "에서":
         if form in ("내리다", "내려오다", "떨어지다", "나오다", "꺼내다", "오다", "미루다", "따다", "모으다"):

@@ -43,11 +43,8 @@ def is_of_another(span: Span, question: str, passage: str) -> bool:
     if asked is None or asked.noun not in passage:
         return False
     found = [c for c in counts(passage) if c.span.start < span.end and span.start < c.span.end]
-    return bool(found) and not any(_is_one_kind(count.noun, asked.noun) for count in found)
-
-
-def _is_one_kind(noun: str, other: str) -> bool:
-    return noun.endswith(other) or other.endswith(noun)
+    alike = (c.noun.endswith(asked.noun) or asked.noun.endswith(c.noun) for c in found)
+    return bool(found) and not any(alike)
 
 
 def _counts(clause: Clause) -> Iterator[Count]:

@@ -33,7 +33,9 @@ def mended(found: Sequence[Morpheme]) -> list[Morpheme]:
             if m.form == "사" and after.form == "는" and found[at + 2].form in _LIVED_IN and not bought:
                 m = m._replace(form="살")
             lone = not mended or not mended[-1].tag.startswith("J") or mended[-1].tag == "JX"
-            if m.form == "지나" and after.form == "ᆫ" and lone and _is_named_time(found[at + 2].form):
+            noun = found[at + 2].form
+            is_time = noun.endswith("요일") or noun in _NAMED_TIMES
+            if m.form == "지나" and after.form == "ᆫ" and lone and is_time:
                 mended.append(Morpheme("지난", "NNG", m.start, after.end))
                 at += 2
                 continue
@@ -63,7 +65,3 @@ def _called(noun: Morpheme, m: Morpheme, after: Morpheme | None) -> Morpheme | N
     if particle or (m.tag == "VCP" and after.tag == "ETM" and after.form == "는"):
         return Morpheme(noun.form + "이", "NNP", noun.start, m.end)
     return None
-
-
-def _is_named_time(noun: str) -> bool:
-    return noun.endswith("요일") or noun in _NAMED_TIMES

@@ -197,7 +197,7 @@ class _Parser:
             outer = modifying(self.clause)
             self.modifying = [*self.modifying, self.clause]
             self.clause = outer
-        elif self.found[at - 1].form == "게" and (not self.clause.phrases or self._adverbial()):
+        elif self.found[at - 1].form == "게" and (not self.clause.phrases or kind == "VA"):  # 눈을 크게 뜨다
             self.clause.predicate = None
             self.clause.adverbs.append(
                 Word(self.text[base.start : predicate.end], base.start, predicate.end, predicate.form)
@@ -214,10 +214,6 @@ class _Parser:
             self.clause = Clause()
             move_on(self.clauses[-1], self.clause)
         return at
-
-    def _adverbial(self) -> bool:
-        """Whether an adjective before a verb says how: 눈을 크게 뜨다."""
-        return self.clause.predicate is not None and self.clause.predicate.tag == "VA"
 
 
 def _name(m: Morpheme) -> Word:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -164,7 +164,7 @@ class Collator:
                 NodeRole.CHOICE: (choice_at, 0, room // 2),
                 NodeRole.PASSAGE: (passage_at - left, left, right),
             }
-            parts.mentions += mentions_of_row(places, seen, row, parts.first_nodes[row] + 1)
+            parts.mentions += mentions_of_row(places, seen, row, parts.rows[row].first_node + 1)
             if with_gold:
                 parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
             if self.branches:
@@ -174,7 +174,7 @@ class Collator:
         self, parts: Parts, row: int, facts: list[int], branches: Sequence[tuple[Branch, list[int]]]
     ) -> None:
         """Facts behind a row's passage, then its branches with their tokens; each goes on from the trunk's end."""
-        ids, first_node = parts.ids[row], parts.first_nodes[row] + 1
+        ids, first_node = parts.ids[row], parts.rows[row].first_node + 1
         ids += facts
         trunk = len(ids)
         belongs, position = [0] * trunk, list(range(trunk))
@@ -188,7 +188,9 @@ class Collator:
             belongs += [number] * (len(text) + 1)
             position += range(trunk, trunk + len(text) + 1)
         parts.segments[row] += [0] * (len(ids) - len(parts.segments[row]))
-        parts.offsets[row] += [(0, 0)] * (len(ids) - len(parts.offsets[row]))
+        offsets = parts.rows[row].offsets
+        offsets += ((0, 0),) * (len(ids) - len(offsets))
+        parts.rows[row] = replace(parts.rows[row], offsets=offsets)
         parts.branch.append(belongs)
         parts.position.append(position)
 
@@ -271,17 +273,8 @@ class Collator:
             position=padded(parts.position, width, 0) if self.branches else None,
         )
         branches = torch.tensor(parts.branches, dtype=torch.long).reshape(-1, 4).unbind(1)
-        passage_mask = padded(
-            [[int(e > s) for s, e in offsets] for offsets in parts.offsets], width, 0
-        ).bool()
+        passage_mask = padded([[int(e > s) for s, e in row.offsets] for row in parts.rows], width, 0).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
-        placed = (parts.graphs, parts.first_nodes, parts.first_edges)
-        rows = tuple(
-            Row(question, choice, tuple(offsets), *where)
-            for question, choice, offsets, *where in zip(
-                parts.question, parts.choice, parts.offsets, *placed, strict=True
-            )
-        )
         gold = None
         if with_gold:
             spans = torch.tensor(parts.spans, dtype=torch.long)
@@ -296,14 +289,14 @@ class Collator:
         batch = QABatch(
             tokens,
             graph,
-            torch.tensor(parts.question),
-            torch.tensor(parts.choice),
+            torch.tensor([row.question for row in parts.rows]),
+            torch.tensor([row.choice for row in parts.rows]),
             passage_mask,
             len(examples),
             gold,
             BranchBatch(*branches) if self.branches else None,
         )
-        return Collated(batch, rows, tuple(examples))
+        return Collated(batch, tuple(parts.rows), tuple(examples))
 
     def _pack_graphs(
         self, parts: Parts, examples: Sequence[Example], with_gold: bool
@@ -313,8 +306,9 @@ class Collator:
         accepted: list[bool] = []
         edge_label: list[int] = []
         edges: list[np.ndarray] = []
-        for row, graph in enumerate(parts.graphs):
-            golds = {surface_key(c) for c in examples[parts.question[row]].concepts} if with_gold else set()
+        graphs = [row.subgraph for row in parts.rows]
+        for row, graph in zip(parts.rows, graphs, strict=True):
+            golds = {surface_key(c) for c in examples[row.question].concepts} if with_gold else set()
             node_label.append(0)
             accepted.append(False)
             for label in graph.labels:
@@ -325,10 +319,10 @@ class Collator:
             )
             if len(graph.edges):
                 edge_label.extend(relation[graph.edges[:, 1]].tolist())
-                edges.append(graph.edges[:, [0, 2]].T.astype(np.int64) + parts.first_nodes[row] + 1)
+                edges.append(graph.edges[:, [0, 2]].T.astype(np.int64) + row.first_node + 1)
         label_ids = [self.label_tokens(label) if label else [self.start] for label in table]
         width = max(len(ids) for ids in label_ids)
-        sizes = torch.tensor([len(g.nodes) + 1 for g in parts.graphs])
+        sizes = torch.tensor([len(g.nodes) + 1 for g in graphs])
         context = [np.array([int(NodeRole.CONTEXT)])]
         mentions = torch.tensor(parts.mentions, dtype=torch.long).reshape(-1, 3)
         graph_batch = GraphBatch(
@@ -336,16 +330,16 @@ class Collator:
             label_mask=padded([[1] * len(ids) for ids in label_ids], width, 0).bool(),
             node_label=torch.tensor(node_label),
             role=torch.from_numpy(
-                np.concatenate([p for g in parts.graphs for p in (*context, g.roles)]).astype(np.int64)
+                np.concatenate([p for g in graphs for p in (*context, g.roles)]).astype(np.int64)
             ),
             score=torch.from_numpy(
-                np.concatenate([p for g in parts.graphs for p in (np.ones(1), g.scores)]).astype(np.float32)
+                np.concatenate([p for g in graphs for p in (np.ones(1), g.scores)]).astype(np.float32)
             ),
-            batch=torch.repeat_interleave(torch.arange(len(parts.graphs)), sizes),
+            batch=torch.repeat_interleave(torch.arange(len(graphs)), sizes),
             edge_index=torch.from_numpy(np.concatenate([np.zeros((2, 0), np.int64), *edges], axis=1)),
             edge_label=torch.tensor(edge_label, dtype=torch.long),
             edge_weight=torch.from_numpy(
-                np.concatenate([np.zeros(0), *(g.weights for g in parts.graphs)]).astype(np.float32)
+                np.concatenate([np.zeros(0), *(g.weights for g in graphs)]).astype(np.float32)
             ),
             mention_row=mentions[:, 0],
             mention_token=mentions[:, 1],
@@ -353,7 +347,7 @@ class Collator:
             label_vector=None
             if self.words is None
             else torch.from_numpy(np.stack([self.words.of_label(label) for label in table])),
-            node_vector=None if self.entities is None else self._vectors(self.entities, parts.graphs),
+            node_vector=None if self.entities is None else self._vectors(self.entities, graphs),
         )
         return graph_batch, torch.tensor(accepted)
 

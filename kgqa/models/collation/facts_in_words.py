@@ -27,19 +27,13 @@ class Told(NamedTuple):
 
 
 class PathTable:
-    """The best short paths from the linked concepts of a subgraph to each of its nodes.
+    """The best short paths from what question and passage mention to each node of a subgraph."""
 
-    Args:
-        subgraph: of one question (or choice).
-        sources: nodes where a path may begin; by default what question and passage mention.
-    """
-
-    def __init__(self, subgraph: Subgraph, sources: Sequence[int] | None = None) -> None:
+    def __init__(self, subgraph: Subgraph) -> None:
         self.subgraph = subgraph
         count = len(subgraph.nodes)
         asked = (int(NodeRole.QUESTION), int(NodeRole.PASSAGE))
-        roles = subgraph.roles
-        self.sources = np.flatnonzero(np.isin(roles, asked)) if sources is None else np.asarray(sources)
+        self.sources = np.flatnonzero(np.isin(subgraph.roles, asked))
         edges = subgraph.edges
         vague = np.array([says_little(r) or is_opposite(r) for r in subgraph.relations], dtype=bool)
         weight = np.sqrt(np.clip(subgraph.weights.astype(np.float64), 0.05, 4.0))

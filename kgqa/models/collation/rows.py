@@ -37,12 +37,7 @@ class Parts:
     def __init__(self) -> None:
         self.ids: list[list[int]] = []
         self.segments: list[list[int]] = []
-        self.offsets: list[list[tuple[int, int]]] = []
-        self.question: list[int] = []
-        self.choice: list[int] = []
-        self.graphs: list[Subgraph] = []
-        self.first_nodes: list[int] = []
-        self.first_edges: list[int] = []
+        self.rows: list[Row] = []
         self.mentions: list[tuple[int, int, int]] = []
         self.features: list[list[NDArray[np.float32]]] = []
         self.spans: list[tuple[int, int]] = []
@@ -72,12 +67,7 @@ class Parts:
         offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
         self.ids.append(ids)
         self.segments.append(segments)
-        self.offsets.append(offsets)
-        self.question.append(question)
-        self.choice.append(choice)
-        self.graphs.append(graph)
-        self.first_nodes.append(self._nodes)
-        self.first_edges.append(self._edges)
+        self.rows.append(Row(question, choice, tuple(offsets), graph, self._nodes, self._edges))
         self._nodes += len(graph.nodes) + 1
         self._edges += len(graph.edges)
         return len(self.ids) - 1

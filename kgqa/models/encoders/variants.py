@@ -11,6 +11,9 @@ from torch import Tensor, nn
 
 from kgqa.types import InputError
 
+SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+MARKS = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3}
+
 
 class EncoderSettings(BaseModel):
     """Which encoder, and its size."""
@@ -34,10 +37,6 @@ class EncoderSettings(BaseModel):
     """Base of the rotary positions where the architecture has them (Su et al., 2021, section 3.4.3)."""
 
 
-def _nothing_more(_settings: EncoderSettings) -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Variant:
     """A row: how settings become a Hugging Face configuration, and where the architecture's own head is.
@@ -48,8 +47,8 @@ class Variant:
 
     model_type: str
     paper: str
+    derive: Callable[[EncoderSettings], dict[str, Any]]
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    derive: Callable[[EncoderSettings], dict[str, Any]] = _nothing_more
     predict: Callable[[Any, Tensor], Tensor] = lambda model, hidden: model.cls(hidden)
     causal: bool = False
     permuted: bool = False
@@ -81,22 +80,13 @@ def _albert(settings: EncoderSettings) -> dict[str, Any]:
 
 
 def _gpt(settings: EncoderSettings) -> dict[str, Any]:
-    drop = settings.dropout
-    return {
-        "n_positions": settings.max_position_embeddings,
-        "n_inner": settings.intermediate_size,
-        "attn_pdrop": drop,
-        "embd_pdrop": drop,
-        "resid_pdrop": drop,
-    }
+    sizes = {"n_positions": settings.max_position_embeddings, "n_inner": settings.intermediate_size}
+    return sizes | dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), settings.dropout)
 
 
 def _distilbert(settings: EncoderSettings) -> dict[str, Any]:
-    return {
-        "hidden_dim": settings.intermediate_size,
-        "dropout": settings.dropout,
-        "attention_dropout": settings.dropout,
-    }
+    drops = dict.fromkeys(("dropout", "attention_dropout"), settings.dropout)
+    return {"hidden_dim": settings.intermediate_size, **drops}
 
 
 def _bottleneck(numerator: int, denominator: int) -> Callable[[EncoderSettings], dict[str, Any]]:
@@ -116,9 +106,8 @@ def _distilbert_head(model: Any, hidden: Tensor) -> Tensor:
 
 def _xlnet(settings: EncoderSettings) -> dict[str, Any]:
     # its configuration checks the width of a head before it knows the other names
-    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     return {
-        **dict.fromkeys(names),
+        **dict.fromkeys(SIZES),
         "d_model": settings.hidden_size,
         "n_layer": settings.num_hidden_layers,
         "n_head": settings.num_attention_heads,
@@ -257,19 +246,11 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
         )
     values: dict[str, Any] = {
         "vocab_size": vocab_size,
-        "hidden_size": settings.hidden_size,
-        "num_hidden_layers": settings.num_hidden_layers,
-        "num_attention_heads": settings.num_attention_heads,
-        "intermediate_size": settings.intermediate_size,
-        "max_position_embeddings": settings.max_position_embeddings,
-        "pad_token_id": 0,
-        "cls_token_id": 2,
-        "sep_token_id": 3,
-        "bos_token_id": 2,
-        "eos_token_id": 3,
+        **settings.model_dump(include={*SIZES, "max_position_embeddings"}),
+        **MARKS,
         **variant.fixed,
+        **variant.derive(settings),
     }
-    values.update(variant.derive(settings))
     values = {name: value for name, value in values.items() if value is not None}
     if variant.model_type == "mobilebert" and values["embedding_size"] > settings.hidden_size:
         raise InputError(

@@ -17,6 +17,10 @@ from kgqa.types import Answer, Candidate, Example, InputError, Question, Source,
 
 UNKNOWN = "unknown"
 """What a prompt says where there is no answer, and what is taken for none."""
+ANSWER_TOKENS = 16
+"""Of an open question's answer."""
+TOP_K = 40
+"""Tokens of which one is drawn, where any is."""
 Worth = Literal["token", "sum", "unconditional"]
 """How a choice is judged: log-likelihood a token, in all, or against its likelihood after a bare "A:"."""
 
@@ -38,7 +42,6 @@ class Prompter:
         shown: Sequence[Example] = (),
         *,
         name: str = "",
-        max_new_tokens: int = 16,
         worth: Worth = "token",
     ) -> None:
         if not language.causal:
@@ -46,7 +49,7 @@ class Prompter:
                 f"{name or 'the model'}: guesses hidden words, and cannot go on with a text; take a GPT"
             )
         self.language, self.shown, self.name = language, list(shown), name
-        self.max_new_tokens, self.worth = max_new_tokens, worth
+        self.worth = worth
         self.max_tokens = min(longest_row(language.model.base_model), 2048)
 
     def answer(self, question: Question) -> Answer:
@@ -73,24 +76,18 @@ class Prompter:
         ids = [token for part in shown for token in part] + asked
         return [self.language.marks.start, *ids[-(room - 1) :]]
 
-    def go_on(
-        self, text: str, max_new_tokens: int = 40, *, temperature: float = 0.0, top_k: int = 40, seed: int = 0
-    ) -> str:
+    def go_on(self, text: str, max_new_tokens: int = 40, *, temperature: float = 0.0, seed: int = 0) -> str:
         """What the model goes on with after a text: its likeliest words, or with a temperature drawn ones."""
         ids = [self.language.marks.start, *self._ids(text)][-max(self.max_tokens - max_new_tokens, 1) :]
         torch.manual_seed(seed)
-        drawn = (
-            {"do_sample": True, "temperature": temperature, "top_k": top_k}
-            if temperature
-            else {"do_sample": False}
-        )
-        return self._decoded(self._generate(ids, max_new_tokens, **drawn))
+        drawn = {"temperature": temperature, "top_k": TOP_K} if temperature else {}
+        return self._decoded(self._generate(ids, max_new_tokens, do_sample=bool(temperature), **drawn))
 
     def _open(self, question: Question) -> list[Candidate]:
-        ids = self.prompt(question, self.max_tokens - self.max_new_tokens)
-        tokens = self._generate(ids, self.max_new_tokens, do_sample=False)
+        ids = self.prompt(question, self.max_tokens - ANSWER_TOKENS)
+        tokens = self._generate(ids, ANSWER_TOKENS, do_sample=False)
         said = first_line(self._decoded(tokens))
-        used = self._ids(f" {said}")[: self.max_new_tokens] if said else tokens[:1]
+        used = self._ids(f" {said}")[:ANSWER_TOKENS] if said else tokens[:1]
         sure = float((-self._losses([ids], [used])[0].mean()).exp()) if used else 0.0
         if not said or said.lower().startswith(UNKNOWN):
             return [Candidate("", Source.NONE, sure)]

@@ -46,11 +46,10 @@ class GSC(Reasoner):
         roles = nn.functional.one_hot(graph.role, NUM_ROLES).to(labels.dtype)
         head, tail = graph.edge_index
         relation = self.relation(labels)[graph.edge_label]
-        ahead = self.edge(
-            torch.cat([relation, roles[head], roles[tail], torch.ones_like(relation[:, :1])], dim=-1)
-        )
-        back = self.edge(
-            torch.cat([relation, roles[tail], roles[head], torch.zeros_like(relation[:, :1])], dim=-1)
+        ones = torch.ones_like(relation[:, :1])
+        ahead, back = (
+            self.edge(torch.cat([relation, roles[begin], roles[end], direction], dim=-1))
+            for begin, end, direction in ((head, tail, ones), (tail, head, torch.zeros_like(ones)))
         )
         count = (graph.role < int(NodeRole.OTHER)).to(labels.dtype)  # those that the text mentions
         for _ in range(self.rounds):

@@ -8,6 +8,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -100,7 +101,8 @@ def write_corpus(
     counts: dict[str, dict[str, int]] = {}
     for name, documents in sources.items():
         count = counts.setdefault(name, {"documents": 0, "tokens": 0, "held_out_tokens": 0})
-        for batch in _batched(documents, 64):
+        coming = iter(documents)
+        while batch := list(islice(coming, 64)):
             plain = [s.replace(JOINT, " ") for d in batch for s in d]
             encoded = iter(tokenizer.encode_batch_fast(plain, add_special_tokens=False))
             for document in batch:
@@ -133,17 +135,6 @@ def _joined(sentence: str, tokenizer: Tokenizer) -> list[int]:
     offsets = tokenizer.encode(sentence.replace(JOINT, " "), add_special_tokens=False).offsets
     # a token of byte-level BPE begins with the blank, one of WordPiece behind it
     return [i for i, (a, b) in enumerate(offsets) if b > a and JOINT in sentence[max(a - 1, 0) : a + 1]]
-
-
-def _batched(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    for document in documents:
-        batch.append(document)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 class _Writer:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from kgqa.assets import write_whole
 from kgqa.types import InputError
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -86,8 +86,8 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) ->
         "eos_token": SEP,
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
-    _write(folder / "tokenizer.json", tokenizer.to_str(pretty=False))
-    _write(folder / "tokenizer_config.json", json.dumps(config, indent=2) + "\n")
+    write_whole(folder / "tokenizer.json", tokenizer.to_str(pretty=False))
+    write_whole(folder / "tokenizer_config.json", json.dumps(config, indent=2) + "\n")
 
 
 def find_tokenizer(folder: Path) -> Path:
@@ -132,9 +132,3 @@ def check_special_tokens(tokenizer: Tokenizer, folder: Path) -> None:
                 f"{folder}: {token} is {place}, pretraining needs it as id {number}; take a tokenizer of kgqa, "
                 "or leave out tokenizer.folder and have one trained"
             )
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)

@@ -6,6 +6,7 @@ import random
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from kgqa.text.corpus.shards import JOINT
@@ -60,15 +61,14 @@ def fact_documents(facts: Iterable[Triple], sentences: int = 6) -> Iterator[list
     draw = random.Random(0)
     heads = list(groups)
     draw.shuffle(heads)
-    document: list[str] = []
-    for concept in heads:
-        group = groups[concept]
-        draw.shuffle(group)
-        for fact in group:
-            head, tail = (side.replace(" ", JOINT) for side in (fact.head, fact.tail))
-            document.append(verbalise(Triple(head, fact.relation, tail), draw.randrange(12)))
-            if len(document) >= sentences:
-                yield document
-                document = []
-    if document:
+
+    def said() -> Iterator[str]:
+        for concept in heads:
+            draw.shuffle(groups[concept])
+            for fact in groups[concept]:
+                head, tail = (side.replace(" ", JOINT) for side in (fact.head, fact.tail))
+                yield verbalise(Triple(head, fact.relation, tail), draw.randrange(12))
+
+    coming = said()
+    while document := list(islice(coming, sentences)):
         yield document

@@ -57,48 +57,30 @@ def read_blimp(data: Path, limit: int | None = None) -> list[Pair]:
     return pairs
 
 
-def read_cola(data: Path, split: str) -> list[Judged]:
-    """CoLA (Warstadt et al., 2019): is the sentence acceptable (1) or not (0)? Measured by Matthews' r.
+def _judged(
+    file: str, count: int, of: Callable[[list[str]], Judged], header: bool = True
+) -> Callable[[Path, str], list[Judged]]:
+    """A reader of tables of at least `count` columns."""
 
-    Raises:
-        InputError: a file is missing, or a line of it is none of this set.
-    """
-    name = "in_domain_train" if split == "train" else "in_domain_dev"
-    path = located(data, f"glue/CoLA/{name}.tsv")
-    return [Judged(cells[3], "", int(cells[1])) for cells in _cells(path, 4)]
+    def read(data: Path, split: str) -> list[Judged]:
+        path = located(data, f"glue/{file.format(split)}")
+        return [of(cells) for cells in _cells(path, count, header)]
 
-
-def read_sst2(data: Path, split: str) -> list[Judged]:
-    """SST-2 (Socher et al., 2013): is the opinion good (1) or bad (0)?
-
-    Raises:
-        InputError: as `read_cola`.
-    """
-    path = located(data, f"glue/SST-2/{split}.tsv")
-    return [Judged(cells[0].strip(), "", int(cells[1])) for cells in _cells(path, 2, header=True)]
-
-
-def read_rte(data: Path, split: str) -> list[Judged]:
-    """RTE (Dagan et al., 2005 and later): does the first text entail the second (1)?
-
-    Raises:
-        InputError: as `read_cola`.
-    """
-    path = located(data, f"glue/RTE/{split}.tsv")
-    return [
-        Judged(cells[1], cells[2], int(cells[3] == "entailment")) for cells in _cells(path, 4, header=True)
-    ]
+    return read
 
 
 JUDGED: dict[str, Callable[[Path, str], list[Judged]]] = {
-    "cola": read_cola,
-    "sst2": read_sst2,
-    "rte": read_rte,
+    # Warstadt et al., 2019: is the sentence acceptable (1) or not (0)? Measured by Matthews' r.
+    "cola": _judged("CoLA/in_domain_{}.tsv", 4, lambda cells: Judged(cells[3], "", int(cells[1])), False),
+    # Socher et al., 2013: is the opinion good (1) or bad (0)?
+    "sst2": _judged("SST-2/{}.tsv", 2, lambda cells: Judged(cells[0].strip(), "", int(cells[1]))),
+    # Dagan et al., 2005 and later: does the first text entail the second (1)?
+    "rte": _judged("RTE/{}.tsv", 4, lambda cells: Judged(cells[1], cells[2], int(cells[3] == "entailment"))),
 }
 """Name -> reader of a data folder and a split, `train` or `dev`."""
 
 
-def _cells(path: Path, count: int, header: bool = False) -> Iterator[list[str]]:
+def _cells(path: Path, count: int, header: bool) -> Iterator[list[str]]:
     for number, line in enumerate(read_lines(path), 1):
         cells = line.rstrip("\n").split("\t")
         if header and number == 1:

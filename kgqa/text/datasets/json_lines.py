@@ -92,15 +92,12 @@ def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
         start = folded.find(wanted)
         while wanted and start >= 0:
             end = start + len(wanted)
-            goes_on = passage[end : end + 1].isalnum() and not _in_hangul(passage[end - 1 : end + 1])
+            in_hangul = all("가" <= letter <= "힣" for letter in passage[end - 1 : end + 1])
+            goes_on = passage[end : end + 1].isalnum() and not in_hangul
             if not (passage[start - 1 : start].isalnum() or goes_on):
                 found.append(Span(start, end))
             start = folded.find(wanted, start + 1)
     return tuple(dict.fromkeys(found))
-
-
-def _in_hangul(text: str) -> bool:
-    return all("가" <= letter <= "힣" for letter in text)
 
 
 def _choice(question: Question, given: Any, where: str) -> int:

@@ -176,22 +176,19 @@ def _chosen(name: str, data: Path, split: str) -> Iterator[Labelled]:
         yield Labelled(text, endings=question.choices, label=str(example.choice))
 
 
-def _named(
-    names: Sequence[str], kind: Kind, read: Callable[..., Iterator[Labelled]]
-) -> dict[str, tuple[Kind, Read]]:
-    return {name: (kind, partial(read, name)) for name in names}
-
-
 LABELLED: dict[str, tuple[Kind, Read]] = {
-    **_named(("cola", "sst2"), "sentence", _judged),
-    **_named(("rte",), "pair", _judged),
+    "cola": ("sentence", partial(_judged, "cola")),
+    "sst2": ("sentence", partial(_judged, "sst2")),
+    "rte": ("pair", partial(_judged, "rte")),
     "mrpc": ("pair", _mrpc),
-    **_named(("sick",), "pair", _entailment),
+    "sick": ("pair", partial(_entailment, "sick")),
     "trec": ("sentence", _trec),
     "wnut17": ("tagging", partial(_tagged, ("wnut17.train.conll", "wnut17.dev.conll"), 0, -1)),
     "wikiann": ("tagging", partial(_tagged, ("wikiann_en.train.txt", "wikiann_en.dev.txt"), 0, -1)),
     "ud-ewt": ("tagging", partial(_tagged, ("ud_ewt.train.rebuilt.conllu", "ud_ewt.dev.conllu"), 1, 3)),
     "ud-ko": ("tagging", partial(_tagged, ("ud_ko_gsd.train.conllu", "ud_ko_gsd.dev.conllu"), 1, 3)),
-    **_named(("piqa", "csqa", "openbookqa"), "ending", _chosen),
+    "piqa": ("ending", partial(_chosen, "piqa")),
+    "csqa": ("ending", partial(_chosen, "csqa")),
+    "openbookqa": ("ending", partial(_chosen, "openbookqa")),
 }
 """Name -> kind of task, and reader of a data folder and a split."""

@@ -52,9 +52,8 @@ def squad(path: Path, skipped: frozenset[str] = frozenset()) -> Iterator[Example
             for number, paragraph in enumerate(article["paragraphs"]):
                 passage = Passage(paragraph["context"], f"{article.get('title', '')}/{number}")
                 for qa in paragraph["qas"]:
-                    if qa["id"] in skipped:
-                        continue
-                    yield _squad_question(qa, passage, path)
+                    if qa["id"] not in skipped:
+                        yield _squad_question(qa, passage, path)
     except (KeyError, TypeError) as error:
         raise InputError(f"{path}: not in SQuAD's format ({error}); see training/DATA.md") from error
 
@@ -193,8 +192,9 @@ def _qasc(path: Path) -> Iterator[Example]:
         yield Example(Question(row["query"], choices, None, str(number)), choice=choices.index(row["answer"]))
 
 
-def _piqa(path: Path, labels: Path) -> Iterator[Example]:
-    """PIQA (Bisk et al., 2020)."""
+def _piqa(name: str, data: Path) -> Iterator[Example]:
+    """PIQA (Bisk et al., 2020), whose labels lie beside the questions."""
+    path, labels = located(data, f"piqa/{name}.jsonl"), located(data, f"piqa/{name}-labels.lst")
     for (number, row), label in zip(rows_of(path), read_lines(labels), strict=True):
         choices = (row["sol1"], row["sol2"])
         yield Example(Question(row["goal"], choices, None, str(number)), choice=int(label))
@@ -244,13 +244,6 @@ def _at(read: Reader, *names: str) -> Reader:
     return reader
 
 
-def _piqa_at(name: str) -> Reader:
-    def reader(data: Path) -> Iterator[Example]:
-        yield from _piqa(located(data, f"piqa/{name}.jsonl"), located(data, f"piqa/{name}-labels.lst"))
-
-    return reader
-
-
 def _parts(read: Reader, name: str, train: str, dev: str) -> dict[str, Reader]:
     return {f"{name}-train": _at(read, train), f"{name}-dev": _at(read, dev)}
 
@@ -282,8 +275,8 @@ READERS: dict[str, Reader] = {
     ),
     **_parts(_mcscript, "mcscript", "mcscript/train-data.xml", "mcscript/dev-data.xml"),
     "qasc-dev": _at(_qasc, "qasc/dev.qasc.json"),
-    "piqa-train": _piqa_at("train_ih"),
-    "piqa-dev": _piqa_at("valid"),
+    "piqa-train": partial(_piqa, "train_ih"),
+    "piqa-dev": partial(_piqa, "valid"),
     **_parts(_COMMON["social"], "socialiqa", "socialiqa/train.jsonl", "socialiqa/socialiqa_dev.jsonl"),
     **_parts(_COMMON["winogrande"], "winogrande", "winogrande/train_l.jsonl", "winogrande/dev.jsonl"),
     **_parts(_labelled, "riddlesense", "riddlesense/rs_train.jsonl", "riddlesense/rs_dev.jsonl"),

@@ -90,7 +90,8 @@ class WorldMaker:
         self.taken: set[str] = set()
         self.things: dict[str, list[str]] = defaultdict(list)
         # how this graph words each relation, and whether it states it the other way round
-        self.wording = {id(kind): self._worded(rng.choice(kind.words)) for kind in self.kinds}
+        chosen = {id(kind): rng.choice(kind.words) for kind in self.kinds}
+        self.wording = {kind: (said.removeprefix("<"), said.startswith("<")) for kind, said in chosen.items()}
         self.facts: list[Fact] = []
         # how values are stored: typed as in RDF, or as plain text
         self.typed = rng.random() < 0.6
@@ -127,11 +128,6 @@ class WorldMaker:
             heads |= {t for t in grown if any(k.head == t for k in kinds)}
         able = [kind for kind in kinds if kind.head in heads]
         return rng.sample(able, min(len(able), rng.randint(6, 14)))
-
-    def _worded(self, words: str) -> tuple[str, bool]:
-        """Relation words as a graph might write them, and whether they run from tail to head."""
-        turned = words.startswith("<")
-        return words.removeprefix("<"), turned
 
     def _state_facts(self) -> None:
         rng = self.rng

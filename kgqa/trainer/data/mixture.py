@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgqa.batch import QABatch
 from kgqa.graph.linking.aligning import aligned
@@ -28,6 +28,7 @@ from kgqa.trainer.data.held_out import is_held_out
 from kgqa.trainer.data.operations import operation_questions, operations_in_suite, operations_in_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
+from kgqa.trainer.recipe import Settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17
@@ -44,10 +45,8 @@ ALONE = "operation-questions"
 MADE_UP = ("synthesis", "aligned", WORLDS, OPERATIONS, ALONE, GRAPHS)
 
 
-class DataSettings(BaseModel):
+class DataSettings(Settings):
     """One data set of the mixture."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's

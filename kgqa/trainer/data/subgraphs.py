@@ -165,11 +165,8 @@ class _Writer:
             self._put("relations", [self.relations.setdefault(row, len(self.relations)) for row in words])
             if graph.links:
                 self._put("links", [(int(k.part), k.start, k.end, k.node) for k in graph.links])
-            self._put("roles", graph.roles)
-            self._put("scores", graph.scores)
-            self._put("edges", graph.edges)
-            self._put("weights", graph.weights)
-            self._put("near", graph.near)
+            for name in ("roles", "scores", "edges", "weights", "near"):
+                self._put(name, getattr(graph, name))
 
     def _put(self, name: str, values: Any) -> None:
         column = self.columns[name]

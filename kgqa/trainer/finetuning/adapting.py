@@ -167,10 +167,9 @@ def write_questions(examples: Sequence[Example], path: Path) -> None:
     """Write questions with their answers as JSON lines."""
     rows = [
         {"id": e.question.id, "question": e.question.text, "kind": e.kind, "answers": list(e.concepts)}
+        | {"source": "knowledge" if e.concepts else "none"}
         for e in examples
     ]
-    for row in rows:
-        row["source"] = "knowledge" if row["answers"] else "none"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.types import InputError
 
 
-def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
+def train_reader(recipe: AnsweringRecipe, folder: Path) -> TrainResult:
     """Train a reader as the recipe says; checkpoints and the final reader go to `folder`.
 
     The reader in `folder/export` loads with `kgqa.load` or `--model`.
@@ -54,17 +53,12 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     if words is not None:
         sized = recipe.reasoner.model_copy(update={"word_size": words.size})
         recipe = recipe.model_copy(update={"reasoner": sized})
-    if resume:
-        asked = (recipe.encoder.folder, recipe.reading.relevance, recipe.reading.meaning)
-        weights = [
-            *map(find_encoder, filter(None, asked)),
-            *map(Path, filter(None, (located.words, located.entities))),
-        ]
-        if recipe.teacher:
-            weights.append(find_model(expanded(recipe.teacher)))
-        claim(
-            folder, recipe, weights=weights_of(weights), **data_hashes([*located.data, *located.development])
-        )
+    asked = (recipe.encoder.folder, recipe.reading.relevance, recipe.reading.meaning)
+    weights = [*map(find_encoder, filter(None, asked))]
+    weights += map(Path, filter(None, (located.words, located.entities)))
+    if recipe.teacher:
+        weights.append(find_model(expanded(recipe.teacher)))
+    claim(folder, recipe, weights=weights_of(weights), **data_hashes([*located.data, *located.development]))
     reader, tokenizer, source = build(recipe)
     parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.data]
     longest = min(recipe.reading.max_tokens, reader.stepper.max_tokens)
@@ -73,7 +67,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     card = {
         "name": recipe.name,
         "reading": reading.model_dump(),
-        "recipe": json.loads(recipe.model_dump_json()),
+        "recipe": recipe.model_dump(mode="json"),
     }
 
     def save(trained: Reader, target: Path) -> Any:
@@ -97,14 +91,8 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
         sides = [split_off(part, recipe.held_out) for part in parts]
         parts = [kept for kept, _ in sides]
         measured += [part for _, part in sides]
-    batches = MixedBatches(
-        parts,
-        collator,
-        recipe.trainer.seed,
-        paraphrased=recipe.paraphrase,
-        without_facts=recipe.without_facts,
-        teacher=its_collator,
-    )
+    seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.without_facts)
+    batches = MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
 
     def evaluate(_objective: Any) -> dict[str, float]:
         return measure(reader, in_order(measured, collator))
@@ -112,7 +100,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path, *, resume: bool = True) 
     given = evaluate if measured else None
     if measured:
         check_measured(recipe.trainer, figures_of(e for part in measured for e in part.examples))
-    result = train(objective, batches, recipe.trainer, folder, evaluate=given, resume=resume)
+    result = train(objective, batches, recipe.trainer, folder, evaluate=given)
     if measured:
         export_best(folder, objective)
     return result

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgqa.assets import MODELS, expanded
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.vectors.word_vectors import FILE as WORDS
 from kgqa.trainer.data.mixture import DataSettings
-from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.recipe import Settings, TrainerSettings
 
 
-class EncoderSettings(BaseModel):
+class EncoderSettings(Settings):
     """Where the reading begins."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: str = "kgqa-mini"
     """A Hugging Face folder (ours or any), a shipped name, or a reader's folder to go on from."""
@@ -29,10 +27,8 @@ class EncoderSettings(BaseModel):
     """Leave so many first layers, and what lies below, as they are: a step takes less time (Lee et al., 2019)."""
 
 
-class AnsweringRecipe(BaseModel):
+class AnsweringRecipe(Settings):
     """Everything `kgqa train` needs; the resolved recipe is stored in the checkpoint."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "reader"
     encoder: EncoderSettings = EncoderSettings()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgqa.assets import expanded
 from kgqa.graph.opening import open_graph
@@ -28,16 +28,14 @@ from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, questions_hash, weights_of
 from kgqa.trainer.loop import TrainResult, check_measured, train
-from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.recipe import Settings, TrainerSettings
 from kgqa.types import Example, InputError
 
 _AT_ONCE = 512
 
 
-class RetrieverSettings(BaseModel):
+class RetrieverSettings(Settings):
     """What is learnt, and of which questions."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     graph: str = "everyday"
     """Whose facts are to be found."""
@@ -53,10 +51,8 @@ class RetrieverSettings(BaseModel):
     temperature: float = Field(0.05, gt=0)
 
 
-class RetrieverRecipe(BaseModel):
+class RetrieverRecipe(Settings):
     """Everything that training a retriever needs."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "retriever"
     encoder: EncoderSettings = EncoderSettings()
@@ -179,8 +175,8 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
     def save(trained: FactEncoder, target: Path) -> None:
         save_model(trained.encoder, target)
         copy_tokenizer(source, target)
-        card = {"recipe": json.loads(recipe.model_dump_json())}
-        (target / "retriever.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+        card = json.dumps({"recipe": recipe.model_dump(mode="json")}, indent=1)
+        (target / "retriever.json").write_text(card + "\n", encoding="utf-8")
 
     objective = Contrastive(reads, settings.temperature, save)
     batches = FactBatches(rows, said, graph, reads, settings=settings, seed=recipe.trainer.seed)

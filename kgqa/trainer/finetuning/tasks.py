@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgqa.assets import data_folder, expanded
 from kgqa.metrics import entity_f1, matthews
@@ -38,14 +37,12 @@ from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.fingerprint import claim, fingerprint, weights_of
 from kgqa.trainer.loop import TrainResult, check_measured, train
-from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.recipe import Settings, TrainerSettings
 from kgqa.types import InputError
 
 
-class TaskSettings(BaseModel):
+class TaskSettings(Settings):
     """What is learnt, and of which examples."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind
     """sentence, pair, tagging (a class a word) or ending (which of several goes on)."""
@@ -86,10 +83,8 @@ class TaskTrainer(TrainerSettings):
     best_metric: str = "accuracy"
 
 
-class TaskRecipe(BaseModel):
+class TaskRecipe(Settings):
     """Everything that training a classifier needs."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "task"
     encoder: EncoderSettings = EncoderSettings()
@@ -156,7 +151,7 @@ def train_task(
         "labels": labels,
         "max_tokens": longest,
         "both_orders": settings.both_orders,
-        "recipe": json.loads(recipe.model_dump_json()),
+        "recipe": recipe.model_dump(mode="json"),
     }
 
     def save(model: Any, target: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 from torch import nn
 
 from kgqa.assets import data_path
@@ -22,13 +22,7 @@ from kgqa.models.encoders.variants import (
 from kgqa.models.pretrained import load_pretrained
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives.base import Objective
-from kgqa.objectives.distillation.encoders import (
-    DistilBERT,
-    MobileBERT,
-    TinyBERT,
-    every_second_layer,
-    same_embedding,
-)
+from kgqa.objectives.distillation import encoders as distillation
 from kgqa.objectives.pretraining.clm import CLM
 from kgqa.objectives.pretraining.mask_decoder import EnhancedMaskDecoder
 from kgqa.objectives.pretraining.mlm import MLM
@@ -36,14 +30,12 @@ from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
 from kgqa.objectives.pretraining.plm import PLM
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
-from kgqa.trainer.recipe import TrainerSettings
+from kgqa.trainer.recipe import Settings, TrainerSettings
 from kgqa.types import InputError
 
 
-class TokenizerSettings(BaseModel):
+class TokenizerSettings(Settings):
     """A tokenizer to be trained on the corpus, or one to be taken as it is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: str | None = None
     """Take the tokenizer of this folder; None trains one."""
@@ -52,10 +44,8 @@ class TokenizerSettings(BaseModel):
     lowercase: bool = True
 
 
-class CorpusSettings(BaseModel):
+class CorpusSettings(Settings):
     """Which text, and how it is cut into rows."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: str = "."
     """Where the files are; `$KGQA_DATA` stands for that environment variable."""
@@ -83,10 +73,8 @@ class CorpusSettings(BaseModel):
     """Entity denoising: folder of the concepts' vectors that `kgqa graph embed` wrote; the export keeps them."""
 
 
-class ObjectiveSettings(BaseModel):
+class ObjectiveSettings(Settings):
     """What is learnt."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "mlm"
     """A row of `OBJECTIVES`."""
@@ -131,10 +119,8 @@ class ObjectiveSettings(BaseModel):
         return name
 
 
-class PretrainingRecipe(BaseModel):
+class PretrainingRecipe(Settings):
     """Everything `kgqa pretrain` needs; the resolved recipe is stored with the run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "encoder"
     encoder: EncoderSettings = EncoderSettings()
@@ -205,10 +191,10 @@ def build_objective(
     kind = "causal" if variant.causal else "permuted" if variant.permuted else "bidirectional"
     if kind not in row.encoders:
         fitting = "plm and xlnet go together"
-        if variant.causal or "causal" in row.encoders:
-            fitting = "take " + (
-                "clm" if variant.causal else "mlm, rtd or another for bidirectional encoders"
-            )
+        if variant.causal:
+            fitting = "take clm"
+        elif "causal" in row.encoders:
+            fitting = "take mlm, rtd or another for bidirectional encoders"
         raise InputError(f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: {fitting}")
     softened = row.softened and (settings.prediction or settings.name != "tinybert")
     if settings.temperature is not None and not softened:
@@ -302,7 +288,7 @@ def smaller(encoder: EncoderSettings, form: Literal["shallower", "narrower"]) ->
 def _distillation(parts: Parts) -> Objective:
     from transformers import AutoModelForMaskedLM
 
-    recipe, settings, vocab_size, save = parts.recipe, parts.recipe.objective, parts.vocab_size, parts.save
+    recipe, settings, vocab_size = parts.recipe, parts.recipe.objective, parts.vocab_size
     if not settings.teacher:
         raise InputError(
             f"objective.teacher: {settings.name} needs the folder of a trained masked language model"
@@ -321,19 +307,18 @@ def _distillation(parts: Parts) -> Objective:
     _start(student, recipe.start)
     kinds = [row.predict for row in ENCODERS.values() if row.model_type == teacher.config.model_type]
     networks = (student, parts.predict, teacher, kinds[0])
-    share = settings.mask_share
     heat = settings.temperature or (2.0 if settings.name == "distilbert" else 1.0)
+    options: dict[str, Any] = {"share": settings.mask_share, "temperature": heat, "save": parts.save}
     if settings.name == "tinybert":
-        return TinyBERT(*networks, share=share, save=save, prediction=settings.prediction, temperature=heat)
+        return distillation.TinyBERT(*networks, **options, prediction=settings.prediction)
     if settings.name == "mobilebert":
         if not recipe.start:
-            same_embedding(student, teacher)
-        steps = settings.transfer_steps
-        return MobileBERT(*networks, share=share, save=save, transfer_steps=steps, temperature=heat)
+            distillation.same_embedding(student, teacher)
+        return distillation.MobileBERT(*networks, **options, transfer_steps=settings.transfer_steps)
     alike = {student.config.model_type, teacher.config.model_type} <= {"bert", "distilbert"}  # type: ignore[union-attr]
     if (alike or student.config.model_type == teacher.config.model_type) and not recipe.start:  # type: ignore[union-attr]
-        every_second_layer(student, teacher)
-    return DistilBERT(*networks, share=share, save=save, temperature=heat)
+        distillation.every_second_layer(student, teacher)
+    return distillation.DistilBERT(*networks, **options)
 
 
 OBJECTIVES = {

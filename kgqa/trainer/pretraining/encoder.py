@@ -27,6 +27,8 @@ from kgqa.trainer.pretraining.assemble import OBJECTIVES, CorpusSettings, Pretra
 from kgqa.trainer.recipe import save_recipe
 from kgqa.types import InputError
 
+_CPU = torch.device("cpu")
+
 
 class RowBatches(Batches):
     """Packed rows in an order that follows from seed and step alone. Rows with padding get a mask.
@@ -39,7 +41,7 @@ class RowBatches(Batches):
         rows: NDArray[np.uint16],
         batch_rows: int,
         seed: int,
-        device: torch.device = torch.device("cpu"),
+        device: torch.device = _CPU,
         joined: NDArray[np.bool_] | None = None,
     ) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
@@ -101,11 +103,7 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
             f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; "
             "add text or change data.held_out"
         )
-    device = (
-        torch.device("cuda", torch.cuda.current_device())
-        if torch.cuda.is_available()
-        else torch.device("cpu")
-    )
+    device = torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else _CPU
     whole = recipe.objective.whole_words and data.facts
     joined = corpus.joined_rows(data.sequence_tokens, split, documents) if whole else None
     return RowBatches(rows, data.batch_rows, seed, device, joined)
@@ -139,15 +137,9 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
         check_special_tokens(given, data_path(settings.folder or ""))
     made_of = _made_of(data) | ({} if given else flat(settings.model_dump(mode="json"), "tokenizer."))
     if not (target / "manifest.json").exists():
-        tokenizer = given or train_tokenizer(
-            (
-                s.replace(JOINT, " ")
-                for s in chain.from_iterable(chain.from_iterable(open_documents(data).values()))
-            ),
-            vocab_size=settings.vocab_size,
-            kind=settings.kind,
-            lowercase=settings.lowercase,
-        )
+        documents = chain.from_iterable(open_documents(data).values())
+        sentences = (sentence.replace(JOINT, " ") for sentence in chain.from_iterable(documents))
+        tokenizer = given or train_tokenizer(sentences, **settings.model_dump(exclude={"folder"}))
         write_corpus(open_documents(data), tokenizer, target, held_out=data.held_out, made_of=made_of)
     tokenizer, corpus = load_tokenizer(target), Corpus(target)
     if given and given.get_vocab() != tokenizer.get_vocab():
@@ -179,7 +171,7 @@ def word_insides(tokenizer: Tokenizer) -> torch.Tensor:
     )
 
 
-def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) -> TrainResult:
+def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
     """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint.
 
     Raises:
@@ -191,11 +183,9 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     with PartialState(cpu=not torch.cuda.is_available()).local_main_process_first():
         corpus, tokenizer = prepare_corpus(recipe, folder)
     batches = open_batches(recipe, corpus)
-    if resume:
-        named = (recipe.start, recipe.objective.teacher, recipe.data.entities)
-        weights = weights_of(data_path(name) for name in named if name)
-        claim(folder, recipe, corpus=fingerprint([corpus.folder / "manifest.json"]), weights=weights)
-    folder.mkdir(parents=True, exist_ok=True)
+    named = (recipe.start, recipe.objective.teacher, recipe.data.entities)
+    weights = weights_of(data_path(name) for name in named if name)
+    claim(folder, recipe, corpus=fingerprint([corpus.folder / "manifest.json"]), weights=weights)
     save_recipe(recipe, folder / "recipe.json")
 
     def save(target: Path) -> None:
@@ -210,4 +200,4 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path, *, resume: bool = True) 
     if recipe.data.held_out:
         held_out = open_batches(recipe, corpus, "held_out")
         evaluate = held_out_loss(held_out, min(16, held_out.steps_per_epoch), recipe.trainer.seed)
-    return train(objective, batches, recipe.trainer, folder, evaluate=evaluate, resume=resume)
+    return train(objective, batches, recipe.trainer, folder, evaluate=evaluate)

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kgqa.assets import data_path
 from kgqa.graph.linking.normalising import lemma
-from kgqa.graph.opening import open_graph
-from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.opening import open_store
 from kgqa.models.vectors.word_vectors import WordVectors
 from kgqa.text.corpus.shards import find_text, thinned
 from kgqa.text.files import read_lines
+from kgqa.trainer.recipe import Settings
 from kgqa.types import InputError
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -32,10 +32,8 @@ BREAK, OTHER = -1, -2
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
 
-class WordsRecipe(BaseModel):
+class WordsRecipe(Settings):
     """What is counted, and how much of it is kept."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "words"
     folder: str = "."
@@ -107,11 +105,7 @@ def _stream(lines: Iterable[str], ids: dict[str, int]) -> NDArray[np.int32]:
 
 
 def _facts(name: str, times: int) -> Iterator[str]:
-    graph = open_graph(str(data_path(name)) if "/" in name else name)
-    if not isinstance(graph, GraphStore):
-        raise InputError(
-            f"{name}: a remote graph cannot be read whole; import it first with kgqa graph import"
-        )
+    graph = open_store(str(data_path(name)) if "/" in name else name, "read whole")
     labels = graph.labels(np.arange(graph.entity_count, dtype=np.int32))
     edges = graph.edges()
     often = np.clip(np.round(edges.weight), 1, 3).astype(int) * times

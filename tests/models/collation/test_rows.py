@@ -8,6 +8,7 @@ def test_every_row_has_its_own_copy_of_the_subgraph(digging) -> None:
     for left in (0, 1):
         ids = [1, 5, 2, *passage.ids[left : left + 2], 2]
         assert parts.add_row(0, -1, ids, [0] * 6, passage, 3, left, digging) == left
-    assert parts.offsets == [[(0, 0)] * 3 + [(0, 1), (2, 5)], [(0, 0)] * 3 + [(2, 5), (6, 9)]]
-    assert parts.first_nodes == [0, len(digging.nodes) + 1]
-    assert parts.first_edges == [0, len(digging.edges)]
+    offsets = [list(row.offsets) for row in parts.rows]
+    assert offsets == [[(0, 0)] * 3 + [(0, 1), (2, 5)], [(0, 0)] * 3 + [(2, 5), (6, 9)]]
+    assert [row.first_node for row in parts.rows] == [0, len(digging.nodes) + 1]
+    assert [row.first_edge for row in parts.rows] == [0, len(digging.edges)]
