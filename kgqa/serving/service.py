@@ -143,7 +143,8 @@ class Service:
                 taken.append(self._taken(asked, self.limits.timeout_s / 2))
             for future in taken:
                 try:
-                    found.append(await self._wait(future, request))
+                    answer = await self._wait(future, request)
+                    found.append(answer)
                 except InputError as error:
                     found.append(error)
             return found
