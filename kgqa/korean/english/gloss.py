@@ -60,12 +60,13 @@ class _Writer:
         opened: list[Piece] = []
         shared = False
         aim: list[Piece] = []
-        for clause in before:
-            own, linked = self._linked(clause, shared, sentence)
+        for clause, after in pairwise(sentence.clauses):
+            own, linked = self._linked(clause, after, shared)
             if linked == "to":
                 aim += own
                 continue
-            shared = linked in ("and", "then", "but") and not self._has_subject_of_own(clause, sentence)
+            acts = any(p.cases & {"JKS"} or p.cases == {"JX"} for p in after.phrases)
+            shared = linked in ("and", "then", "but") and not acts
             (opened if asked else said).extend([*own[: _cut(own)], *aim, *own[_cut(own) :]])
             aim = []
         if last.link == "is because":
@@ -91,9 +92,8 @@ class _Writer:
         end = Piece("?" if sentence.question else ".")
         return [*said, *self.telling.clause(last, shared=shared), *aim, end]
 
-    def _linked(self, clause: Clause, shared: bool, sentence: Sentence) -> tuple[list[Piece], str]:
-        link, after = clause.link, sentence.clauses[sentence.clauses.index(clause) + 1]
-        predicate = clause.predicate
+    def _linked(self, clause: Clause, after: Clause, shared: bool) -> tuple[list[Piece], str]:
+        link, predicate = clause.link, clause.predicate
         end = (predicate.start, predicate.end) if predicate else (0, 0)
         weather = any(p.last in ("비", "눈") for p in clause.phrases)
         others = any("JKS" in p.cases for p in after.phrases)
@@ -128,10 +128,6 @@ class _Writer:
         done = clause.ending in ("어서", "아서") and any("JKO" in p.cases for p in clause.phrases)
         plain = next_one.tag == "VV" and not (next_one.negative or next_one.modal)
         return done and plain and not acts and next_one.form not in _MOVED and one.form not in _LOSING
-
-    def _has_subject_of_own(self, clause: Clause, sentence: Sentence) -> bool:
-        after = sentence.clauses[sentence.clauses.index(clause) + 1]
-        return any(p.cases & {"JKS"} or p.cases == {"JX"} for p in after.phrases)
 
     def _asks(self, clause: Clause) -> bool:
         if clause.predicate is not None and clause.predicate.form in ("어떻다", "어떠하다"):
