@@ -32,21 +32,28 @@ READ_FIRST, SURE = 8, 0.9
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
     """What an operation makes of what the graph says, for open questions over a graph that says all there is; nothing
-    where the passage answers. What another graph does not state is not so little known: of it nothing is counted."""
+    where the passage is likelier to answer. What another graph does not state is not so little known: of it nothing is
+    counted."""
     graph = retriever.graph
     if not graph.is_complete:
         return drafts
     facts = Facts(graph)
     told = {
-        n: tell(facts, retriever.linker, draft.question)
-        for n, draft in enumerate(drafts)
-        if draft.is_open and ranked(draft)[0].source is not Source.PASSAGE
+        n: tell(facts, retriever.linker, draft.question) for n, draft in enumerate(drafts) if draft.is_open
     }
     read = dict(
         zip(told, _read([(drafts[n].question, of.words) for n, of in told.items()], reader), strict=True)
     )
     done = {n: _operated(drafts[n], facts, of, *read[n]) for n, of in told.items()}
-    return tuple(replace(draft, computed=done.get(n)) for n, draft in enumerate(drafts))
+    kept = {n: computed for n, computed in done.items() if not _passage_answers(drafts[n], computed)}
+    return tuple(replace(draft, computed=kept.get(n)) for n, draft in enumerate(drafts))
+
+
+def _passage_answers(draft: Draft, computed: Computed | None) -> bool:
+    """Whether the passage answers an open question, likelier than what was computed does."""
+    best = ranked(draft)[0]
+    found = computed.candidate if computed else None
+    return best.source is Source.PASSAGE and (found is None or found.score <= best.score)
 
 
 def _read(
@@ -86,16 +93,13 @@ def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations
     *of_operands, untold = chosen.tolist()
     if not of_operands:
         return None
-    best, outcome, sure = -1, None, 0.0
     asked = list(zip(OPERATIONS, operations.tolist(), strict=True))
     pairs = [(own * share, name, n) for n, own in enumerate(of_operands) for name, share in asked]
     pairs.sort(key=lambda pair: -pair[0])
-    for share, name, number in pairs:
-        outcome = applied(facts, name, told.operands[number], told.things, draft.question.text)
-        if outcome is not None:
-            best, sure = number, share
-            break
-    if outcome is None or untold > of_operands[best]:
+    question = draft.question.text
+    made = ((p, applied(facts, name, told.operands[n], told.things, question)) for p, name, n in pairs)
+    sure, outcome = next((pair for pair in made if pair[1] is not None), (0.0, None))
+    if outcome is None or untold > sure:
         if OPERATIONS[int(operations.argmax())] == "exists" and told.things:
             return Computed(Candidate(NO, Source.KNOWLEDGE, untold))
         return Computed(None)

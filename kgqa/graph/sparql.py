@@ -32,7 +32,7 @@ SCAN_LIMIT = 200_000
 _ALL_LABELS = " ".join(f"<{name}>" for name in (*LABELS, *ALTERNATES))
 _PREFERRED = frozenset(LABELS)
 _TYPE = f"{RDF}type"
-_FACTS = (Role.FACT, Role.TYPE, Role.WEIGHT)
+_FACTS = (Role.FACT, Role.TYPE, Role.WEIGHT, Role.ADDRESS)
 
 
 class SparqlGraph:

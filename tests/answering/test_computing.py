@@ -134,6 +134,18 @@ def test_a_passage_that_answers_is_left_alone(ask) -> None:
     assert ask("Who is the captain of the Gull?", "captain", "lookup", Source.PASSAGE).text == "it"
 
 
+def test_a_passage_that_hardly_answers_gives_way_to_what_is_computed(fleet, file: Path) -> None:
+    draft = fleet.draft(Question("Who is the captain of the Gull?"), Source.PASSAGE)
+    weak = replace(draft, scores=replace(draft.scores, spans=(replace(draft.scores.spans[0], score=0.01),)))
+    for asked, expected in ((draft, "it"), (weak, "Ada Berg")):
+        drafts = operate((asked,), Retriever(fleet.graph, linker=fleet.linker), Reads("captain", "lookup"))
+        assert decide(drafts, Decision())[0].best.text == expected
+
+
+def test_an_operand_that_the_operation_does_not_allow_makes_no_unlikely_one_an_answer(ask) -> None:
+    assert ask("Where is the Skua moored?", "length of", "lookup").source is Source.NONE
+
+
 def test_operands_are_read_until_one_is_sure() -> None:
     asked: list[tuple[str, ...]] = []
 

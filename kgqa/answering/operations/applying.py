@@ -68,6 +68,8 @@ def _of_set(
     if others:
         asked = {e for thing in others for e in thing.entities}
         among = [end for end in ends if end in asked]
+        if not among and facts.are_kinds(asked):  # "made of oak" of a chest: of the ends one is a chest
+            among = [end for end in ends if facts.is_any(end, asked)]
     else:  # a value is asked for by its words, a thing that nobody names by there being one
         words = content(question)
         own = {end: content(facts.label(end)) for end in ends}

@@ -130,6 +130,14 @@ class Facts:
         name, label = self._named[entity]
         return is_value(name) or label in _TRUTHS or self.value(entity) is not None
 
+    def kinds_told(self, entity: int) -> list[Row]:
+        """The facts that say what a thing is, as far as they have been asked for."""
+        return [row for row in self.known(entity) if self.is_kind[row.relation] and row.head == entity]
+
+    def is_any(self, entity: int, kinds: set[int]) -> bool:
+        """Whether a thing is said to be of one of the kinds."""
+        return any(row.tail in kinds for row in self.kinds_told(entity))
+
     def are_kinds(self, entities: Iterable[int]) -> bool:
         """Whether all of these are what other things are."""
         return all(any(self.is_kind[r.relation] and r.tail == e for r in self.of(e)) for e in entities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -24,6 +25,9 @@ _FURTHER, _BACK, _EVERY, _FITS, _ONLY, _COVERS = 0.15, 0.1, 0.1, 0.3, 0.2, 0.2
 """Weights of a further relation, of one that leads back to things alike, of all things for want of a kind, of ends that
 are values where such are asked for, of a kind that is named, and of what is named and has to do with an operand."""
 
+_ASKS = re.compile(r"\b(?:which|what)\s+(?:(?:kind|sort|type)s?\s+of\s+)?$", re.IGNORECASE)
+"""Before the kind of thing that is asked for."""
+
 
 class Told(NamedTuple):
     """What a question names, and the operands that it may be about, the likeliest first, each in words."""
@@ -41,7 +45,7 @@ class Told(NamedTuple):
 def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD) -> Told:
     """The operands of a question that are read."""
     things = things_in(facts, linker, question)
-    found = operands(facts, things)
+    found = _of_kind_asked(facts, question.text, things, operands(facts, things))
     worth = _worth(facts, question.text, things, found)
     chosen: dict[str, Operand] = {}
     room = {True: most - most // 2, False: most}  # those with a scale answer comparisons alone
@@ -55,6 +59,23 @@ def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD
                 room[scaled] -= words not in chosen
                 chosen.setdefault(words, operand)
     return Told(things, list(chosen.values()), list(chosen))
+
+
+def _of_kind_asked(
+    facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Operand]
+) -> Sequence[Operand]:
+    """Operands all of whose things are of the kind that is asked for ("Which routes ..."), where there are any besides
+    all that are of the kind."""
+    for thing in things:
+        if thing.start < 0 or not _ASKS.search(text[: thing.start]):
+            continue
+        kinds = set(thing.entities)
+        every = [o for o in found if o.sources and kinds.issuperset(o.sources)]
+        members = {e for o in every for r, ahead in o.steps if facts.is_kind[r] and not ahead for e in o.ends}
+        own = [o for o in found if all(e in members or facts.is_any(e, kinds) for e in o.values or o.ends)]
+        if any(o.sources and kinds.isdisjoint(o.sources) for o in own):
+            return own
+    return found
 
 
 def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Operand]) -> list[float]:
@@ -114,16 +135,10 @@ def in_words(facts: Facts, operand: Operand) -> str:
             " or ".join(dict.fromkeys(_label(facts, thing) for thing in facts.by_label(operand.only)))
         )
     if operand.scale:
-        called = " ".join(facts.graph.relations[relation].label for relation, _ in operand.scale)
+        scale = [facts.graph.relations[relation] for relation, _ in operand.scale]
+        called = " ".join(relation.words or relation.label for relation in scale)
         return f"{called} of {named}{more}. {'; '.join(said)}"
-    kind = next(
-        (
-            _label(facts, row.tail)
-            for row in facts.known(first)
-            if facts.is_kind[row.relation] and row.head == first and row not in rows
-        ),
-        "",
-    )
+    kind = next((_label(facts, row.tail) for row in facts.kinds_told(first) if row not in rows), "")
     return f"{named}{more}. {'; '.join([*said, *filter(None, [kind])])}"
 
 

@@ -19,7 +19,7 @@ from kgqa.graph.sources.structures import Fact, Structures
 from kgqa.graph.sources.syntax.json_ld import with_context
 from kgqa.graph.sources.syntax.markup import check_markup
 from kgqa.graph.sources.tally import Tally
-from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, Role, is_schema, role_of
+from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, Role, is_schema, names_a_thing, role_of
 from kgqa.types import InputError, Label
 
 _SYNTAXES = {
@@ -33,6 +33,8 @@ _SYNTAXES = {
 }
 FORMATS = {suffix: form for form, (_, *suffixes) in _SYNTAXES.items() for suffix in suffixes}
 """What pyoxigraph calls the syntax of a suffix."""
+_STATED = frozenset({Role.FACT, Role.TYPE, Role.LABEL, Role.ALTERNATE, Role.WORDS, Role.KIND, Role.ADDRESS})
+"""Roles of statements that are facts as they stand."""
 BATCH = 250_000
 _AT_ONCE = 100
 MAX_TEXT = 120
@@ -141,7 +143,10 @@ class RdfReader:
         """What a relation means, worked out once."""
         role = self.roles.get(relation)
         if role is None:
-            role = self.roles[relation] = role_of(relation)
+            role = role_of(relation)
+            if role is Role.FACT and names_a_thing(relation):
+                role = Role.ALTERNATE
+            self.roles[relation] = role
             if role is Role.FACT:
                 self.facts[relation] = relation
         return role
@@ -205,6 +210,8 @@ class RdfReader:
             self.tally.skipped["statement about a statement"] += 1
             return
         role = self.role(relation)
+        if role is Role.ADDRESS and type(value) is ox.NamedNode:
+            self.batch.labels.append(Label(value.value, value.value, preferred=False))
         head = self.name(subject)
         is_text = type(value) is ox.Literal
         gathered = self.structures
@@ -241,7 +248,7 @@ class RdfReader:
                 self.tally.skipped[_NOTES if is_text and not relation.startswith(OWL) else _SCHEMA] += 1
         elif (tail := self.concept(value)) is None:
             return
-        elif role not in (Role.FACT, Role.TYPE, Role.LABEL, Role.ALTERNATE, Role.WORDS, Role.KIND):
+        elif role not in _STATED:
             gathered.note(role, head, relation, tail, graph)
         elif head in gathered.reified:
             gathered.annotations.setdefault(head, []).append((relation, tail))

@@ -5,7 +5,7 @@ qualifiers become facts of both its ends, whose relation is the fact's and the q
 executive, Oyelaran" since 2009 becomes also "Kestle, chief executive since, 2009" and "Oyelaran, chief executive
 since, 2009", so that two facts lead from the company over the year to the person. An OWL restriction on a class is a
 fact of the class. A blank node that has no label is passed through: an address without name gives its street to
-whoever has it.
+whoever has it; of several, as the ingredients of a bread, the things in each have its values too.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ _ENDED = re.compile(
     r"(P582|[/#](end|ended|until|to|valid_?until|endDate|end_?time|end_?year))$", re.IGNORECASE
 )
 _VALUE = re.compile(
-    r"[/#](has)?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
+    r"[/#](?:P\d+_)?(has)?_?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
 )
 _UNIT = re.compile(
-    r"[/#](has)?(unit|unit_?text|unit_?code|unit_?of_?measure\w*|currency|quantity_?unit)$", re.IGNORECASE
+    r"[/#](?:P\d+_)?(has)?_?(unit|unit_?text|unit_?code|unit_?of_?measure\w*|currency|quantity_?unit)$",
+    re.IGNORECASE,
 )
 _PROPERTY = re.compile(r"^(.*)/entity/(P\d+)$")
 _KINDS_OF_PROPERTY = ("direct", "statement", "qualifier")
@@ -144,7 +145,7 @@ class Structures:
         for node, (head, relation, tail, graph) in self.reified.items():
             if not (head and relation and tail):
                 self.skipped["incomplete rdf:Statement"] += 1
-            elif role_of(relation) in (Role.FACT, Role.TYPE):
+            elif role_of(relation) in (Role.FACT, Role.TYPE, Role.ADDRESS):
                 for member in self.members(tail):
                     weight = self.weights[node][2] if node in self.weights else UNSTATED
                     yield from self._qualified(node, Fact(head, relation, member, weight, graph))
@@ -223,6 +224,8 @@ class Structures:
             if node not in self.reified:  # no weight of a statement after all
                 of.setdefault(node, []).append(Fact(node, relation, number, UNSTATED, graph))
 
+        beside = Counter((fact.head, fact.relation) for fact in self.loose if fact.tail in of)
+
         def stays(node: str) -> bool:
             return node in self.labelled or not 0 < parents[node] <= MOST_PARENTS
 
@@ -241,14 +244,19 @@ class Structures:
             units = [other.tail for other in own if _UNIT.search(other.relation)]
             if not own:
                 self.skipped["nameless thing without facts"] += 1
+            given = []
             for other in own:
                 if _VALUE.search(other.relation) and other.tail.startswith('"'):
-                    yield from through(fact._replace(tail=_with_unit(other.tail, units)), depth + 1)
+                    given.append(fact._replace(tail=_with_unit(other.tail, units)))
                 elif other.relation != _TYPE and not (units and _UNIT.search(other.relation)):
                     relation = joined(fact.relation, other.relation)
-                    yield from through(
-                        Fact(fact.head, relation, other.tail, fact.weight, other.graph), depth + 1
-                    )
+                    given.append(Fact(fact.head, relation, other.tail, fact.weight, other.graph))
+            for one in given:
+                yield from through(one, depth + 1)
+            if beside[fact.head, fact.relation] > 1:  # of which of them a value is, what stands with it tells
+                values = [one for one in given if one.tail.startswith('"')]
+                things = [one.tail for one in given if not one.tail.startswith(('"', "_:"))]
+                yield from (value._replace(head=thing) for value in values for thing in things)
 
         for fact in rooted:
             yield from through(fact, 0)
@@ -285,6 +293,6 @@ def _with_unit(name: str, units: list[str]) -> str:
     if not units:
         return name
     unit = units[0]
-    said = unit[1 : unit.rindex('"')] if unit.startswith('"') else re.split(r"[/#:]", unit)[-1]
+    said = unit[1 : unit.rindex('"')] if unit.startswith('"') else re.split(r"[/#:]|unit[-_]", unit)[-1]
     value = name[1 : name.rindex('"')]
     return f'"{value} {said}"'

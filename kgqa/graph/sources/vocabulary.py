@@ -19,7 +19,8 @@ NIL = RDF + "nil"
 Role = IntEnum(
     "Role",
     "FACT LABEL ALTERNATE SKIP TYPE FIRST REST REIFIES SUBJECT PREDICATE OBJECT WEIGHT WORDS LICENCE "
-    "ON_PROPERTY FILLER PARTS DOMAIN RANGE INVERSE CLAIM STATED QUALIFIER RANK PROPERTY KIND MEANS WIDER COMPLETE",
+    "ON_PROPERTY FILLER PARTS DOMAIN RANGE INVERSE CLAIM STATED QUALIFIER RANK PROPERTY KIND MEANS WIDER COMPLETE "
+    "ADDRESS",
 )
 """What is done with a statement of a property. The three parts of a reified statement follow each other."""
 
@@ -51,6 +52,7 @@ _WIKIBASE = (
     ("/prop/P", Role.CLAIM),
 )
 """A Wikibase's properties, by the part of the IRI that its data model prescribes; the first that fits counts."""
+_NAME = re.compile(r".*[/#:](?:has|full|display|preferred)?_?(?:name|label)", re.IGNORECASE)
 _WEIGHTS = frozenset({"weight", "confidence", "score", "probability", "strength"})
 
 
@@ -69,6 +71,15 @@ def role_of(relation: str) -> Role:
     if relation.replace("#", "/").rsplit("/", 1)[-1] in _WEIGHTS:
         return Role.WEIGHT
     return Role.SKIP if relation.startswith((RDFS, OWL, SKOS, KGQA, WIKIBASE)) else Role.FACT
+
+
+def names_a_thing(relation: str) -> bool:
+    """Whether a property of no known vocabulary says what a thing is called.
+
+    >>> names_a_thing("http://x/fullName"), names_a_thing("http://x/surname")
+    (True, False)
+    """
+    return _NAME.fullmatch(relation) is not None
 
 
 STEP = "!"

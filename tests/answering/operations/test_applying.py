@@ -38,6 +38,8 @@ def asked(file, fleet):
         ("Is Oslo the captain of the Gull?", "exists", ("captain",), ("no",)),
         ("Does the Gull take cars?", "exists", ("takes cars",), ("yes",)),
         ("Does the Tern take cars?", "exists", ("takes cars",), ("no",)),
+        ("Is the ship commanded by Ada Berg?", "exists", ("captain",), ("yes",)),
+        ("Is the building commanded by Ada Berg?", "exists", ("captain",), ("no",)),
         ("Which is longer, the Gull or the Tern?", "most", ("length",), ("Gull",)),
         ("Which is older, the Gull or the Tern?", "least", ("built in",), ("Gull",)),
         ("Is the Gull longer than the Tern?", "more", ("length",), ("yes",)),

@@ -1,5 +1,6 @@
 from kgqa.answering.operations.operands import Facts
 from kgqa.answering.operations.telling import MOST_TOLD, UNTOLD, tell
+from kgqa.graph.linking.linker import Linker
 from kgqa.graph.opening import open_graph
 from kgqa.types import Question
 
@@ -18,3 +19,24 @@ def test_a_set_with_values_is_called_by_them(file, fleet) -> None:
 def test_an_end_is_told_with_its_kind(file, fleet) -> None:
     told = tell(Facts(open_graph(file)), fleet.linker, Question("What is Ada Berg the captain of?"))
     assert "Gull. Gull captain Ada Berg; ship" in told.words
+
+
+def test_what_is_told_is_of_the_kind_that_is_asked_for(file, fleet) -> None:
+    facts = Facts(open_graph(file))
+
+    def told(text: str) -> str:
+        return "; ".join(tell(facts, fleet.linker, Question(text)).words)
+
+    assert "East Pier" in told("What does the Island Line own?")
+    asked = told("Which ship does the Island Line own?")
+    assert "Gull; Tern. Island Line owns Gull" in asked and "East Pier." not in asked and "40." not in asked
+
+
+def test_a_scale_is_called_by_what_its_relation_says_in_english(tmp_path) -> None:
+    path = tmp_path / "t.ttl"
+    path.write_text(
+        "@prefix : <http://x/> . :Gull :length 3 . :Tern :length 4 . "
+        ':length <https://kgqa.org/ontology#words> "is long" .'
+    )
+    told = tell(Facts(open_graph(path)), Linker(open_graph(path)), Question("Which is longer, Gull or Tern?"))
+    assert "is long of Gull; Tern. Gull is long 3" in told.words

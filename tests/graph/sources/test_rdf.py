@@ -104,6 +104,21 @@ def test_literals(tmp_path: Path) -> None:
     assert sum(tally.skipped.values()) == 1
 
 
+def test_a_name_in_words_of_its_own_is_a_label_where_there_is_no_better_one(tmp_path: Path) -> None:
+    graph = turtle(
+        tmp_path, 'ex:p1 ex:name "Ann Ray" ; ex:knows ex:p2 . ex:p2 ex:fullName "B" ; rdfs:label "Bo" .'
+    )
+    assert short(graph) == {("p1", "knows", "p2")}
+    assert graph.labels(graph.ids(["http://x/p1", "http://x/p2"])) == ["Ann Ray", "Bo"]
+    assert graph.names(graph.find(["B"])[0]) == ["http://x/p2"]
+
+
+def test_a_page_without_name_is_called_by_its_address(tmp_path: Path) -> None:
+    page, doap = "https://tool.example/start", "http://usefulinc.com/ns/doap#"
+    graph = turtle(tmp_path, f"ex:tool <{doap}homepage> <{page}> ; ex:madeIn <http://y/Oslo> .")
+    assert graph.labels(graph.ids([page, "http://y/Oslo"])) == [page, "Oslo"] and len(facts(graph)) == 2
+
+
 def test_types_and_schema(tmp_path: Path) -> None:
     text = "ex:Tool a owl:Class ; rdfs:subClassOf ex:Thing ; rdfs:comment 'x' . ex:spade a ex:Tool ."
     graph = turtle(tmp_path, text + "ex:usedFor a owl:ObjectProperty ; rdfs:domain ex:Tool .")

@@ -124,6 +124,28 @@ def test_nameless_things_are_passed_through(tmp_path: Path) -> None:
     ]
 
 
+def test_a_value_that_stands_with_a_thing_among_several_is_of_both(tmp_path: Path) -> None:
+    text = """
+        :bread :has [ :food :flour ; :amount 500 ; :unit "g" ], [ :food :salt ; :amount 9 ; :unit "g" ] .
+        :cake :has [ :food :butter ; :amount 200 ; :unit "g" ] .
+    """
+    assert said(tmp_path, text) == [
+        "bread has 500 g",
+        "bread has 9 g",
+        "bread has food flour",
+        "bread has food salt",
+        "cake has 200 g",
+        "cake has food butter",
+        "flour has 500 g",
+        "salt has 9 g",
+    ]
+
+
+def test_numbered_properties_say_value_and_unit_too(tmp_path: Path) -> None:
+    text = ":bell :P43_has_dimension [ a :E54 ; :P90_has_value 88.5 ; :P91_has_unit :unit-kg ] ."
+    assert said(tmp_path, text) == ["bell has dimension 88.5 kg"]
+
+
 def test_circles_of_nameless_things_end(tmp_path: Path) -> None:
     assert set(said(tmp_path, ":a :r _:x . _:x :r _:y . _:y :r _:x ; :s :b .")) == {"a r s b"}
 

@@ -34,6 +34,7 @@ from kgqa.graph.sources.vocabulary import (
         ("http://w.org/prop/reference/P248", Role.SKIP),
         (OWL + "sameAs", Role.FACT),
         (SKOS + "closeMatch", Role.SKIP),
+        ("http://xmlns.com/foaf/0.1/homepage", Role.ADDRESS),
         (KGQA + "weight", Role.WEIGHT),
         ("http://x/ns#confidence", Role.WEIGHT),
         (KGQA + "domain", Role.SKIP),
