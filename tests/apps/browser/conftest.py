@@ -1,4 +1,4 @@
-"""The app, served with the shipped reader and graph, and a Chromium that opens it; once for each file of tests."""
+"""The app, served with the shipped reader and graph, and a Chromium that opens it; once for all tests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from kgqa.assets import DEFAULT_READER, MODELS
 START_S = 300
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def opinions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the app keeps what visitors think of answers."""
     return tmp_path_factory.mktemp("opinions") / "feedback.jsonl"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterator[str]:
     """Where the app is served, on a port of its own, with the shipped reader and graph."""
     if not (MODELS / DEFAULT_READER).exists() and "KGQA_MODEL" not in os.environ:
@@ -54,7 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterato
         server.wait(20)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """One Chromium for all tests."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is in the extra [dev]")

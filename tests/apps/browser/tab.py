@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,6 +21,22 @@ MARKS = [
 ]
 Form = tuple[int, str, str]  # width in pixels, colour scheme, language
 FORMS = pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["desk", "phone"])
+SIZES = pytest.mark.parametrize(
+    "form",
+    [
+        (390, "light", "en"),
+        (390, "dark", "ko"),
+        (768, "dark", "en"),
+        (768, "light", "ko"),
+        (1440, "light", "en"),
+        (1440, "dark", "ko"),
+    ],
+    ids=["phone", "phone-ko", "tablet", "tablet-ko", "desk", "desk-ko"],
+)
+WIDTHS = {390: 844, 768: 1024, 1440: 900}
+"""Of a phone, a tablet and a desk, each with its height."""
+LANGUAGES = pytest.mark.parametrize("form", [(390, "light", "en"), (390, "dark", "ko")], ids=["en", "ko"])
+"""For what is done once in each language, and then looked at in each width."""
 SETTLED = """() => {
     const busy = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning"
         || document.querySelector("[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]")
@@ -49,6 +66,30 @@ def visit(page: Any, address: str, form: Form, path: str = "") -> Callable[..., 
     page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
     go_to(page, f"{address}/{path}?lang={language}")
     return partial(text, language=language)
+
+
+def fits(page: Any) -> bool:
+    """Whether the page is no wider than its window: nothing to scroll sideways."""
+    return bool(
+        page.evaluate(
+            """[document.documentElement, document.querySelector("[data-testid=stMain]")]
+            .every(whole => whole.scrollWidth <= whole.clientWidth + 1)"""
+        )
+    )
+
+
+def is_said_in(text: str, say: Any) -> bool:
+    """Whether a text is in the page's language."""
+    return bool(re.search("[가-힣]", text)) == bool(re.search("[가-힣]", say("ask")))
+
+
+def at_each_width(page: Any) -> Iterator[int]:
+    """Make the window as wide as a phone, a tablet and a desk, one after the other; nothing is cut in any."""
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        settled(page)
+        assert fits(page)
+        yield width
 
 
 def ask_example(page: Any, number: int) -> None:

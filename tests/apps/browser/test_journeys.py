@@ -6,7 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tab import FORMS, MARKS, Form, ask_example, downloaded, settled, visit
+from tab import (
+    FORMS,
+    LANGUAGES,
+    MARKS,
+    Form,
+    ask_example,
+    at_each_width,
+    downloaded,
+    fits,
+    is_said_in,
+    settled,
+    visit,
+)
 
 from kgqa.text.datasets.json_lines import read_examples
 
@@ -154,13 +166,13 @@ def test_the_evidence_can_be_taken_along(page: Any, address: str, form: Form) ->
     assert b"@prefix" in turtle or b" <" in turtle
 
 
-@FORMS
+@LANGUAGES
 def test_a_file_of_questions_is_scored(page: Any, address: str, tmp_path: Path, form: Form) -> None:
     say = visit(page, address, form, "batch")
     file = tmp_path / "class.csv"
     file.write_text(
         "group;question;passage;answer\n3b;What did I dig with?;I want to plant flowers, so I dug.;trowel|spade\n"
-        "3b;;;\n3c;What colour was the sofa?;The cat slept on the sofa.;(none)\n"
+        "3b;;;\n3b;Why?;so;yes;no\n3c;What colour was the sofa?;The cat slept on the sofa.;(none)\n"
     )
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name=say("answer_all")).click()
@@ -168,9 +180,11 @@ def test_a_file_of_questions_is_scored(page: Any, address: str, tmp_path: Path, 
     page.get_by_text(note).wait_for()
     settled(page)
     assert page.locator("[data-testid=stMetric]").count() == 4
-    page.get_by_text(say("rows_left_out", count=1)).wait_for()
+    page.get_by_text(say("rows_left_out", count=2)).wait_for()
     table = downloaded(page, page.get_by_role("button", name=say("download_csv"))).decode("utf-8-sig")
-    assert table.splitlines()[0].startswith("group") and "3c" in table and len(table.splitlines()) == 4
+    assert table.splitlines()[0].startswith("group") and "3c" in table and len(table.splitlines()) == 5
+    for _ in at_each_width(page):
+        assert page.get_by_text(note).is_visible()
 
 
 @FORMS
@@ -207,3 +221,17 @@ def test_an_opinion_is_kept_as_a_line_to_train_on(
     (example,) = read_examples(opinions)
     assert "garden fork" in str(example)
     opinions.unlink()
+
+
+@FORMS
+def test_readers_are_compared_in_the_pages_language(page: Any, address: str, form: Form) -> None:
+    say = visit(page, address, form)
+    ask_example(page, 1)
+    page.get_by_role("link", name=say("compare")).locator("visible=true").first.click()
+    page.get_by_role("heading", name=say("compare"), exact=True).wait_for()
+    settled(page)
+    page.get_by_role("button", name=say("compare_button"), exact=True).first.click()
+    page.get_by_text(" ms").first.wait_for()
+    settled(page)
+    facts = page.locator("[data-testid=stMain] ol li").all_inner_texts()
+    assert facts and all(is_said_in(fact, say) for fact in facts) and fits(page)
