@@ -36,9 +36,13 @@ def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterato
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "apps.serve", "--port", str(port), "--headless"]
-    written = tmp_path_factory.mktemp("app") / "app.log"
+    folder = tmp_path_factory.mktemp("app")
+    written, reader = folder / "app.log", folder / "reader"
+    reader.symlink_to(
+        MODELS / DEFAULT_READER
+    )  # by another name the smaller one does not stand in for it where it is slow
     with written.open("w") as log:
-        environment = os.environ | {"KGQA_FEEDBACK": str(opinions)}
+        environment = {"KGQA_MODEL": str(reader)} | os.environ | {"KGQA_FEEDBACK": str(opinions)}
         server = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
     try:
         for _ in range(START_S * 4):
