@@ -195,7 +195,7 @@ def test_the_first_reason_tells_the_answer_apart_and_comes_after_it(
     assert purpose in reasons[0] and answer in reasons[-1] and shared not in reasons
     assert not page.get_by_text("is something that people").count()
     page.locator(".st-key-mattered button").click()
-    bars = page.locator("[data-testid=stMain] ul li").filter(has_text=answer)
+    bars = page.locator("[data-testid=stMain] ul li span").filter(has_text=answer)
     bars.first.wait_for()
     settled(page)
     assert is_said_in(bars.first.inner_text(), partial(text, language=form[2]))
