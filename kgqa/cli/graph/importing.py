@@ -40,7 +40,8 @@ def import_sources(
     """Import RDF (Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD), TSV, ConceptNet or an endpoint.
 
     Files may be compressed (.gz, .zst); several become one graph. A TSV
-    has the columns relation, head, tail and perhaps weight.
+    has the columns head, relation, tail and perhaps weight, or
+    relation, head, tail: a header says so, or else the words do.
 
     Labels are rdfs:label, skos:prefLabel, skos:altLabel and schema:name,
     else the words of the name. Numbers, dates and short texts become

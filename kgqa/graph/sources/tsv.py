@@ -1,9 +1,10 @@
-"""Tables of facts: `relation head tail weight?`, tab between, with or without a header."""
+"""Tables of facts, tab between: head, relation, tail and perhaps a weight, or the relation first; header or none."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from kgqa.graph.sources.files import numbered_lines
@@ -19,22 +20,40 @@ _CALLED = {
 _HEADER = {said: name for name, called in _CALLED.items() for said in called}
 
 
+_LOOKED_AT = 1_000
+"""Rows that tell the order of the columns where no header does."""
+
+
 def read_tsv(path: Path) -> Iterator[Triple]:
     """Facts of a table. A header names the columns in any order; others are left alone.
 
-    In plain names, `_` stands for a space. Raises `InputError` with the line that is no fact.
+    Without one the relation is whichever of the first two columns has fewer different words, the first in doubt. In
+    plain names, `_` stands for a space. Raises `InputError` with the line that is no fact.
     """
-    columns: dict[str, int] | None = None
+    rows = _rows(path)
+    first = list(islice(rows, _LOOKED_AT))
+    columns = _header(first[0][1]) if first else None
+    if columns is not None:
+        del first[0]
+    else:
+        columns = _order([cells for _, cells in first])
+    for number, cells in chain(first, rows):
+        yield _fact(path, number, cells, columns)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     for number, line in numbered_lines(path, "utf-8-sig"):
         cells = line.rstrip("\r\n").split("\t")
-        if cells == [""] or (line.startswith("#") and len(cells) < 3):
-            continue
-        if columns is None:
-            columns = _header(cells)
-            if columns is not None:
-                continue
-            columns = {name: place for place, name in enumerate(_CALLED)}
-        yield _fact(path, number, cells, columns)
+        if cells != [""] and not (line.startswith("#") and len(cells) < 3):
+            yield number, cells
+
+
+def _order(rows: list[list[str]]) -> dict[str, int]:
+    first, second, third = ({cells[place] for cells in rows if len(cells) > 2} for place in range(3))
+    # where all rows have one word there, it may be the one head of them all: only heads are tails of others
+    head_first = len(second) < len(first) and (len(second) > 1 or not first.isdisjoint(third))
+    names = ("head", "relation", "tail", "weight") if head_first else _CALLED
+    return {name: place for place, name in enumerate(names)}
 
 
 def _header(cells: list[str]) -> dict[str, int] | None:

@@ -25,6 +25,15 @@ def test_no_header(tmp_path: Path) -> None:
     assert stated == 2.0 and unstated != unstated
 
 
+def test_no_header_and_the_head_first(tmp_path: Path) -> None:
+    text = "hoe\tused for\tdig\nspade\tused for\tdig\nspade\tis a\ttool\ntrowel\tis a\ttool\n"
+    assert rows(tmp_path / "a.tsv", text)[1:3] == [("spade", "used for", "dig"), ("spade", "is a", "tool")]
+    one_head = "UsedFor\tspade\tdig\nIsA\tspade\ttool\n"
+    assert rows(tmp_path / "a.tsv", one_head) == [("spade", "UsedFor", "dig"), ("spade", "IsA", "tool")]
+    one_relation = "spade\tis a\ttool\ntool\tis a\tthing\n"
+    assert rows(tmp_path / "a.tsv", one_relation)[0] == ("spade", "is a", "tool")
+
+
 def test_header_in_any_order(tmp_path: Path) -> None:
     assert rows(tmp_path / "a.tsv", "\ufeffhead\tnote\trel\ttail\na\tx\tr\tb\n") == [("a", "r", "b")]
 
