@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgqa.evaluation.finetuning import FINETUNES, Finetune, finetune
+from kgqa.evaluation.finetuning import FINETUNES, RATES, Finetune, finetune
 from kgqa.evaluation.likelihood import held_out_loss
 from kgqa.metrics import matthews
 from kgqa.models.classifiers import Classifier
@@ -32,7 +32,9 @@ def test_matthews_correlation() -> None:
 def test_sentences_are_learnt_and_measured(
     task: str, mlm_folder: Path, glue: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(FINETUNES, task, Finetune(10, 8, 32, 5e-3, 5e-3))
+    monkeypatch.setitem(FINETUNES, task, Finetune(10, 8, 32))
+    for rate in RATES:
+        monkeypatch.setitem(RATES, rate, 5e-3)
     encoder = EncoderSettings(folder=str(mlm_folder))
     figures = finetune(task, encoder, glue, tmp_path / "run", quiet, limit=20)
     assert figures["accuracy"] > 0.9 and figures["matthews"] > 0.8
