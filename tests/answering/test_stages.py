@@ -25,7 +25,7 @@ from kgqa.limits.stopping import go_on, until
 from kgqa.models.opening import LoadedReader
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.types import Passage, Question
+from kgqa.types import OPERATIONS, Passage, Question
 
 PACKAGE = Path(kgqa.__file__).parent
 ANSWERING = ("answering", "language", "korean")
@@ -66,9 +66,10 @@ def answerer(
     torch.manual_seed(0)
     settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True, operations=True)
     reader = Reader(encoder, settings)
-    with torch.no_grad():  # in no doubt which operation is asked for
-        for weights in reader.operation.parameters():
-            weights.mul_(100)
+    assert reader.operation is not None
+    last = [module for module in reader.operation.modules() if isinstance(module, torch.nn.Linear)][-1]
+    with torch.no_grad():
+        last.bias[OPERATIONS.index("lookup")] = 50.0  # in no doubt which operation is asked for
     card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2, "branches": True, "verdicts": True}}
     save_reader(reader, tokenizer_folder, tmp_path / "model", card)
     loaded = Answerer.load(str(tmp_path / "model"), str(tools_file))
