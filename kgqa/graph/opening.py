@@ -21,7 +21,7 @@ from kgqa.graph.storage.writer import FORMAT, MANIFEST
 from kgqa.limits.confined import Confines
 from kgqa.types import InputError, KnowledgeGraph
 
-READING = 12
+READING = 13
 """Counts the ways sources have been read; what was compiled by an earlier one is compiled again."""
 _READ_WHOLE = 64 << 20
 _SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describe it: nothing to ask of them

@@ -27,8 +27,9 @@ _LOOKED_AT = 1_000
 def read_tsv(path: Path) -> Iterator[Triple]:
     """Facts of a table. A header names the columns in any order; others are left alone.
 
-    Without one the relation is whichever of the first two columns has fewer different words, the first in doubt. In
-    plain names, `_` stands for a space. Raises `InputError` with the line that is no fact.
+    Without one, the first two columns are told apart by which of them names tails of other rows, as heads do, else by
+    which has fewer different words, as relations have; in doubt the relation is first. In plain names, `_` stands for
+    a space. Raises `InputError` with the line that is no fact.
     """
     rows = _rows(path)
     first = list(islice(rows, _LOOKED_AT))
@@ -50,8 +51,9 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _order(rows: list[list[str]]) -> dict[str, int]:
     first, second, third = ({cells[place] for cells in rows if len(cells) > 2} for place in range(3))
-    # where all rows have one word there, it may be the one head of them all: only heads are tails of others
-    head_first = len(second) < len(first) and (len(second) > 1 or not first.isdisjoint(third))
+    first_ends, second_ends = not first.isdisjoint(third), not second.isdisjoint(third)
+    # one word in all rows may be the one head of them all
+    head_first = first_ends if first_ends != second_ends else 1 < len(second) < len(first)
     names = ("head", "relation", "tail", "weight") if head_first else _CALLED
     return {name: place for place, name in enumerate(names)}
 

@@ -1,4 +1,4 @@
-"""The app, served with the shipped reader and graph, and a Chromium that opens it; once for all tests."""
+"""The app, served with the shipped reader and graph, once for all tests, and a Chromium that opens it."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def address(tmp_path_factory: pytest.TempPathFactory, opinions: Path) -> Iterato
         server.wait(20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One Chromium for all tests."""
+    """One Chromium for a file of tests; while it is open, no other event loop can be run here."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is in the extra [dev]")
     with sync_api.sync_playwright() as play:
         opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

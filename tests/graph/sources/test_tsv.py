@@ -30,6 +30,8 @@ def test_no_header_and_the_head_first(tmp_path: Path) -> None:
     assert rows(tmp_path / "a.tsv", text)[1:3] == [("spade", "used for", "dig"), ("spade", "is a", "tool")]
     one_head = "UsedFor\tspade\tdig\nIsA\tspade\ttool\n"
     assert rows(tmp_path / "a.tsv", one_head) == [("spade", "UsedFor", "dig"), ("spade", "IsA", "tool")]
+    few_heads = "UsedFor\tspade\tdig\nIsA\tspade\ttool\nIsA\ttool\tthing\nMadeOf\tspade\tsteel\n"
+    assert rows(tmp_path / "a.tsv", few_heads)[0] == ("spade", "UsedFor", "dig")
     one_relation = "spade\tis a\ttool\ntool\tis a\tthing\n"
     assert rows(tmp_path / "a.tsv", one_relation)[0] == ("spade", "is a", "tool")
 
