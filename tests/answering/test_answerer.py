@@ -1,3 +1,5 @@
+import re
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -52,6 +54,30 @@ def test_what_a_graph_is_called_changes_no_answer(answerer: Answerer, tools_file
             after.confidence,
             after.candidates,
         )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: "\n".join([*text.splitlines()[:2], *reversed(text.splitlines()[2:])]),
+        lambda text: text.replace("http://example.org/", "http://elsewhere.example/things#"),
+        lambda text: re.sub(
+            r'label "([^"]+)"', lambda label: label[0].upper().replace("LABEL", "label"), text
+        ),
+        lambda text: text + 'ex:quill rdfs:label "Zorvan Quillet" ; ex:mooredBeside ex:umbrix .',
+    ],
+    ids=["order", "prefix", "capitals", "unrelated"],
+)
+def test_how_a_graph_is_written_changes_no_answer(
+    answerer: Answerer, tools_file: Path, written: Callable[[str], str]
+) -> None:
+    path = tools_file.with_name("other.ttl")
+    path.write_text(written(tools_file.read_text()))
+    other = answerer.with_graph(open_graph(path))
+    for question in (Question("What did I dig with?", passage=PASSAGE), Question("Who sails the Kestrel?")):
+        before, after = answerer.answer(question), other.answer(question)
+        assert (before.text or "").casefold() == (after.text or "").casefold()
+        assert before.source is after.source
 
 
 def test_a_batch_answers_as_one_by_one(answerer: Answerer) -> None:
