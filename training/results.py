@@ -35,9 +35,10 @@ DOCUMENTS = (ROOT / "README.md", ROOT / "training" / "MODEL_CARD.md")
 HEAD = """# Results
 
 Made by `python training/results.py` of the lines in [results/](results), which hold command, commit, seeds and time
-of each figure. † is one whose code, data or weights have changed since. ± is a standard deviation over seeds. Shares
-are percent. "Asked" is a goal set before. More tables: [results/MORE.md](results/MORE.md). What was tried on the way:
-[RUNS.md](RUNS.md), and the notebook until now: [history/](history).
+of each figure; a command takes `--model NAME` for another reader than kgqa-base. † is a figure whose code, data or
+weights have changed since. ± is a standard deviation over seeds. Shares are percent. "Asked" is a goal set before.
+More tables: [results/MORE.md](results/MORE.md). What was tried on the way: [RUNS.md](RUNS.md), and the notebook until
+now: [history/](history).
 """
 STALE = "†"
 PLACE = re.compile(r"(<!-- results: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -141,10 +142,11 @@ def table(layout: dict[str, Any], measured: list[dict[str, Any]]) -> list[str]:
 
 
 def commands(layout: dict[str, Any], measured: list[dict[str, Any]]) -> str:
-    """The commands that made a table, each once."""
+    """The commands that made a table, each once whatever reader it was for."""
     of = {layout["of"]} if "of" in layout else {row[1] for row in layout["rows"]}
     shown = [row for row in measured if row["of"] in of and row["by"] in layout.get("by", [row["by"]])]
-    return "; ".join(f"`{command}`" for command in dict.fromkeys(row["command"] for row in shown))
+    told = dict.fromkeys(re.sub(r" --json| --model (?!runs/)\S+", "", row["command"]) for row in shown)
+    return "; ".join(f"`{command}`" for command in told)
 
 
 def pages() -> dict[Path, str]:
