@@ -22,7 +22,6 @@ from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.text.datasets.glue_blimp import JUDGED
 from kgqa.text.datasets.labelled import LABELLED
 from kgqa.text.datasets.loading import DATASETS
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
@@ -85,7 +84,7 @@ def finetune(
     """
     recipe = FINETUNES[task]
     trainer: dict[str, Any] = {**RATES, "max_tokens": max_tokens, "seed": seed, "log_every_steps": 20}
-    if task in JUDGED:
+    if f"{task}-train" not in DATASETS:
         sizes = {"max_tokens": recipe.max_tokens, "batch_rows": recipe.batch_rows, "epochs": recipe.epochs}
         whole = TaskRecipe(
             name=task,

@@ -11,7 +11,7 @@ from torch import Tensor
 from kgqa.models.collation.sentences import mask_each, mask_share, sentence_ids
 from kgqa.models.encoders.stepping import longest_row
 from kgqa.models.language.language_model import LanguageModel
-from kgqa.text.datasets.glue_blimp import Pair
+from kgqa.text.datasets.blimp import Pair
 
 BATCH_TOKENS = 8192
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]

@@ -15,7 +15,7 @@ from kgqa.metrics import over_seeds
 from kgqa.models.language.language_model import load_language_model
 from kgqa.models.pretrained import checksum
 from kgqa.text.corpus.shards import is_held_out, read_documents
-from kgqa.text.datasets.glue_blimp import read_blimp
+from kgqa.text.datasets.blimp import read_blimp
 from kgqa.text.datasets.published import located
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.types import InputError

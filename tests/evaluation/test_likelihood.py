@@ -8,7 +8,7 @@ from kgqa.evaluation.likelihood import held_out_loss, log_likelihoods, pair_accu
 from kgqa.models.collation.sentences import sentence_ids
 from kgqa.models.encoders.variants import EncoderSettings, build_language_model, save_model
 from kgqa.models.language.language_model import load_language_model
-from kgqa.text.datasets.glue_blimp import Pair
+from kgqa.text.datasets.blimp import Pair
 
 
 def quiet(items, _text, _total):  # type: ignore[no-untyped-def]

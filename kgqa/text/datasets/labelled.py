@@ -7,10 +7,10 @@ import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-from kgqa.text.datasets.glue_blimp import JUDGED
 from kgqa.text.datasets.published import READERS, located
 from kgqa.text.files import read_lines, rows_of
 from kgqa.types import InputError
@@ -137,9 +137,31 @@ def _columns(path: Path, word: int, tag: int) -> Iterator[Labelled]:
 Read = Callable[[Path, str], Iterator[Labelled]]
 
 
-def _judged(name: str, data: Path, split: str) -> Iterator[Labelled]:
-    for row in JUDGED[name](data, split):
-        yield Labelled(row.first, row.second, label=str(row.label))
+def _cola(cells: list[str]) -> Labelled:
+    """Is the sentence acceptable (1) or not (0)? (Warstadt et al., 2019)"""
+    return Labelled(cells[3], label=cells[1])
+
+
+def _sst2(cells: list[str]) -> Labelled:
+    """Is the opinion good (1) or bad (0)? (Socher et al., 2013)"""
+    return Labelled(cells[0].strip(), label=cells[1])
+
+
+def _rte(cells: list[str]) -> Labelled:
+    """Does the first text entail the second (1)? (Dagan et al., 2005 and later)"""
+    return Labelled(cells[1], cells[2], label=str(int(cells[3] == "entailment")))
+
+
+def _glue(
+    file: str, count: int, of: Callable[[list[str]], Labelled], heading: int, data: Path, split: str
+) -> Iterator[Labelled]:
+    """Rows of a table of at least `count` columns, below a heading of so many lines."""
+    path = located(data, f"glue/{file.format(split)}")
+    for number, line in islice(enumerate(read_lines(path), 1), heading, None):
+        cells = line.rstrip("\n").split("\t")
+        if len(cells) < count:
+            raise InputError(f"{path}:{number}: {len(cells)} columns of {count}; fetch the file again")
+        yield of(cells)
 
 
 def _mrpc(data: Path, split: str) -> Iterator[Labelled]:
@@ -177,9 +199,9 @@ def _chosen(name: str, data: Path, split: str) -> Iterator[Labelled]:
 
 
 LABELLED: dict[str, tuple[Kind, Read]] = {
-    "cola": ("sentence", partial(_judged, "cola")),
-    "sst2": ("sentence", partial(_judged, "sst2")),
-    "rte": ("pair", partial(_judged, "rte")),
+    "cola": ("sentence", partial(_glue, "CoLA/in_domain_{}.tsv", 4, _cola, 0)),
+    "sst2": ("sentence", partial(_glue, "SST-2/{}.tsv", 2, _sst2, 1)),
+    "rte": ("pair", partial(_glue, "RTE/{}.tsv", 4, _rte, 1)),
     "mrpc": ("pair", _mrpc),
     "sick": ("pair", partial(_entailment, "sick")),
     "trec": ("sentence", _trec),

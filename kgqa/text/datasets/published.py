@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.text.datasets.commonsense import FORMATS as _COMMON
+from kgqa.text.datasets import commonsense
+from kgqa.text.datasets.commonsense import Row
 from kgqa.text.files import read_lines, read_text, rows_of
 from kgqa.types import Example, InputError, Passage, Question, Span
 
 Reader = Callable[[Path], Iterator[Example]]
+Make = Callable[[int, Row], Example | None]
+"""The question of a row, from its number; None where it is to be left out."""
 
 
 def located(data: Path, *names: str) -> Path:
@@ -78,93 +81,74 @@ def _squad1_train(data: Path) -> Iterator[Example]:
     yield from squad(path, uncertain)
 
 
-def _squad2_unanswerable(path: Path) -> Iterator[Example]:
+def _squad2_unanswerable(number: int, row: Row) -> Example:
     """Unanswerable questions of SQuAD 2.0's training part, one a line (Rajpurkar et al., 2018)."""
-    for number, row in rows_of(path):
-        passage = Passage(row["context"], f"{row.get('title', '')}/{number}")
-        yield Example(Question(row["question"].strip(), (), passage, str(row["id"])))
+    passage = Passage(row["context"], f"{row.get('title', '')}/{number}")
+    return Example(Question(row["question"].strip(), (), passage, str(row["id"])))
 
 
-def _natural_questions(path: Path) -> Iterator[Example]:
+def _natural_questions(_number: int, row: Row) -> Example:
     """Search questions with one paragraph each, as QED keeps them (Kwiatkowski et al., 2019; Lamm et al., 2021), in
-    QED's own form or in SQuAD's, a question a line.
-
-    Raises:
-        InputError: a line is in neither.
-    """
-    for number, row in rows_of(path):
-        try:
-            if "original_nq_answers" in row:
-                identity, text, said = row["example_id"], row["paragraph_text"], row["question_text"]
-                found = [
-                    (part["start"], part["end"]) for answer in row["original_nq_answers"] for part in answer
-                ]
-            else:
-                identity, text, said = row["id"], row["context"], row["question"]
-                found = [(a["answer_start"], a["answer_start"] + len(a["text"])) for a in row["answers"]]
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
-        spans = tuple(dict.fromkeys(Span(start, end) for start, end in found))
-        yield Example(Question(said.strip(), (), Passage(text, str(identity)), str(identity)), spans=spans)
+    QED's own form or in SQuAD's."""
+    if "original_nq_answers" in row:
+        identity, text, said = row["example_id"], row["paragraph_text"], row["question_text"]
+        found = [(part["start"], part["end"]) for answer in row["original_nq_answers"] for part in answer]
+    else:
+        identity, text, said = row["id"], row["context"], row["question"]
+        found = [(a["answer_start"], a["answer_start"] + len(a["text"])) for a in row["answers"]]
+    spans = tuple(dict.fromkeys(Span(start, end) for start, end in found))
+    return Example(Question(said.strip(), (), Passage(text, str(identity)), str(identity)), spans=spans)
 
 
-def _boolq(path: Path) -> Iterator[Example]:
+def _boolq(number: int, row: Row) -> Example:
     """BoolQ (Clark et al., 2019): search questions that a paragraph answers with yes or no; ACE-YNQA (Sulem et al.,
     2022) in the same form, where half of the sentences do not tell."""
-    for number, row in rows_of(path):
-        text = " ".join(row["question"].split()) + "?"
-        verdict = row["answer"] if isinstance(row["answer"], bool) else None
-        yield Example(Question(text, (), Passage(row["passage"]), str(number)), verdict=verdict)
+    text = " ".join(row["question"].split()) + "?"
+    verdict = row["answer"] if isinstance(row["answer"], bool) else None
+    return Example(Question(text, (), Passage(row["passage"]), str(number)), verdict=verdict)
 
 
 _PROTO_LEAST = 4
 
 
-def _protoqa(path: Path) -> Iterator[Example]:
+def _protoqa(number: int, row: Row) -> Example | None:
     """ProtoQA (Boratko et al., 2020): any answer that some people of a hundred gave is right."""
-    for number, row in rows_of(path):
-        votes = sorted(row["answers"].items(), key=lambda item: -item[1])
-        answers = tuple(text for text, count in votes if count >= _PROTO_LEAST)
-        if answers:
-            yield Example(Question(row["question"], (), None, str(row.get("id", number))), concepts=answers)
+    votes = sorted(row["answers"].items(), key=lambda item: -item[1])
+    answers = tuple(text for text, count in votes if count >= _PROTO_LEAST)
+    question = Question(row["question"], (), None, str(row.get("id", number)))
+    return Example(question, concepts=answers) if answers else None
 
 
 _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
-def _fairytale(path: Path) -> Iterator[Example]:
+def _fairytale(number: int, row: Row) -> Example | None:
     """FairytaleQA (Xu et al., 2022): the questions whose answer stands word for word in the story."""
-    for number, row in enumerate(csv.DictReader(read_lines(path))):
-        text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
-        answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
-        start = text.find(answer)
-        if answer and start >= 0 and row["ex_or_im"] == "explicit":
-            question = Question(
-                row["question"].replace(" ?", "?"), (), Passage(text, row["story_name"]), str(number)
-            )
-            yield Example(question, spans=(Span(start, start + len(answer)),), kind=row["attribute"])
+    text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
+    answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
+    start = text.find(answer)
+    if not answer or start < 0 or row["ex_or_im"] != "explicit":
+        return None
+    said = row["question"].replace(" ?", "?")
+    question = Question(said, (), Passage(text, row["story_name"]), str(number))
+    return Example(question, spans=(Span(start, start + len(answer)),), kind=row["attribute"])
 
 
-def _labelled(path: Path, open_answer: bool = False, with_fact: bool = False) -> Iterator[Example]:
+def _labelled(number: int, row: Row, open_answer: bool = False, with_fact: bool = False) -> Example:
     """CommonsenseQA (Talmor et al., 2019), OpenBookQA (Mihaylov et al., 2018), ARC (Clark et al., 2018).
 
     Args:
         open_answer: drop the choices; the right one's text becomes the accepted concept.
         with_fact: OpenBookQA's fact becomes the passage.
     """
-    for number, row in rows_of(path):
-        try:
-            stem, options = row["question"]["stem"], row["question"]["choices"]
-            texts = tuple(option["text"].strip() for option in options)
-            gold = [option["label"] for option in options].index(row["answerKey"])
-            passage = Passage(row["fact1"]) if with_fact else None
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
-        identity = str(row.get("id", number))
-        if open_answer:
-            yield Example(Question(stem, (), passage, identity), concepts=(texts[gold],))
-        else:
-            yield Example(Question(stem, texts, passage, identity), choice=gold)
+    stem, options = row["question"]["stem"], row["question"]["choices"]
+    texts = tuple(option["text"].strip() for option in options)
+    gold = [option["label"] for option in options].index(row["answerKey"])
+    passage = Passage(row["fact1"]) if with_fact else None
+    identity = str(row.get("id", number))
+    if open_answer:
+        return Example(Question(stem, (), passage, identity), concepts=(texts[gold],))
+    return Example(Question(stem, texts, passage, identity), choice=gold)
 
 
 def _mcscript(path: Path) -> Iterator[Example]:
@@ -185,11 +169,10 @@ def _mcscript(path: Path) -> Iterator[Example]:
             yield Example(Question(text, texts, passage, identity), choice=gold)
 
 
-def _qasc(path: Path) -> Iterator[Example]:
+def _qasc(number: int, row: Row) -> Example:
     """QASC (Khot et al., 2020)."""
-    for number, row in enumerate(_json(path)):
-        choices = tuple(row["cands"])
-        yield Example(Question(row["query"], choices, None, str(number)), choice=choices.index(row["answer"]))
+    choices = tuple(row["cands"])
+    return Example(Question(row["query"], choices, None, str(number)), choice=choices.index(row["answer"]))
 
 
 def _piqa(name: str, data: Path) -> Iterator[Example]:
@@ -200,69 +183,84 @@ def _piqa(name: str, data: Path) -> Iterator[Example]:
         yield Example(Question(row["goal"], choices, None, str(number)), choice=int(label))
 
 
-def _cosmos(path: Path) -> Iterator[Example]:
+def _cosmos(_number: int, row: Row) -> Example:
     """Cosmos QA (Huang et al., 2019)."""
-    for row in csv.DictReader(read_lines(path)):
-        choices = tuple(row[f"answer{i}"] for i in range(4))
-        question = Question(row["question"], choices, Passage(row["context"]), row["id"])
-        yield Example(question, choice=int(row["label"]))
+    choices = tuple(row[f"answer{i}"] for i in range(4))
+    question = Question(row["question"], choices, Passage(row["context"]), row["id"])
+    return Example(question, choice=int(row["label"]))
 
 
-def _arc(path: Path) -> Iterator[Example]:
+def _arc(number: int, row: Row) -> Example:
     """ARC as instructions: question and options in one text, `answer` names the option."""
-    for number, row in enumerate(_json(path)):
-        text = row["instruction"].split("question: ", 1)[1].rsplit("\n\nAnswer format:", 1)[0]
-        stem, _, options = text.partition("\n\nAnswer1: ")
-        choices = tuple(option.strip() for option in re.split(r"\s*Answer\d: ", options))
-        question = Question(stem.strip(), choices, None, str(number))
-        yield Example(question, choice=int(row["answer"].removeprefix("answer")) - 1)
+    text = row["instruction"].split("question: ", 1)[1].rsplit("\n\nAnswer format:", 1)[0]
+    stem, _, options = text.partition("\n\nAnswer1: ")
+    choices = tuple(option.strip() for option in re.split(r"\s*Answer\d: ", options))
+    question = Question(stem.strip(), choices, None, str(number))
+    return Example(question, choice=int(row["answer"].removeprefix("answer")) - 1)
 
 
-def _sciq(path: Path) -> Iterator[Example]:
+def _sciq(number: int, row: Row) -> Example:
     """SciQ (Welbl et al., 2017), each question with its supporting paragraph; the right choice's place varies."""
-    for number, row in rows_of(path):
-        wrong = [row[f"distractor{place}"] for place in (1, 2, 3)]
-        gold = number % 4
-        choices = (*wrong[:gold], row["correct_answer"], *wrong[gold:])
-        yield Example(Question(row["question"], choices, Passage(row["support"]), str(number)), choice=gold)
+    wrong = [row[f"distractor{place}"] for place in (1, 2, 3)]
+    gold = number % 4
+    choices = (*wrong[:gold], row["correct_answer"], *wrong[gold:])
+    return Example(Question(row["question"], choices, Passage(row["support"]), str(number)), choice=gold)
 
 
-def _tweetqa(path: Path) -> Iterator[Example]:
+def _tweetqa(_number: int, row: Row) -> Example | None:
     """TweetQA (Xiong et al., 2019): the questions of which an answer stands word for word in the tweet."""
-    for row in _json(path):
-        tweet = row["Tweet"]
-        starts = {answer: tweet.lower().find(answer.lower()) for answer in row["Answer"] if answer}
-        spans = tuple(Span(start, start + len(answer)) for answer, start in starts.items() if start >= 0)
-        if spans:
-            yield Example(Question(row["Question"], (), Passage(tweet), row["qid"]), spans=spans)
+    tweet = row["Tweet"]
+    starts = {answer: tweet.lower().find(answer.lower()) for answer in row["Answer"] if answer}
+    spans = tuple(Span(start, start + len(answer)) for answer, start in starts.items() if start >= 0)
+    return Example(Question(row["Question"], (), Passage(tweet), row["qid"]), spans=spans) if spans else None
 
 
-def _at(read: Reader, *names: str) -> Reader:
-    def reader(data: Path) -> Iterator[Example]:
-        yield from read(located(data, *names))
+def each_row(make: Make, path: Path) -> Iterator[Example]:
+    """The questions of a file that has them row by row, so many as can be made: of JSON lines, a JSON list or a table.
 
-    return reader
+    Raises:
+        InputError: the file is missing or damaged, or a row has other fields than its set.
+    """
+    kind = path.name.removesuffix(".zst").rpartition(".")[2]
+    rows: Iterable[tuple[int, Row]] = rows_of(path)
+    if kind in ("csv", "json"):
+        rows = enumerate(csv.DictReader(read_lines(path)) if kind == "csv" else _json(path))
+    for number, row in rows:
+        try:
+            example = make(number, row)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}:{number}: unexpected fields ({error}); see training/DATA.md") from error
+        if example is not None:
+            yield example
 
 
-def _parts(read: Reader, name: str, train: str, dev: str) -> dict[str, Reader]:
-    return {f"{name}-train": _at(read, train), f"{name}-dev": _at(read, dev)}
+def _at(read: Callable[[Path], Iterator[Example]], *names: str) -> Reader:
+    return lambda data: read(located(data, *names))
+
+
+def _rows(make: Make, *names: str) -> Reader:
+    return _at(partial(each_row, make), *names)
+
+
+def _parts(make: Make, name: str, train: str, dev: str) -> dict[str, Reader]:
+    return {f"{name}-train": _rows(make, train), f"{name}-dev": _rows(make, dev)}
 
 
 READERS: dict[str, Reader] = {
     "squad1-train": _squad1_train,
     "squad1-dev": _at(squad, "squad/dev-v1.1.json"),
     "squad2-train": _at(squad, "squad/train-v2.0.json"),
-    "squad2-unanswerable": _at(_squad2_unanswerable, "squad2_unans/unanswerable_train.jsonl"),
-    "natural-questions-train": _at(_natural_questions, "qed_nq/train.jsonl"),
-    "natural-questions-dev": _at(_natural_questions, "qed_nq/dev.jsonl"),
-    "boolq-dev": _at(_boolq, "boolq/dev_with_passage.jsonl"),
-    "ace-ynqa": _at(_boolq, "ace_whqa/ACE-YNQA-full.jsonl"),
-    "protoqa-train": _at(_protoqa, "protoqa/train.jsonl"),
-    "fairytale-train": _at(_fairytale, "fairytaleqa/train.csv"),
-    "fairytale-dev": _at(_fairytale, "fairytaleqa/valid.csv"),
+    "squad2-unanswerable": _rows(_squad2_unanswerable, "squad2_unans/unanswerable_train.jsonl"),
+    "natural-questions-train": _rows(_natural_questions, "qed_nq/train.jsonl"),
+    "natural-questions-dev": _rows(_natural_questions, "qed_nq/dev.jsonl"),
+    "boolq-dev": _rows(_boolq, "boolq/dev_with_passage.jsonl"),
+    "ace-ynqa": _rows(_boolq, "ace_whqa/ACE-YNQA-full.jsonl"),
+    "protoqa-train": _rows(_protoqa, "protoqa/train.jsonl"),
+    "fairytale-train": _rows(_fairytale, "fairytaleqa/train.csv"),
+    "fairytale-dev": _rows(_fairytale, "fairytaleqa/valid.csv"),
     "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),
-    "tweetqa-dev": _at(_tweetqa, "tweetqa/dev.json"),
-    "sciq-dev": _at(_sciq, "sciq/valid.jsonl"),
+    "tweetqa-dev": _rows(_tweetqa, "tweetqa/dev.json"),
+    "sciq-dev": _rows(_sciq, "sciq/valid.jsonl"),
     "korquad-dev": _at(squad, "ko/korquad/KorQuAD_v1.0_dev.json"),
     **_parts(_labelled, "csqa", "csqa/train.jsonl", "csqa/dev.jsonl"),
     **_parts(partial(_labelled, open_answer=True), "csqa-open", "csqa/train.jsonl", "csqa/dev.jsonl"),
@@ -273,26 +271,27 @@ READERS: dict[str, Reader] = {
         "openbookqa/train_complete.jsonl",
         "openbookqa/dev_complete.jsonl",
     ),
-    **_parts(_mcscript, "mcscript", "mcscript/train-data.xml", "mcscript/dev-data.xml"),
-    "qasc-dev": _at(_qasc, "qasc/dev.qasc.json"),
+    "mcscript-train": _at(_mcscript, "mcscript/train-data.xml"),
+    "mcscript-dev": _at(_mcscript, "mcscript/dev-data.xml"),
+    "qasc-dev": _rows(_qasc, "qasc/dev.qasc.json"),
     "piqa-train": partial(_piqa, "train_ih"),
     "piqa-dev": partial(_piqa, "valid"),
-    **_parts(_COMMON["social"], "socialiqa", "socialiqa/train.jsonl", "socialiqa/socialiqa_dev.jsonl"),
-    **_parts(_COMMON["winogrande"], "winogrande", "winogrande/train_l.jsonl", "winogrande/dev.jsonl"),
+    **_parts(commonsense.social, "socialiqa", "socialiqa/train.jsonl", "socialiqa/socialiqa_dev.jsonl"),
+    **_parts(commonsense.winogrande, "winogrande", "winogrande/train_l.jsonl", "winogrande/dev.jsonl"),
     **_parts(_labelled, "riddlesense", "riddlesense/rs_train.jsonl", "riddlesense/rs_dev.jsonl"),
-    **_parts(_COMMON["e-care"], "e-care", "ecare/train.jsonl", "ecare/dev.jsonl"),
-    **_parts(_COMMON["comve-sense"], "comve-sense", "comve/train.csv", "comve/dev.csv"),
-    **_parts(_COMMON["comve-reasons"], "comve-reasons", "comve/train.csv", "comve/dev.csv"),
-    **_parts(_COMMON["creak"], "creak", "creak/train.jsonl", "creak/dev.jsonl"),
-    "creak-contrast": _at(_COMMON["creak"], "creak/contrast_set.jsonl"),
-    **_parts(_COMMON["strategy"], "strategyqa", "strategyqa/train.jsonl", "strategyqa/dev.jsonl"),
-    "snli-dev": _at(_COMMON["inference"], "nli/snli.dev.csv"),
-    "mnli-dev": _at(_COMMON["inference"], "nli/mnli.dev.csv"),
-    "boolq-unanswerable": _at(_COMMON["boolq-unanswerable"], "boolq/boolq_3l_dev_IDK.jsonl"),
-    "cosmosqa-dev": _at(_cosmos, "cosmosqa/valid.csv"),
-    **_parts(_COMMON["csqa2"], "csqa2", "csqa2/CSQA2_train.jsonl", "csqa2/CSQA2_dev.jsonl"),
+    **_parts(commonsense.e_care, "e-care", "ecare/train.jsonl", "ecare/dev.jsonl"),
+    **_parts(commonsense.comve_sense, "comve-sense", "comve/train.csv", "comve/dev.csv"),
+    **_parts(commonsense.comve_reasons, "comve-reasons", "comve/train.csv", "comve/dev.csv"),
+    **_parts(commonsense.creak, "creak", "creak/train.jsonl", "creak/dev.jsonl"),
+    "creak-contrast": _rows(commonsense.creak, "creak/contrast_set.jsonl"),
+    **_parts(commonsense.strategy, "strategyqa", "strategyqa/train.jsonl", "strategyqa/dev.jsonl"),
+    "snli-dev": _rows(commonsense.inference, "nli/snli.dev.csv"),
+    "mnli-dev": _rows(commonsense.inference, "nli/mnli.dev.csv"),
+    "boolq-unanswerable": _rows(commonsense.boolq_unanswerable, "boolq/boolq_3l_dev_IDK.jsonl"),
+    "cosmosqa-dev": _rows(_cosmos, "cosmosqa/valid.csv"),
+    **_parts(commonsense.csqa2, "csqa2", "csqa2/CSQA2_train.jsonl", "csqa2/CSQA2_dev.jsonl"),
     **{
-        f"arc-{level.lower()}-{split}": _at(_arc, f"arc/ARC-{level}.{split}.json")
+        f"arc-{level.lower()}-{split}": _rows(_arc, f"arc/ARC-{level}.{split}.json")
         for level in ("Easy", "Challenge")
         for split in ("train", "test")
     },

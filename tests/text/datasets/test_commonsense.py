@@ -1,6 +1,7 @@
 import json
 
-from kgqa.text.datasets.commonsense import FORMATS
+from kgqa.text.datasets import commonsense
+from kgqa.text.datasets.published import each_row
 
 
 def written(tmp_path, name: str, rows) -> object:
@@ -19,7 +20,7 @@ def test_choices_of_both_forms(tmp_path) -> None:
         "answerC": "rich",
     }
     both = [row | {"label": 1}, row | {"correct": "B"}]
-    found = list(FORMATS["social"](written(tmp_path, "s.jsonl", both)))
+    found = list(each_row(commonsense.social, written(tmp_path, "s.jsonl", both)))
     assert [example.golds for example in found] == [("hurt",)] * 2
     gap = {
         "sentence": "Ian thanked Dennis since _ had helped.",
@@ -27,7 +28,7 @@ def test_choices_of_both_forms(tmp_path) -> None:
         "option2": "Dennis",
         "answer": "2",
     }
-    (example,) = FORMATS["winogrande"](written(tmp_path, "w.jsonl", [gap | {"qID": "x"}]))
+    (example,) = each_row(commonsense.winogrande, written(tmp_path, "w.jsonl", [gap | {"qID": "x"}]))
     assert example.golds == ("Dennis",)
     cause = {
         "premise": "The road was wet.",
@@ -35,41 +36,47 @@ def test_choices_of_both_forms(tmp_path) -> None:
         "hypothesis1": "It rained.",
         "hypothesis2": "It sang.",
     }
-    (example,) = FORMATS["e-care"](written(tmp_path, "e.jsonl", [cause | {"label": 0, "index": "1"}]))
+    (example,) = each_row(
+        commonsense.e_care, written(tmp_path, "e.jsonl", [cause | {"label": 0, "index": "1"}])
+    )
     assert example.golds == ("It rained.",) and "cause" in example.question.text
 
 
 def test_the_right_one_of_comve_stands_now_here_now_there(tmp_path) -> None:
     head = "Correct Statement,Incorrect Statement,Right Reason1,Confusing Reason1,Confusing Reason2\n"
     path = written(tmp_path, "c.csv", head + "He drinks milk.,He drinks apple.,solid,tasty,red\n" * 3)
-    sense = list(FORMATS["comve-sense"](path))
+    sense = list(each_row(commonsense.comve_sense, path))
     assert [example.choice for example in sense] == [0, 1, 0]
     assert all(example.golds == ("He drinks milk.",) for example in sense)
-    reasons = list(FORMATS["comve-reasons"](path))
+    reasons = list(each_row(commonsense.comve_reasons, path))
     assert [example.choice for example in reasons] == [0, 1, 2]
     assert all(example.golds == ("solid",) for example in reasons)
 
 
 def test_statements_hold_or_do_not(tmp_path) -> None:
-    (example,) = FORMATS["csqa2"](
-        written(tmp_path, "a", [{"id": "1", "question": "Can fish fly?", "answer": "no"}])
+    (example,) = each_row(
+        commonsense.csqa2, written(tmp_path, "a", [{"id": "1", "question": "Can fish fly?", "answer": "no"}])
     )
     assert example.verdict is False and example.golds == ("no",)
     rows = [{"ex_id": "1", "sentence": "Rome is a city.", "label": "true"}]
-    assert [e.verdict for e in FORMATS["creak"](written(tmp_path, "b", rows))] == [True]
+    assert [e.verdict for e in each_row(commonsense.creak, written(tmp_path, "b", rows))] == [True]
     rows = [{"qid": "1", "question": "Could a llama vote?", "answer": False}]
-    assert [e.verdict for e in FORMATS["strategy"](written(tmp_path, "c", rows))] == [False]
+    assert [e.verdict for e in each_row(commonsense.strategy, written(tmp_path, "c", rows))] == [False]
 
 
 def test_what_a_premise_does_not_tell_has_no_answer(tmp_path) -> None:
     text = "premise,hypothesis,label\nA man runs.,A man moves.,entailment\nA man runs.,He is late.,neutral\n"
     found = list(
-        FORMATS["inference"](written(tmp_path, "n.csv", text + "A man runs.,He sits.,contradiction\n"))
+        each_row(
+            commonsense.inference, written(tmp_path, "n.csv", text + "A man runs.,He sits.,contradiction\n")
+        )
     )
     assert [example.golds for example in found] == [("yes",), (), ("no",)]
 
 
 def test_boolq_beside_another_passage(tmp_path) -> None:
     row = {"question": "is it so", "passage": "A game.", "answer": "no-answer"}
-    (example,) = FORMATS["boolq-unanswerable"](written(tmp_path, "b", [row, row | {"answer": "yes"}]))
+    (example,) = each_row(
+        commonsense.boolq_unanswerable, written(tmp_path, "b", [row, row | {"answer": "yes"}])
+    )
     assert example.golds == () and example.question.text == "is it so?"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.text.datasets.labelled import Labelled, as_labelled, read_labelled
+from kgqa.text.datasets.labelled import LABELLED, Labelled, as_labelled, read_labelled
 from kgqa.types import InputError
 
 
@@ -49,3 +49,37 @@ def test_names_and_kinds(tmp_path: Path) -> None:
         read_labelled("sentence", "colla", "train", tmp_path)
     with pytest.raises(InputError, match="of the kind 'pair'"):
         read_labelled("sentence", "rte", "train", tmp_path)
+
+
+FILES = {
+    "cola": ("CoLA/in_domain_{}.tsv", "gj04\t1\t\tThey dig.\nbc01\t0\t*\tThey digs the.\n"),
+    "sst2": ("SST-2/{}.tsv", "sentence\tlabel\na fine spade \t1\na dull film \t0\n"),
+    "rte": (
+        "RTE/{}.tsv",
+        "index\ta\tb\tlabel\n0\tA dug.\tB dug.\tentailment\n1\tA dug.\tC.\tnot_entailment\n",
+    ),
+}
+FIRST = {
+    "cola": Labelled("They dig.", label="1"),
+    "sst2": Labelled("a fine spade", label="1"),
+    "rte": Labelled("A dug.", "B dug.", label="1"),
+}
+
+
+@pytest.mark.parametrize("task", sorted(FILES))
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_glue_files(task: str, split: str, tmp_path: Path) -> None:
+    name, text = FILES[task]
+    path = tmp_path / "glue" / name.format(split)
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    rows = list(LABELLED[task][1](tmp_path, split))
+    assert len(rows) == 2 and rows[0] == FIRST[task] and rows[1].label == "0"
+
+
+def test_a_short_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "glue" / "CoLA" / "in_domain_dev.tsv"
+    path.parent.mkdir(parents=True)
+    path.write_text("gj04\t1\t\tThey dig.\nbroken\n")
+    with pytest.raises(InputError, match="in_domain_dev.tsv:2: 1 columns of 4"):
+        list(LABELLED["cola"][1](tmp_path, "dev"))
