@@ -52,7 +52,6 @@ SUB_ROOMS = {
         "devices": 0,
         "pretrained": 1,
         "segments": 0,
-        "packing": 0,
         "vectors": 0,
         "collation": 1,
         "encoders": 2,

@@ -15,8 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from kgqa.models.packing import SCALE, load_weights
-from kgqa.models.pretrained import CARD, POOLER, WEIGHTS, write_card
+from kgqa.models.pretrained import CARD, POOLER, SCALE, WEIGHTS, load_weights, write_card
 from kgqa.models.reader import OWN, read_card
 
 LEAST = 4096

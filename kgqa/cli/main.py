@@ -20,8 +20,7 @@ from kgqa.cli.evaluation.evaluating import evaluate_task
 from kgqa.cli.evaluation.probing import probe_encoder
 from kgqa.cli.options import Ablated, AsJson, Device, Engine, Graph, Language, Model, NoneAbove
 from kgqa.cli.training.adapting import adapt_reader
-from kgqa.cli.training.recipes import pretrain_recipe, train_recipe
-from kgqa.cli.training.word_vectors import learn
+from kgqa.cli.training.recipes import learn, pretrain_recipe, train_recipe
 from kgqa.types import InputError, printable
 
 ENVIRONMENT = {
@@ -73,7 +72,7 @@ def predict(
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
     if (Path(model) / "task.json").is_file():
-        from kgqa.cli.asking.classifying import classify_file
+        from kgqa.cli.asking.predicting import classify_file
 
         classify_file(Path(source), Path(target), Path(model), batch, device)
         return

@@ -18,7 +18,6 @@ from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, OperationHead, SpanHead
-from kgqa.models.packing import load_weights
 from kgqa.models.pretrained import (
     CARD,
     WEIGHTS,
@@ -28,6 +27,7 @@ from kgqa.models.pretrained import (
     from_config,
     load_config,
     load_into,
+    load_weights,
     write_card,
 )
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner

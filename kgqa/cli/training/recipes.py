@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kgqa.cli.options import AsJson, Overrides, Recipe
+from kgqa.types import InputError
 
 if TYPE_CHECKING:
     from kgqa.trainer.loop import TrainResult
@@ -112,3 +114,36 @@ def _done(result: TrainResult) -> bool:
 def _speaks() -> bool:
     """Whether this process is the first of those that train together."""
     return os.environ.get("RANK", "0") == "0"
+
+
+def learn(
+    recipe: Recipe,
+    overrides: Overrides = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the vectors; default runs/NAME.")] = None,
+    show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
+) -> None:
+    """Learn word vectors by counting what goes with what in texts and graphs."""
+    from rich.progress import track
+
+    from kgqa.models.vectors.word_vectors import FILE
+    from kgqa.trainer.pretraining.word_vectors import WordsRecipe, learn_words
+    from kgqa.trainer.recipe import load_recipe
+
+    loaded = load_recipe(recipe, overrides or [], WordsRecipe)
+
+    def progress(items: Iterable[Any], name: str) -> Iterable[Any]:
+        return track(list(items), name, transient=True)
+
+    try:
+        vectors = learn_words(loaded, progress)
+    except MemoryError:
+        raise InputError(f"{recipe}: not enough memory; give less text or a smaller vocabulary") from None
+    folder = out or Path("runs") / loaded.name
+    vectors.save(folder / FILE)
+    counted = int(vectors.about["words"])
+    print(
+        f"{counted:,} words read; {len(vectors.lemmas):,} vectors of {vectors.size} numbers: {folder / FILE}"
+    )
+    for word in show or ():
+        near = ", ".join(name for name, _ in vectors.nearest(word))
+        print(f"{word}: {near or 'not in the vocabulary'}")

@@ -8,8 +8,7 @@ from pathlib import Path
 from kgqa.graph.sources.conceptnet import read_conceptnet
 from kgqa.graph.sources.files import Checked, bare_suffix
 from kgqa.graph.sources.rdf import FORMATS, read_rdf
-from kgqa.graph.sources.statements import Batch, batches
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Batch, Tally, batches
 from kgqa.graph.sources.tsv import read_tsv
 from kgqa.graph.sources.wordnet import is_wordnet, read_wordnet
 from kgqa.types import InputError

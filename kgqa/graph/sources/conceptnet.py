@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgqa.graph.sources.files import numbered_lines
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Tally
 from kgqa.types import InputError, Triple
 
 _SKIPPED = frozenset({"/r/ExternalURL"})

@@ -14,11 +14,10 @@ from typing import Any
 
 from kgqa.graph.linking.literals import literal_name
 from kgqa.graph.sources.files import Checked, bare_suffix
-from kgqa.graph.sources.statements import UNSTATED, Batch
+from kgqa.graph.sources.statements import UNSTATED, Batch, Tally
 from kgqa.graph.sources.structures import Fact, Structures
 from kgqa.graph.sources.syntax.json_ld import with_context
 from kgqa.graph.sources.syntax.markup import check_markup
-from kgqa.graph.sources.tally import Tally
 from kgqa.graph.sources.vocabulary import NIL, OWL, RDF, Role, is_schema, names_a_thing, role_of
 from kgqa.types import InputError, Label
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from kgqa.graph.sources.rdf import RdfReader
 from kgqa.graph.sources.sparql_client import Endpoint
-from kgqa.graph.sources.statements import Batch
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Batch, Tally
 from kgqa.graph.sources.vocabulary import RDF
 from kgqa.types import InputError
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from kgqa.graph.sources.statements import UNSTATED, Batch
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import UNSTATED, Batch, Tally
 from kgqa.types import InputError, Label
 
 _FILES = ("data.noun", "data.verb", "data.adj", "data.adv")

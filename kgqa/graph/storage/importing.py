@@ -9,8 +9,7 @@ from typing import Any
 from kgqa.graph.sources import read_source
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small, read_endpoint
-from kgqa.graph.sources.statements import Batch
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Batch, Tally
 from kgqa.graph.storage.describing import write_manifest
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import MANIFEST, Progress, clear_abandoned, write_store

@@ -14,12 +14,14 @@ from kgqa.assets import GRAPH_SUITE
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.meanings import is_kind
 from kgqa.graph.opening import open_graph
+from kgqa.graph.retrieval.retrieval import Relevance, retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.metrics import accepts
 from kgqa.text.datasets.json_lines import question_of
 from kgqa.text.files import rows_of
 from kgqa.text.synthesis.operations import QUESTIONS, Meant, operation_worlds
-from kgqa.types import Example, Question
+from kgqa.text.synthesis.worlds import worlds
+from kgqa.types import Example, Question, Subgraph
 
 ASKED = {
     "how-many": ("count",),
@@ -136,3 +138,21 @@ def _example(
     asked = Question(question.text, choices, question.passage, question.id)
     choice = kept.index(gold) if gold >= 0 else len(kept)
     return Example(asked, choice=choice, kind=operation, operation=operation)
+
+
+QUESTIONS_OF_A_WORLD = 20
+
+
+def asked_worlds(
+    count: int, seed: int, max_nodes: int, relevance: Relevance | None = None
+) -> Iterator[tuple[Example, list[Subgraph]]]:
+    """About `count` questions over made-up worlds, each with the subgraph retrieved over its world's facts.
+
+    Raises:
+        InputError: `max_nodes` is below 1.
+    """
+    for world in worlds(-(-count // QUESTIONS_OF_A_WORLD), seed):
+        graph = GraphStore.from_triples(world.triples, name="world")
+        linker = forgiving_linker(graph)
+        for example in world.examples:
+            yield example, retrieve(example.question, graph, linker, max_nodes=max_nodes, relevance=relevance)

@@ -12,8 +12,8 @@ from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
+from kgqa.trainer.data.operations import asked_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs, cache_key, cached_subgraphs, retrieval_settings
-from kgqa.trainer.data.worlds import asked_worlds
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, InputError, Subgraph
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.graph.sources.conceptnet import read_conceptnet
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Tally
 from kgqa.types import InputError, Triple
 
 LINES = (

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from kgqa.graph.linking.literals import XSD
 from kgqa.graph.sources import form_of, read_source
-from kgqa.graph.sources.statements import batches
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Tally, batches
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 

@@ -10,7 +10,7 @@ from sparql_server import serve
 
 from kgqa.graph.sources.sparql_client import Binding, Endpoint
 from kgqa.graph.sources.sparql_dump import read_endpoint
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Tally
 from kgqa.graph.sources.vocabulary import LABELS
 from kgqa.graph.storage.importing import import_graph
 from kgqa.graph.storage.store import GraphStore

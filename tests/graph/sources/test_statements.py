@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kgqa.graph.sources.statements import Batch, batches
-from kgqa.types import Label, Triple
+from kgqa.graph.sources.statements import Batch, Tally, batches
+from kgqa.types import Label, Relation, Triple
 
 
 def test_batches_keep_everything_in_order() -> None:
@@ -16,3 +16,9 @@ def test_batches_keep_everything_in_order() -> None:
 
 def test_batches_are_bounded() -> None:
     assert [len(batch) for batch in batches([Triple("a", "r", "b")] * 5, size=2)] == [2, 2, 1]
+
+
+def test_words_in_language() -> None:
+    tally = Tally(words={"r": {"ko": "에 쓰인다", "en": "is used for"}, "s": {"": "has"}})
+    assert list(tally.relations("ko")) == [Relation("r", "", "에 쓰인다"), Relation("s", "", "has")]
+    assert next(tally.relations("fr")).words == "is used for"

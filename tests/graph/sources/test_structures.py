@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kgqa.graph.linking.literals import XSD
 from kgqa.graph.sources import read_source
-from kgqa.graph.sources.tally import Tally
+from kgqa.graph.sources.statements import Tally
 from kgqa.graph.storage.importing import import_graph
 from kgqa.graph.storage.store import GraphStore
 

@@ -5,7 +5,7 @@ import pytest
 
 from kgqa.answering.operations.telling import UNTOLD
 from kgqa.trainer.data.mixture import DataSettings, load_examples
-from kgqa.trainer.data.operations import operations_in_suite, operations_in_worlds
+from kgqa.trainer.data.operations import asked_worlds, operations_in_suite, operations_in_worlds
 from kgqa.types import OPERATIONS, Example
 
 
@@ -63,3 +63,10 @@ def test_questions_over_graphs_are_told_by_their_answers(tmp_path: Path) -> None
         ("most", "length of Gull; Tern. Gull length 80 m"),
         ("lookup", UNTOLD),
     ]
+
+
+def test_questions_come_with_a_subgraph_of_their_own_world() -> None:
+    asked = list(asked_worlds(40, seed=0, max_nodes=60))
+    assert len(asked) > 20
+    found = [set(example.concepts) & set(graphs[0].labels) for example, graphs in asked if example.concepts]
+    assert sum(map(bool, found)) > 0.8 * len(found)

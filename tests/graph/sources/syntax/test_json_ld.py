@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kgqa.graph.sources import read_source
+from kgqa.graph.sources.statements import Tally
 from kgqa.graph.sources.syntax.json_ld import with_context
-from kgqa.graph.sources.tally import Tally
 from kgqa.types import InputError
 
 SHOP = {"@type": "Bakery", "@id": "http://x/shop", "name": "Mill Lane", "founder": {"@id": "http://x/otto"}}
