@@ -15,9 +15,9 @@ from pydantic import Field
 
 from kgqa.answering.answerer import Answerer
 from kgqa.assets import cache_folder, write_whole
+from kgqa.evaluation.baselines import RetrievalAlone
 from kgqa.evaluation.deletion_test import deletion_test
 from kgqa.evaluation.evaluation import answer_all
-from kgqa.evaluation.retrieval_baseline import RetrievalAlone
 from kgqa.graph.linking.normalising import normalise
 from kgqa.graph.opening import open_graph
 from kgqa.metrics import is_correct, rank_of_gold

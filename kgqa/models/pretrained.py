@@ -1,4 +1,8 @@
-"""Folders of models, whoever made them: configurations and weights are read as data, never run, and damage is told."""
+"""Folders of models, whoever made them: configurations and weights are read as data, never run, and damage is told.
+
+Weights may be stored in 8 bits: each row of a matrix as integers with a scale of its own, all else in half precision
+(absolute-maximum quantisation by row: Dettmers et al., 2022, section 2).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,6 @@ POOLER = "pooler."
 """In the name of weights that no reader reads."""
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
-
-
 SCALE = "::scale"
 """Ends the name of the scales (rows,) of a matrix that is stored in 8 bits."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.assets import GRAPH_SUITE
+from kgqa.evaluation.baselines import StemOverlap
 from kgqa.evaluation.graph_suite import (
     KINDS,
     ask_edits,
@@ -19,7 +20,6 @@ from kgqa.evaluation.graph_suite import (
     load_edits,
     load_suite,
 )
-from kgqa.evaluation.lexical_baselines import StemOverlap
 from kgqa.graph.opening import open_graph
 from kgqa.types import Answer, InputError, Item, KnowledgeGraph, Source
 

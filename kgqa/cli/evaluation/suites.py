@@ -36,7 +36,7 @@ def evaluate_graphs(
     Raises:
         InputError: there are no questions, or no such ablation.
     """
-    from kgqa.evaluation.lexical_baselines import BASELINES
+    from kgqa.evaluation.baselines import BASELINES
     from kgqa.graph.serving import serve
 
     by_graph = groupby(graph_suite.load_suite(data or GRAPH_SUITE), key=lambda asked: asked.graph)

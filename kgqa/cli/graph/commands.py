@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgqa.cli.graph.building import build
-from kgqa.cli.graph.describing import describe
-from kgqa.cli.graph.embedding import embed
 from kgqa.cli.graph.importing import get, import_sources
-from kgqa.cli.graph.indexing import index
-from kgqa.cli.graph.showing import described, print_json, print_table, show_manifest
+from kgqa.cli.graph.indexing import embed, index
+from kgqa.cli.graph.showing import describe, described, print_json, print_table, show_manifest
 from kgqa.cli.options import AsJson
 from kgqa.graph.concepts import candidates, check_relation, concept_called, rows_of, ways_to_say
 from kgqa.types import InputError

@@ -1,4 +1,4 @@
-"""`kgqa train` and `kgqa pretrain`."""
+"""`kgqa train`, `kgqa pretrain` and `kgqa words`."""
 
 from __future__ import annotations
 

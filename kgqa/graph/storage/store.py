@@ -26,6 +26,8 @@ from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
 _SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
 """Files that a folder was probably named for; those two may be anything."""
 _COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
+_MOST = 64 << 20
+_STATM = Path("/proc/self/statm")
 
 
 def is_store(folder: Path) -> bool:
@@ -57,10 +59,6 @@ def _strings(text: memoryview, offsets: NDArray[np.int64], rows: NDArray[np.int6
     """Strings of a column by their rows; a row behind the last one is empty."""
     starts, stops = (offsets.take(at, mode="clip").tolist() for at in (rows, rows + 1))
     return [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
-
-
-_MOST = 64 << 20
-_STATM = Path("/proc/self/statm")
 
 
 class Residence:

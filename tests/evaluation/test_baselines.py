@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from kgqa.evaluation.lexical_baselines import LexicalPaths, StemOverlap
+from kgqa.evaluation.baselines import LexicalPaths, RetrievalAlone, StemOverlap, closeness
 from kgqa.graph.opening import open_graph
-from kgqa.types import KnowledgeGraph, Question
+from kgqa.types import KnowledgeGraph, NodeRole, Question, Source, Subgraph
 
 FACTS = """head\trelation\ttail
 trowel\tused for\tdigging
@@ -49,3 +51,20 @@ def test_the_neighbour_whose_relation_shares_a_stem(graph: KnowledgeGraph) -> No
 def test_paths_by_letters(graph: KnowledgeGraph, question: str, answer: str | None) -> None:
     (found,) = LexicalPaths(graph).answer_many([Question(question)])
     assert found.text == answer
+
+
+def test_open_questions_are_answered_by_relevance(digging: Subgraph) -> None:
+    reader = object.__new__(RetrievalAlone)
+    answer = reader.read([Question("what did i dig with")], [[digging]])[0]
+    assert [c.text for c in answer.candidates] == ["trowel", "excavator", "dig foundation"]
+    assert reader.read([Question("what")], [[Subgraph()]])[0].source is Source.NONE
+
+
+def test_the_choice_with_closer_ties_is_taken(digging: Subgraph) -> None:
+    trowel = replace(digging, roles=np.array([1, 1, int(NodeRole.CHOICE), 3, 3], dtype=np.int32))
+    excavator = replace(digging, roles=np.array([1, 1, 3, int(NodeRole.CHOICE), 3], dtype=np.int32))
+    assert closeness(trowel) == 2.0  # one direct fact of weight 2
+    assert 0 < closeness(excavator) < 2.0 and closeness(Subgraph()) == 0.0  # over the foundation
+    reader = object.__new__(RetrievalAlone)
+    question = Question("what", ("an excavator", "a trowel"))
+    assert reader.read([question], [[excavator, trowel]])[0].text == "a trowel"
