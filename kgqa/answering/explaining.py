@@ -12,11 +12,14 @@ from kgqa.answering.draft import Draft, Drafts, ReadRow, Score
 from kgqa.answering.evidence.paths import (
     LEAST_CHANGE,
     answer_paths,
+    is_on,
     is_shared,
     joined_by,
     may_carry,
+    nearness,
     path_through,
     reasons,
+    says_what_is_asked,
     targets,
 )
 from kgqa.answering.retrieving import Retriever
@@ -125,34 +128,57 @@ def _attributed(draft: Draft, scoring: Scoring) -> Draft:
     if not evidence.paths or affordable < 2 or evidence.query:
         return draft
     graph, best, rivals = evidence.subgraph, draft.candidates[0], _rival_nodes(draft)
+    kin = {*graph.edges[is_on(best, graph)][:, ::2].flat}
+    """A camera and its tripod are no rivals: what is said of both tells why it is either."""
     tried = TRIED_BESIDE_ALL if scoring.settings.branches and best.concept is not None else TRIED
 
     def tells(path: EvidencePath) -> bool:
-        return not any(is_shared(path, graph, rival) for rival in rivals)
+        return not any(
+            rival in joined_by(path, graph) if rival in kin else is_shared(path, graph, rival)
+            for rival in rivals
+        )
 
     through: dict[int, EvidencePath] = {}
-    for edge in may_carry(best, evidence):
+    struck: list[list[int]] = []
+    fitting: list[EvidencePath] = []
+    """What may be told where nothing carries the answer: also what is stated of the second candidate."""
+    for edge in may_carry(best, evidence, question.text):
         path = path_through(best, graph, edge, evidence.paths)
-        if path is not None and tells(path):
+        if path is None or any(edge in together for together in struck):
+            continue
+        fitting.append(path)
+        if tells(path):
             through[edge] = path
+            struck.append(_said_together(graph, edge))
         if len(through) == min(tried, affordable):
             break
-    changes = (
-        dict(zip(through, falls(draft, [[edge] for edge in through], scoring), strict=True))
-        if through
-        else {}
-    )
+    changes = dict(zip(through, falls(draft, struck, scoring), strict=True)) if through else {}
     paths: dict[tuple[int, ...], EvidencePath] = {}
     """By what they join: some facts are stated in both directions."""
-    for edge, path in sorted(through.items(), key=lambda tried: -changes[tried[0]] / len(tried[1].steps)):
+    asked = says_what_is_asked(best, graph, question.text)
+    worth = {
+        edge: changes[edge] * (1 + asked[path.steps[-1]]) / len(path.steps) for edge, path in through.items()
+    }
+    for edge, path in sorted(through.items(), key=lambda tried: -worth[tried[0]]):
         if changes[edge] >= LEAST_CHANGE and not any(edge in other.steps for other in paths.values()):
             path = through.get(path.steps[-1], path)  # its last fact is the one that tells
             paths.setdefault(joined_by(path, graph), path)
-    for path in (*filter(tells, evidence.paths), *through.values(), *evidence.paths):
+    fitting.sort(key=lambda path: -nearness(graph)[path.steps[-1]])
+    for path in (
+        *(fitting if not paths else through.values()),
+        *filter(tells, evidence.paths),
+        *evidence.paths,
+    ):
         paths.setdefault(joined_by(path, graph), path)
     kept = tuple(reasons(list(paths.values()), graph) or paths.values())[:MOST_PATHS]
     influence = max(changes.get(edge, 0.0) for edge in kept[0].steps) if tells(kept[0]) else 0.0
     return replace(draft, evidence=replace(evidence, paths=kept, influence=influence))
+
+
+def _said_together(graph: Subgraph, edge: int) -> list[int]:
+    """All facts that join what a fact joins: some are stated in both directions."""
+    ends = np.sort(graph.edges[:, ::2], axis=1)
+    return np.flatnonzero((ends == ends[edge]).all(1)).tolist()
 
 
 def rival_of(draft: Draft) -> Candidate | None:

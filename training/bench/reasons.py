@@ -1,12 +1,14 @@
 """How often the fact that matters most for an answer stands on the path that is shown with it.
 
     python training/bench/reasons.py [--limit 100] [--every 4] [--out FILE.jsonl]
+    python training/bench/reasons.py --read 50 [--data FILE.jsonl] [--seed 31]
 
 Knowledge questions of the development set, every fourth. Each fact on a shown path and each that touches the answer (16
 at most) is struck from the graph by itself, and the question is asked anew: what matters most is the fact without which
 the answer's probability falls most. Facts that have nothing to do with the answer tell how much of that is noise; an
 answer none of whose facts matter more is counted apart: it was known from reading, and no fact decided it.
-`--out` writes each answer with its first path, to be read.
+`--out` writes each answer with its first path, to be read. `--read` strikes nothing: it prints a table of so many right
+answers, in an order drawn by the seed, each with the second candidate and the first reason, for somebody to judge.
 """
 
 from __future__ import annotations
@@ -51,13 +53,41 @@ def changes(answerer: Answerer, answer: Answer, edges: Sequence[int]) -> list[fl
     return [best.score - probability(other.candidates, best) for other in again]
 
 
+def knowledge_lines(data: Path) -> list[dict[str, Any]]:
+    """Rows of a data set that its passages do not answer."""
+    lines = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line["source"] == "knowledge"]
+
+
+def question_of(line: dict[str, Any]) -> Question:
+    """The question of a row, with its passage."""
+    return Question(line["question"], passage=Passage(line["passage"]) if line["passage"] else None)
+
+
+def to_be_read(answerer: Answerer, lines: Sequence[dict[str, Any]], limit: int) -> None:
+    """Print a table of right answers from knowledge, each with the second candidate and its first reason."""
+    print("| question | answer | second | first reason | tells |\n|---|---|---|---|---|")
+    for line in lines:
+        answer = answerer.answer(question_of(line))
+        if answer.source is not Source.KNOWLEDGE or answer.text not in line["answers"]:
+            continue
+        evidence, told = answer.evidence, "(no fact: known from reading)"
+        if is_decided_by_facts(answer):
+            told = " ; ".join(path_sentences(evidence, evidence.paths[0]))
+        second = answer.runners_up[0].text if answer.runners_up else ""
+        asked = f"{answer.question.passage_text} {answer.question.text}".strip()
+        print(f"| {asked} | {answer.text} | {second} | {told} | |", flush=True)
+        limit -= 1
+        if not limit:
+            return
+
+
 def measure(answerer: Answerer, limit: int, every: int) -> tuple[list[dict[str, Any]], list[float]]:
     """A row for each answer that shows a path, and how far answers moved without facts elsewhere."""
-    lines = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     rows: list[dict[str, Any]] = []
     noise: list[float] = []
-    for line in [line for line in lines if line["source"] == "knowledge"][::every]:
-        question = Question(line["question"], passage=Passage(line["passage"]) if line["passage"] else None)
+    for line in knowledge_lines(DATA)[::every]:
+        question = question_of(line)
         begin = time.process_time()
         answer = answerer.answer(question)
         spent = time.process_time() - begin
@@ -96,8 +126,16 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--every", type=int, default=4)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--read", type=int, default=0)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--seed", type=int, default=31)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.read:
+        lines = knowledge_lines(options.data)
+        np.random.default_rng(options.seed).shuffle(lines)
+        to_be_read(Answerer.load(), lines, options.read)
+        return
     rows, noise = measure(Answerer.load(), options.limit, options.every)
     if options.out:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -10,11 +10,14 @@ import numpy as np
 
 from kgqa.graph.meanings import Meaning, means
 from kgqa.graph.retrieval.paths import best_paths
+from kgqa.graph.retrieval.question_types import asked
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, NodeRole, Source, Subgraph
 
 LEAST_CHANGE = 0.05
 """Fall of the log-odds from which on a fact is a reason."""
 MAX_HOPS = 3
+SAID = 0.1
+"""What it adds to a fact's nearness in meaning that the text names its other end, or that it says what is asked."""
 TRIED = 12
 """Paths among which facts that carry an answer are sought."""
 
@@ -37,8 +40,8 @@ def answer_paths(
     if not len(graph.edges):
         return []
     ends = targets(candidate, graph)
-    asked = (NodeRole.QUESTION, NodeRole.PASSAGE)
-    sources = [n for n, role in enumerate(graph.roles.tolist()) if role in asked and n not in ends]
+    named = (NodeRole.QUESTION, NodeRole.PASSAGE)
+    sources = [n for n, role in enumerate(graph.roles.tolist()) if role in named and n not in ends]
     telling = np.flatnonzero(gives_reason(graph))
     found = []
     for rows in (telling, np.arange(len(graph.edges))):
@@ -109,34 +112,57 @@ def is_shared(path: EvidencePath, graph: Subgraph, rival: int) -> bool:
     return (relation, path.forward[-1]) in both or any(ahead != path.forward[-1] for _, ahead in both)
 
 
-def may_carry(best: Candidate, evidence: Evidence) -> list[int]:
-    """Facts that may carry an answer, the likeliest first: of the first paths, of others to it, and on it."""
+def may_carry(best: Candidate, evidence: Evidence, question: str) -> list[int]:
+    """Facts that may carry an answer, the likeliest first: the last of the first path, those on it that are near what
+    is asked, in meaning or by name, then those of other paths, and any on it."""
     graph = evidence.subgraph
-    ends = targets(best, graph)
-    found = [edge for path in evidence.paths[:2] for edge in path.steps]
     mentioned = np.isin(graph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
-    head, tail = graph.edges[:, 0], graph.edges[:, 2]
-    touching = np.isin(head, ends) | np.isin(tail, ends)
-    direct = touching & (mentioned[head] | mentioned[tail]) & gives_reason(graph)
-    found += sorted(np.flatnonzero(direct).tolist(), key=lambda edge: -graph.weights[edge])
-    found += [edge for path in evidence.paths for edge in path.steps]
-    found += [edge for path in answer_paths(best, graph, k=TRIED) for edge in path.steps if touching[edge]]
-    found += np.flatnonzero(touching & gives_reason(graph)).tolist()
-    return list(dict.fromkeys(found))
+    telling = is_on(best, graph)
+    named = mentioned[graph.edges[:, ::2]].any(1)
+    near = nearness(graph)
+    worth = near + SAID * named + SAID * says_what_is_asked(best, graph, question)
+    order = np.lexsort((-graph.weights, -worth))
+    on_it = order[(telling & (named | (near > 0)))[order]].tolist()
+    first = [path.steps[-1] for path in evidence.paths[:1]]
+    others = [edge for path in evidence.paths for edge in path.steps]
+    others += [edge for path in answer_paths(best, graph, k=TRIED) for edge in path.steps if telling[edge]]
+    others += np.flatnonzero(telling).tolist()
+    return list(dict.fromkeys([*first, *on_it, *others]))
+
+
+def is_on(best: Candidate, graph: Subgraph) -> np.ndarray:
+    """(E,) whether each fact is one on the answer that gives a reason."""
+    return np.isin(graph.edges[:, ::2], targets(best, graph)).any(1) & gives_reason(graph)
+
+
+def says_what_is_asked(best: Candidate, graph: Subgraph, question: str) -> np.ndarray:
+    """(E,) whether each fact, by its relation, leads to an answer such as the question asks for."""
+    ends = np.isin(graph.edges[:, ::2], targets(best, graph))  # (E, 2)
+    return (asked(question, graph.relations).leads[graph.edges[:, 1]] & ends).any(1)
+
+
+def nearness(graph: Subgraph) -> np.ndarray:
+    """(E,) how near each fact is to the question in meaning; 0 where that is not known."""
+    return graph.near if len(graph.near) else np.zeros(len(graph.edges), dtype=np.float32)
 
 
 def path_through(
     best: Candidate, graph: Subgraph, edge: int, known: Sequence[EvidencePath] = ()
 ) -> EvidencePath | None:
     """The shortest path over a fact from what the text mentions to the answer that gives a reason, rather from the
-    passage, since what is asked is asked of every candidate, and rather a `known` one; None where there is none."""
+    passage, since what is asked is asked of every candidate, and rather a `known` one; a fact on the answer that was
+    found by its meaning stands for itself. None where there is none."""
+    head, _, tail = graph.edges[edge].tolist()
+    ends = targets(best, graph)
+    if nearness(graph)[edge] > 0 and (head in ends) != (tail in ends):
+        return EvidencePath((edge,), (tail in ends,), 1.0)
     cost = np.ones(len(graph.edges))
     cost[edge] = 0.01
     found = [path for path in (*known, *answer_paths(best, graph, cost, k=TRIED)) if edge in path.steps]
-    asked = {link.node for link in graph.links if link.part == NodeRole.QUESTION}
+    named = {link.node for link in graph.links if link.part == NodeRole.QUESTION}
 
     def order(path: EvidencePath) -> tuple[int, bool]:
-        return len(path.steps), joined_by(path, graph)[0] in asked
+        return len(path.steps), joined_by(path, graph)[0] in named
 
     return min(found, key=order, default=None)
 
