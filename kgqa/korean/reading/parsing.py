@@ -129,7 +129,11 @@ class _Parser:
                 phrase = Phrase(owner=phrase, joined=phrase.joined)
                 assert phrase.owner is not None
                 phrase.owner.joined = None
-            elif m.tag == "JC" or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter):
+            elif (
+                m.tag == "JC"
+                or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter)
+                or (phrase.nouns and (m.form == "그리고" or (m.form == "," and self._lists(at + 1))))
+            ):
                 self.joined = phrase
                 return at + 1
             else:
@@ -150,6 +154,12 @@ class _Parser:
         phrase.cases = frozenset(m.tag for m in self.found[first:at])
         self.clause.phrases.append(phrase)
         return at
+
+    def _lists(self, at: int) -> bool:
+        """Whether nouns follow of which one is joined to the next: 빵, 주스와 사과."""
+        while self.endings.tag(at) in (*NOUNS, "XSN", "SP"):
+            at += 1
+        return self.endings.tag(at) == "JC" or self.endings.form(at) == "그리고"
 
     @staticmethod
     def _is_counter(m: Morpheme) -> bool:
