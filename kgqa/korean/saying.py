@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kgqa.assets import RELATIONS
 from kgqa.graph.linking.korean import is_hangul
+from kgqa.graph.linking.morphology import is_korean
 from kgqa.types import Relation
 
 _FINALS, _RIEUL = 28, 8
@@ -135,6 +136,11 @@ def korean_question(relation: Relation, about: str, dated: bool = False, person:
 
     >>> korean_question(Relation("", "감독"), "낮은 물결", person=True)
     '낮은 물결의 감독은 누구인가요?'
+    >>> korean_question(Relation("", "eats"), "Odin")
+    'Odin의 ‘eats’에 해당하는 것은 무엇인가요?'
     """
     ends = "언제인가요" if dated else "누구인가요" if person else "무엇인가요"
-    return f"{about}의 {with_particle(korean_relation(relation).label, '은')} {ends}?"
+    label = korean_relation(relation).label
+    if not is_korean(label):
+        label = f"‘{relation.words or label}’에 해당하는 {'때' if dated else '사람' if person else '것'}"
+    return f"{about}의 {with_particle(label, '은')} {ends}?"
