@@ -31,6 +31,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in _HARMLESS else repr(c)[1:-1] for c in text)
 
 
+def first_line(error: Exception, most: int = 200) -> str:
+    """What an error says, cut to one line of at most so many characters."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:most]
+
+
 class NodeRole(IntEnum):
     """Why a concept is in a subgraph. The order is the row of the role embedding; never reorder."""
 

@@ -163,16 +163,11 @@ def settings_words(
 
 def table_row(name: str, results: dict[str, dict[str, float | None]], made_with: str) -> str:
     """A row of the table: percent, loss in nats; `-` for what cannot be measured, empty for what was not."""
-    cells = []
-    for task, (_, figure, factor) in COLUMNS.items():
-        if task not in results:
-            cells.append("")
-            continue
-        value = results[task].get(figure)
-        spread = results[task].get(f"{figure}_sd")
+    cells, figures = [], figures_of(results)
+    for task, (_, _, factor) in COLUMNS.items():
         digits = 2 if factor == 1.0 else 1
-        cell = "-" if value is None else f"{value * factor:.{digits}f}"
-        cells.append(cell + (f" ± {spread * factor:.{digits}f}" if spread is not None else ""))
+        told = [f"{value * factor:.{digits}f}" for value in figures.get(task, ())]
+        cells.append(" ± ".join(told) or "-" * (task in results))
     return "| " + " | ".join([name, *cells, made_with]) + " |"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
-    from kgqa.types import Edges, Ints, KnowledgeGraph
+    from kgqa.types import Edges, Ints, KnowledgeGraph, Relation
 
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
@@ -65,14 +65,15 @@ def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
     ]
 
 
-def check_relation(graph: KnowledgeGraph, relation: str) -> None:
-    """Raise `InputError` where no relation is called so, with the nearest that is."""
+def relation_called(graph: KnowledgeGraph, relation: str) -> Relation:
+    """The first relation that is called so. Raises `InputError` where there is none, with the nearest that is."""
     import difflib
     from dataclasses import asdict
 
     known = [ways_to_say(asdict(about)) for about in graph.relations]
-    if any(relation.lower() in ways for ways in known):
-        return
+    for about, ways in zip(graph.relations, known, strict=True):
+        if relation.lower() in ways:
+            return about
     near = difflib.get_close_matches(relation.lower(), sorted(set().union(*known)), n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see them with `kgqa graph info`"
     raise InputError(f"{relation}: no relation of {graph.name} is called so; {hint}")

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from kgqa.batch import QABatch
 from kgqa.models.collation.overlap_features import CHOICE, PASSAGE, QUESTION, Mark
-from kgqa.models.segments import segments_side_by_side
+from kgqa.models.segments import segment_mean, segments_side_by_side
 from kgqa.types import NodeRole
 
 
@@ -84,9 +84,7 @@ def from_facts(vectors: Tensor, edge_index: Tensor) -> Tensor:
     sources, targets = torch.cat([edge_index, edge_index.flip(0)], dim=1)
     told = unknown[targets] & ~unknown[sources]
     sources, targets = sources[told], targets[told]
-    total = torch.zeros_like(vectors).index_add_(0, targets, vectors[sources])
-    count = vectors.new_zeros(len(vectors)).index_add_(0, targets, vectors.new_ones(len(targets)))
-    return vectors + total / count.clamp(min=1).unsqueeze(-1)
+    return vectors + segment_mean(vectors[sources], targets, len(vectors))
 
 
 def _related(targets: Tensor, batch: QABatch) -> Tensor:

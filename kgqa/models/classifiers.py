@@ -24,6 +24,12 @@ from kgqa.types import InputError
 
 CARD = "task.json"
 HEAD = "task_head.safetensors"
+AUTO: dict[Kind, str] = {
+    "sentence": "AutoModelForSequenceClassification",
+    "pair": "AutoModelForSequenceClassification",
+    "tagging": "AutoModelForTokenClassification",
+    "ending": "AutoModelForMultipleChoice",
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequen
         config.label2id = {label: number for number, label in enumerate(labels)}
         config.problem_type = "single_label_classification"
     config.summary_type = "first"  # XLNet's default reads the last place, here padding
-    auto = getattr(transformers, _auto(kind))
+    auto = getattr(transformers, AUTO[kind])
     if type(config) not in auto._model_mapping:
         return PlainHead(encoder, config.num_labels, kind)
     model: nn.Module = auto.from_config(config)
@@ -92,12 +98,6 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequen
     if any("pooler" not in name for name in absent.missing_keys):
         raise InputError(f"{folder}: does not fit {type(model).__name__} ({absent.missing_keys[0]})")
     return model
-
-
-def _auto(kind: Kind) -> str:
-    return {"tagging": "AutoModelForTokenClassification", "ending": "AutoModelForMultipleChoice"}.get(
-        kind, "AutoModelForSequenceClassification"
-    )
 
 
 def scores(model: Any, tokens: TokenBatch, kind: Kind) -> Tensor:
@@ -211,7 +211,7 @@ class Classifier:
             import transformers
 
             config = load_config(folder)
-            auto = getattr(transformers, _auto(self.kind))
+            auto = getattr(transformers, AUTO[self.kind])
             self.model = load_pretrained(auto, folder, config=config, dtype=torch.float32)
         self.device = find_device(device)
         self.model.eval().to(self.device)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from kgqa.assets import write_whole
-from kgqa.types import InputError
+from kgqa.types import InputError, first_line
 
 CARD = "reader.json"
 WEIGHTS = "model.safetensors"
@@ -96,7 +96,7 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
         load_into(model, folder)
         return model.eval()
     except Exception as error:  # a damaged folder may fail anywhere in the encoder's own code
-        raise InputError(f"{folder}: not a whole model ({first_line(error)}); copy it again") from error
+        raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
 
 
 def load_into(model: Any, folder: Path) -> None:
@@ -104,11 +104,6 @@ def load_into(model: Any, folder: Path) -> None:
     absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
     if more or any(POOLER not in name for name in absent):
         raise OSError(f"it holds no such weights: {[*more, *absent][0]}")
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, cut to one line."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def from_config(auto: Any, config: Any, **how: Any) -> Any:

@@ -23,7 +23,6 @@ from kgqa.models.pretrained import (
     WEIGHTS,
     check_sums,
     copy_tokenizer,
-    first_line,
     from_config,
     load_config,
     load_into,
@@ -32,7 +31,7 @@ from kgqa.models.pretrained import (
 )
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.segments import segment_mean
-from kgqa.types import InputError
+from kgqa.types import InputError, first_line
 
 FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
@@ -226,14 +225,14 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         raise
     except Exception as error:  # a damaged configuration may fail anywhere in the encoder's own code
         raise InputError(
-            f"{folder}: not a whole reader ({first_line(error)}); copy the checkpoint again"
+            f"{folder}: not a whole reader ({first_line(error, 300)}); copy the checkpoint again"
         ) from error
     try:
         load_into(encoder, folder)
         missing, unexpected = reader.load_state_dict(load_weights(folder, OWN), strict=False)
     except Exception as error:  # whatever reads or takes them may fail on damaged weights
         raise InputError(
-            f"{folder}: the checkpoint does not fit this version ({first_line(error)}); train it again"
+            f"{folder}: the checkpoint does not fit this version ({first_line(error, 300)}); train it again"
         ) from error
     lost = [name for name in missing if not name.startswith(ENCODER)]
     if lost or unexpected:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from kgqa.types import InputError, Passage, Question
+from kgqa.types import InputError, Passage, Question, first_line
 
 MOST_BLOCKS = 10_000
 """Parts that the questions are dealt out in; each is some bytes of Ray's own memory."""
@@ -66,8 +66,9 @@ def answered(
         try:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)
         except Exception as error:  # of many kinds, none of them promised
-            said = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            raise InputError(f"{named or 'ray'}: no cluster to be had ({said}); use --engine local") from None
+            raise InputError(
+                f"{named or 'ray'}: no cluster to be had ({first_line(error)}); use --engine local"
+            ) from None
     try:
         if ray.cluster_resources().get("CPU", 0) < workers:
             raise InputError(

@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 
 from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.answering.presentation.edits import Edit, add
-from kgqa.graph.concepts import check_relation, ways_to_say
+from kgqa.graph.concepts import relation_called
 from kgqa.limits.stopping import Stopped
 from kgqa.serving.batching import APART, Batcher, Busy
 from kgqa.serving.description import page
@@ -362,14 +362,7 @@ def _add_problems(app: FastAPI) -> None:
 
 
 def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
-    graph = answerer.graph
-    check_relation(graph, fact.relation)
-    named = {"name": "", "label": "", "words": ""}
-    relation = next(
-        r
-        for r in graph.relations
-        if fact.relation.lower() in ways_to_say({**named, "name": r.name, "label": r.label, "words": r.words})
-    )
+    relation = relation_called(answerer.graph, fact.relation)
     return replace(add(answerer.linker, fact.head, relation, fact.tail), added=added)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.concepts import candidates, check_relation, concept_called, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, concept_called, relation_called, rows_of, ways_to_say
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 
@@ -32,6 +32,6 @@ def test_facts_and_their_relations() -> None:
         "",
     )
     assert {"usedfor", "/r/usedfor"} <= ways_to_say(row["relation"])
-    check_relation(GRAPH, "UsedFor")
+    relation_called(GRAPH, "UsedFor")
     with pytest.raises(InputError, match="did you mean"):
-        check_relation(GRAPH, "usedfr")
+        relation_called(GRAPH, "usedfr")

@@ -3,7 +3,7 @@
     python training/bench/choices.py [--model FOLDER] [--choices 5]
 
 Wrong choices are the answer to the same question in the other situation of a contrast pair and answers of the kind
-(`kgqa/text/augment/distractors.py`).
+(`kgqa/text/augment.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from kgqa.answering.answerer import Answerer
 from kgqa.assets import DEFAULT_READER
 from kgqa.metrics import exact_match
-from kgqa.text.augment.distractors import with_choices
+from kgqa.text.augment import with_choices
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Source
 

@@ -22,7 +22,7 @@ from kgqa.assets import cache_folder, find_model
 from kgqa.checking import check_question
 from kgqa.cli.asking.prompting import is_prompted, open_prompter
 from kgqa.text.datasets.tables import read_table
-from kgqa.types import InputError, Passage, Question, printable
+from kgqa.types import InputError, Passage, Question, first_line, printable
 
 MAX_LINE_BYTES = 16 << 20
 MAX_ID_CHARACTERS = 200
@@ -114,7 +114,7 @@ def _lines(name: str) -> Iterator[bytes]:
                 for row in rows.to_pylist():
                     yield json.dumps({k: v for k, v in row.items() if v is not None}, default=_told).encode()
     except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"{name}: cannot be read ({_line(error)}); check address and form") from None
+        raise InputError(f"{name}: cannot be read ({first_line(error)}); check address and form") from None
 
 
 def _opened(name: str, mode: str) -> Any:
@@ -194,11 +194,9 @@ def _bring(answers: Path, name: str) -> None:
                 row |= {name: json.dumps(value, ensure_ascii=False) for name, value in nested.items()}
             pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
     except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"{name}: cannot be written ({_line(error)}); check address and rights") from None
-
-
-def _line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise InputError(
+            f"{name}: cannot be written ({first_line(error)}); check address and rights"
+        ) from None
 
 
 def predict_file(source: Path | str, target: Path, run: Run) -> None:

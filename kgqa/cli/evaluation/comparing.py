@@ -26,8 +26,7 @@ def compare_rows(
     as_json: AsJson = False,
 ) -> None:
     """Train all reasoners alike, and measure them."""
-    from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare
-    from kgqa.evaluation.tables import figures, table
+    from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare, figures, table
     from kgqa.trainer.fingerprint import FILE
     from kgqa.trainer.recipe import load_recipe
 

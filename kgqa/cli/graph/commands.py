@@ -12,7 +12,7 @@ from kgqa.cli.graph.importing import get, import_sources
 from kgqa.cli.graph.indexing import embed, index
 from kgqa.cli.graph.showing import describe, described, print_json, print_table, show_manifest
 from kgqa.cli.options import AsJson
-from kgqa.graph.concepts import candidates, check_relation, concept_called, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, concept_called, relation_called, rows_of, ways_to_say
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def neighbours(
     rows = rows_of(opened, facts)
     if relation:
         rows = [row for row in rows if relation.lower() in ways_to_say(row["relation"])]
-        check_relation(opened, relation)
+        relation_called(opened, relation)
     rows = sorted(rows, key=lambda row: -row["weight"])[:limit]
     if as_json:
         print_json(rows)

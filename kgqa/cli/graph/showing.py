@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgqa.cli.options import AsJson
-from kgqa.graph.concepts import check_relation, meaning_of, with_meaning
+from kgqa.graph.concepts import meaning_of, relation_called, with_meaning
 from kgqa.types import printable
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def describe(
     if complete is not None:
         manifest["complete"] = complete
     if relation:
-        check_relation(opened, relation)
+        relation_called(opened, relation)
         called = [text.strip() for text in means.split(",") if text.strip()]
         manifest = with_meaning(manifest, relation, called, unit)
     write_manifest(graph / MANIFEST, manifest)

@@ -73,11 +73,14 @@ def _question(
     rows = np.flatnonzero(inside)
     for row in draw.permutation(rows).tolist():
         fact = int(edges.head[row]), int(edges.relation[row]), int(edges.tail[row])
-        if used.get(fact, 0) >= PER_FACT or _overlap(places[fact[0]], places[fact[2]]):
+        one, other = places[fact[0]], places[fact[2]]
+        if used.get(fact, 0) >= PER_FACT or (one.start < other.end and other.start < one.end):
             continue
         for hidden_tail in draw.permutation([True, False]).tolist():
             kept, hidden = (fact[0], fact[2]) if hidden_tail else (fact[2], fact[0])
-            rivals = _rivals(edges.head, edges.relation, edges.tail, kept, fact[1], hidden_tail)
+            side, beyond = (edges.head, edges.tail) if hidden_tail else (edges.tail, edges.head)
+            # what else the kept end is joined to by the same relation in the same direction
+            rivals = np.unique(beyond[(edges.relation == fact[1]) & (side == kept)])
             labels = _labels(graph, rivals, hidden, sentence, draw, choices)
             if labels is None:
                 continue
@@ -87,16 +90,6 @@ def _question(
             text = f"{sentence[: mention.start]}{GAP}{sentence[mention.end :]}"
             return Example(Question(text, tuple(labels[i] for i in order)), choice=int(np.argmin(order)))
     return None
-
-
-def _overlap(one: Mention, other: Mention) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
-def _rivals(head: Ints, relation: Ints, tail: Ints, kept: int, kind: int, hidden_tail: bool) -> Ints:
-    """What else the kept end is joined to by the same relation in the same direction."""
-    side, other = (head, tail) if hidden_tail else (tail, head)
-    return np.unique(other[(relation == kind) & (side == kept)])
 
 
 def _labels(

@@ -166,7 +166,7 @@ class Linker:
         if self.nearest is not None:
             self._fill(texts, read, chosen)
         return [
-            sorted(self._without_people(text, mentions), key=_in_reading_order)
+            sorted(self._without_people(text, mentions), key=lambda m: (m.start, -m.end, m.entities))
             for text, mentions in zip(texts, chosen, strict=True)
         ]
 
@@ -321,10 +321,6 @@ def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:
             taken.update(run)
         mentions.append(Mention(text.starts[min(run)], text.ends[max(run)], ids))
     return mentions
-
-
-def _in_reading_order(mention: Mention) -> tuple[int, int, tuple[int, ...]]:
-    return mention.start, -mention.end, mention.entities
 
 
 def _bases(forms: list[_Form]) -> list[str]:

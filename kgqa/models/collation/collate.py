@@ -17,11 +17,18 @@ from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
 from kgqa.models.collation.branching import Branch, branches_of
 from kgqa.models.collation.facts_in_words import near_facts, with_facts
-from kgqa.models.collation.mentions import MOST_TOKENS, mention_places, mentions_of_row
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.collation.person_masking import Anybody, Pieces
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.rows import Parts, Row, gold_tokens, padded
+from kgqa.models.collation.rows import (
+    MOST_TOKENS,
+    Parts,
+    Row,
+    gold_tokens,
+    mention_places,
+    mentions_of_row,
+    padded,
+)
 from kgqa.models.collation.sentences import marks_of
 from kgqa.models.vectors.entities import EntityVectors
 from kgqa.models.vectors.word_vectors import WordVectors

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from kgqa.limits.stopping import go_on
 from kgqa.models.collation.person_masking import Pieces
-from kgqa.types import Span, Subgraph
+from kgqa.types import NodeRole, Span, Subgraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +92,58 @@ def gold_tokens(
         if inside and left <= inside[0] and inside[-1] < right:
             return inside[0] - left + passage_at, inside[-1] - left + passage_at
     return 0, 0
+
+
+Places = dict[NodeRole, list[tuple[int, int, int]]]
+"""For each part of the text its (token, order of the link, node), sorted."""
+MOST_TOKENS = 4
+"""Tokens of one mention that are aligned to its node."""
+
+
+def mention_places(graph: Subgraph, pieces: Mapping[NodeRole, Pieces]) -> Places:
+    """The tokens of each part that its links cover, at most `MOST_TOKENS` a link."""
+    return {
+        part: sorted(
+            (token, order, link.node)
+            for order, link in enumerate(graph.links)
+            if link.part is part
+            for token in _covering(text, link.start, link.end)
+        )
+        for part, text in pieces.items()
+    }
+
+
+def mentions_of_row(
+    places: Places, seen: Mapping[NodeRole, tuple[int, int, int]], row: int, first_node: int
+) -> list[tuple[int, int, int]]:
+    """(row, token, node) of each mention in the tokens that a row holds.
+
+    `seen` tells of each part (shift, least, end): tokens least to end of the part stand `shift` later in the row.
+    """
+    return [
+        (row, shift + token, first_node + node)
+        for order, token, node, shift in sorted(
+            (order, token, node, shift)
+            for part, (shift, least, end) in seen.items()
+            for token, order, node in _between(places.get(part, []), least, end)
+        )
+    ]
+
+
+def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
+    """Tokens that overlap the character range. Offsets rise, so the first is found by halving."""
+    found: list[int] = []
+    for token in range(
+        bisect_right(encoding.offsets, start, key=lambda offset: offset[1]), len(encoding.offsets)
+    ):
+        left, right = encoding.offsets[token]
+        if left >= end or len(found) == MOST_TOKENS:
+            break
+        if right > left:
+            found.append(token)
+    return found
+
+
+def _between(places: Sequence[tuple[int, int, int]], least: int, end: int) -> Sequence[tuple[int, int, int]]:
+    """Of (token, order, node), sorted, those whose token is in the range."""
+    return places[bisect_left(places, (least,)) : bisect_left(places, (end,))]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import BranchBatch, Fused, QABatch
+from kgqa.batch import Fused, QABatch
 from kgqa.models.collation.collate import Collated
 from kgqa.types import Candidate, NodeRole, Source
 
@@ -32,25 +32,21 @@ class ChoiceHead(nn.Module):
 
     def forward(self, fused: Fused, batch: QABatch, concept: Tensor | None = None) -> Tensor:
         """Score (C,) of each row, or of each branch, given the nodes' scores, (N,), where they are known."""
-        if batch.branches is not None:
-            return self._of_branches(fused, batch.branches, concept)
-        joint = torch.cat([fused.summary, fused.pooled], dim=-1)
-        score: Tensor = (self.text(fused.summary) + self.graph_out(self.graph(joint))).squeeze(-1).float()
+        branches, text, pooled = batch.branches, fused.summary, fused.pooled
+        if branches is not None:
+            assert fused.branches is not None
+            text, pooled = fused.branches, pooled[branches.row]
+        joint = torch.cat([text, pooled], dim=-1)
+        score: Tensor = (self.text(text) + self.graph_out(self.graph(joint))).squeeze(-1).float()
         if concept is None:
             return score
+        if branches is not None:
+            known = self.known[0] * concept[branches.node.clamp(min=0)] + self.known[1]
+            return score + torch.where(branches.node >= 0, known, 0.0)
         chosen = batch.graph.role == int(NodeRole.CHOICE)
         row = batch.graph.batch[chosen]
         best = score.new_full((batch.num_rows,), -1e4).scatter_reduce(0, row, concept[chosen], "amax")
         return score + torch.where(best > -1e4, self.known[0] * best + self.known[1], 0.0)
-
-    def _of_branches(self, fused: Fused, branches: BranchBatch, concept: Tensor | None) -> Tensor:
-        assert fused.branches is not None
-        joint = torch.cat([fused.branches, fused.pooled[branches.row]], dim=-1)
-        score: Tensor = (self.text(fused.branches) + self.graph_out(self.graph(joint))).squeeze(-1).float()
-        if concept is None:
-            return score
-        known = self.known[0] * concept[branches.node.clamp(min=0)] + self.known[1]
-        return score + torch.where(branches.node >= 0, known, 0.0)
 
     def loss(self, scores: Tensor, batch: QABatch) -> tuple[Tensor, int]:
         """Cross-entropy () of scores (C,) over the choices of each question that has a gold choice; their number."""

@@ -233,31 +233,31 @@ class Corpus:
             flags[np.load(path)] = True
         return flags
 
-    def document_rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
-        """Rows (n, length) that never cross a document, padded with id 0: RoBERTa's DOC-SENTENCES.
+    def rows(self, length: int, split: str = "train", documents: bool = False) -> NDArray[np.uint16]:
+        """The split as rows (n, length) of [CLS] text [SEP].
+
+        Packed across documents without padding, RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its
+        extra separator; with `documents` no row crosses one, padded with id 0: RoBERTa's DOC-SENTENCES.
 
         Raises:
             InputError: a shard is missing or damaged.
         """
-        return self._cut(self.tokens(split), length, split, self.cls, self.sep)
-
-    def rows(self, length: int, split: str = "train") -> NDArray[np.uint16]:
-        """The split as rows (n, length) of [CLS] text [SEP], packed across documents without padding.
-
-        This is RoBERTa's FULL-SENTENCES (Liu et al., 2019, section 4.2) without its extra separator.
-
-        Raises:
-            InputError: a shard is missing or damaged.
-        """
-        return _packed(self.tokens(split), length, self.cls, self.sep)
+        return self._laid_out(self.tokens(split), length, split, documents, self.cls, self.sep)
 
     def joined_rows(self, length: int, split: str = "train", documents: bool = False) -> NDArray[np.bool_]:
-        """`joined` laid out as `rows`, or as `document_rows`."""
-        flags = self.joined(split)
-        return self._cut(flags, length, split, 0, 0) if documents else _packed(flags, length, 0, 0)
+        """`joined` laid out as `rows`."""
+        return self._laid_out(self.joined(split), length, split, documents, 0, 0)
 
-    def _cut(self, stream: NDArray[Any], length: int, split: str, first: int, last: int) -> NDArray[Any]:
+    def _laid_out(
+        self, stream: NDArray[Any], length: int, split: str, documents: bool, first: int, last: int
+    ) -> NDArray[Any]:
         body = length - 2
+        if not documents:
+            count = len(stream) // body
+            rows = np.empty((count, length), dtype=stream.dtype)
+            rows[:, 0], rows[:, -1] = first, last
+            rows[:, 1:-1] = stream[: count * body].reshape(count, body)
+            return rows
         begins = np.append(self.sentences(split), len(stream))
         borders = np.append(begins[self.documents(split)], len(stream))
         cuts = [
@@ -269,12 +269,3 @@ class Corpus:
         for row, (start, end) in zip(rows, cuts, strict=True):
             row[0], row[1 : 1 + end - start], row[1 + end - start] = first, stream[start:end], last
         return rows
-
-
-def _packed(stream: NDArray[Any], length: int, first: int, last: int) -> NDArray[Any]:
-    body = length - 2
-    count = len(stream) // body
-    rows = np.empty((count, length), dtype=stream.dtype)
-    rows[:, 0], rows[:, -1] = first, last
-    rows[:, 1:-1] = stream[: count * body].reshape(count, body)
-    return rows

@@ -90,25 +90,15 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) ->
     write_whole(folder / "tokenizer_config.json", json.dumps(config, indent=2) + "\n")
 
 
-def find_tokenizer(folder: Path) -> Path:
-    """The `tokenizer.json` of a Hugging Face folder.
-
-    Raises:
-        InputError: the folder holds none.
-    """
-    path = Path(folder) / "tokenizer.json"
-    if not path.is_file():
-        raise InputError(f"{folder}: holds no tokenizer.json; save a fast tokenizer there")
-    return path
-
-
 def load_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of a Hugging Face folder, ours or anyone's, without padding or truncation.
 
     Raises:
         InputError: there is no `tokenizer.json`, or it is damaged.
     """
-    path = find_tokenizer(folder)
+    path = Path(folder) / "tokenizer.json"
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no tokenizer.json; save a fast tokenizer there")
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exception

@@ -11,7 +11,7 @@ from typing import Any
 
 from kgqa.checking import check_question
 from kgqa.limits.confined import Confines, confined
-from kgqa.types import InputError, Passage, Question
+from kgqa.types import InputError, Passage, Question, first_line
 
 SEPARATORS = ",;\t|"
 NOBODY_KNOWS = "(none)"
@@ -80,8 +80,9 @@ def json_lines(content: bytes) -> str:
         kept = [{k: v for k, v in row.items() if v is not None} for row in rows]
         return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in kept)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise InputError(f"no Parquet that can be read ({said}); save the table as CSV") from None
+        raise InputError(
+            f"no Parquet that can be read ({first_line(error)}); save the table as CSV"
+        ) from None
 
 
 def separator_of(line: str) -> str:

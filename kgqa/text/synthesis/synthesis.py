@@ -177,7 +177,7 @@ class _Maker:
         else:
             slots |= {
                 "a": _marked(answer),
-                "aa": _with_marked_article(answer),
+                "aa": with_article(answer).removesuffix(answer) + _marked(answer),
                 "atime": time_phrase(answer).replace(answer, _marked(answer)),
                 "aplace": place_phrase(answer).replace(answer, _marked(answer)),
             }
@@ -327,8 +327,3 @@ def _stems(text: str) -> str:
 
 def _marked(text: str) -> str:
     return f"{MARK[0]}{text}{MARK[1]}"
-
-
-def _with_marked_article(noun: str) -> str:
-    article = with_article(noun).removesuffix(noun)
-    return article + _marked(noun)

@@ -19,8 +19,7 @@ from kgqa.models.collation.candidates import training_choices
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, aligned_batch
-from kgqa.text.augment.distractors import with_choices
-from kgqa.text.augment.renaming import renamed
+from kgqa.text.augment import renamed, with_choices
 from kgqa.text.corpus.shards import read_documents
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.synthesis import synthesise

@@ -41,18 +41,17 @@ def train_reader(recipe: AnsweringRecipe, folder: Path) -> TrainResult:
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
         raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
     check_measured(recipe.trainer, READERS)
-    located = recipe.located()
+    located, sizes = recipe.located(), dict[str, int]()
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
         if not find_reasoner(recipe.reasoner.name).reads_entities:
             able = ", ".join(name for name, kind in REASONERS.items() if kind.reads_entities)
             raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; take {able}")
-        sized = recipe.reasoner.model_copy(update={"entity_size": entities.size})
-        recipe = recipe.model_copy(update={"reasoner": sized})
+        sizes["entity_size"] = entities.size
     words = load_words(Path(located.words)) if recipe.words else None
     if words is not None:
-        sized = recipe.reasoner.model_copy(update={"word_size": words.size})
-        recipe = recipe.model_copy(update={"reasoner": sized})
+        sizes["word_size"] = words.size
+    recipe = recipe.model_copy(update={"reasoner": recipe.reasoner.model_copy(update=sizes)})
     asked = (recipe.encoder.folder, recipe.reading.relevance, recipe.reading.meaning)
     weights = [*map(find_encoder, filter(None, asked))]
     weights += map(Path, filter(None, (located.words, located.entities)))

@@ -24,8 +24,7 @@ from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.objectives.base import Objective
 from kgqa.objectives.distillation import encoders as distillation
 from kgqa.objectives.pretraining.clm import CLM
-from kgqa.objectives.pretraining.mask_decoder import EnhancedMaskDecoder
-from kgqa.objectives.pretraining.mlm import MLM
+from kgqa.objectives.pretraining.mlm import MLM, EnhancedMaskDecoder
 from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
 from kgqa.objectives.pretraining.plm import PLM
@@ -84,8 +83,6 @@ class ObjectiveSettings(Settings):
     """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
     whole_words: bool = False
     """Masked objectives, PLM and RTD: hide whole words, not single pieces, and in said facts whole concepts."""
-    mask_decoder: bool = True
-    """MLM under DeBERTa: absolute positions through its enhanced mask decoder."""
     generator: EncoderSettings | None = None
     """RTD: the generator; None makes it of the encoder as `generator_form` says."""
     generator_form: Literal["shallower", "narrower"] = "shallower"
@@ -216,7 +213,7 @@ def _mplm(parts: Parts) -> Objective:
 
 def _mlm(parts: Parts) -> Objective:
     model, encoder, decoder = parts.language_model(), parts.recipe.encoder, None
-    if parts.recipe.objective.mask_decoder and encoder.variant == "deberta":
+    if encoder.variant == "deberta":  # absolute positions come in where hidden tokens are guessed
         decoder = EnhancedMaskDecoder(encoder.max_position_embeddings, encoder.hidden_size)
     return MLM(model, parts.predict, **parts.masks, decoder=decoder, save=parts.save)
 

@@ -97,7 +97,7 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
         task: PairTask = "nsp" if recipe.objective.name == "nsp" else "sop"
         return PairBatches(PairMaker(corpus, task, data.sequence_tokens, split), data.batch_rows, seed)
     documents = data.packing == "doc_sentences"
-    rows = (corpus.document_rows if documents else corpus.rows)(data.sequence_tokens, split)
+    rows = corpus.rows(data.sequence_tokens, split, documents)
     if not len(rows):
         raise InputError(
             f"{corpus.folder}: too little {split} text for rows of {data.sequence_tokens} tokens; "

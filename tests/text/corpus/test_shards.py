@@ -47,7 +47,7 @@ def test_shards_keep_every_token_in_order(tmp_path: Path, tokenizer) -> None:  #
 
 def test_document_rows_end_with_their_document(tmp_path: Path, tokenizer) -> None:  # type: ignore[no-untyped-def]
     corpus = write_corpus({"garden": many()}, tokenizer, tmp_path / "c")
-    rows = corpus.document_rows(16)
+    rows = corpus.rows(16, documents=True)
     assert np.isin(rows[rows > 3], corpus.tokens()).all()
     assert int((rows > 4).sum()) == int((corpus.tokens() > 4).sum())
     assert (rows[:, 0] == 2).all() and ((rows == 3).sum(1) == 1).all()
@@ -95,6 +95,6 @@ def test_words_of_a_concept_are_joined(kind, tmp_path: Path) -> None:  # type: i
     assert begins == {"s", "d", "h"} and joined.sum() == 20 * 3
     for rows, flags in (
         (corpus.rows(16), corpus.joined_rows(16)),
-        (corpus.document_rows(16), corpus.joined_rows(16, documents=True)),
+        (corpus.rows(16, documents=True), corpus.joined_rows(16, documents=True)),
     ):
         assert rows.shape == flags.shape and set(rows[flags]) == set(tokens[joined])

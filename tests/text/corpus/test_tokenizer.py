@@ -5,7 +5,6 @@ import pytest
 from kgqa.text.corpus.tokenizer import (
     SPECIAL_TOKENS,
     check_special_tokens,
-    find_tokenizer,
     load_tokenizer,
     save_tokenizer,
     train_tokenizer,
@@ -54,7 +53,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="multiple of 64"):
         train_tokenizer(LINES, vocab_size=500)
     with pytest.raises(InputError, match="tokenizer.json"):
-        find_tokenizer(tmp_path)
+        load_tokenizer(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(InputError, match="not a tokenizer"):
         load_tokenizer(tmp_path)

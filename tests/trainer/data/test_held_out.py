@@ -3,7 +3,7 @@ import torch
 from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.text.augment.renaming import renamed
+from kgqa.text.augment import renamed
 from kgqa.trainer.data.held_out import is_held_out, measure
 from kgqa.types import Example, Passage, Question, Subgraph
 

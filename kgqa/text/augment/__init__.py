@@ -1,1 +1,0 @@
-"""Examples made of other examples."""
