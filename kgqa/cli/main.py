@@ -15,9 +15,7 @@ from kgqa.assets import DEFAULT_READER
 from kgqa.cli.asking.answering import ask
 from kgqa.cli.asking.prompting import continue_text
 from kgqa.cli.asking.serving import serve, serve_app, serve_tools
-from kgqa.cli.evaluation.comparing import compare_rows
-from kgqa.cli.evaluation.evaluating import evaluate_task
-from kgqa.cli.evaluation.probing import probe_encoder
+from kgqa.cli.evaluation.evaluating import compare_rows, evaluate_task, probe_encoder
 from kgqa.cli.options import Ablated, AsJson, Device, Engine, Graph, Language, Model, NoneAbove
 from kgqa.cli.training.adapting import adapt_reader
 from kgqa.cli.training.recipes import learn, pretrain_recipe, train_recipe

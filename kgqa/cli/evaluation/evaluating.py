@@ -1,7 +1,8 @@
-"""`kgqa evaluate` on one data set: a reader's figures, or a causal language model's."""
+"""`kgqa evaluate` on one data set, `kgqa compare` of all reasoners, and `kgqa probe` of an encoder."""
 
 from __future__ import annotations
 
+import difflib
 import json
 from itertools import islice
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgqa.assets import DEFAULT_READER, find_model
+from kgqa.assets import DEFAULT_READER, RECIPES, data_folder, find_encoder, find_model, write_whole
 from kgqa.cli.asking.prompting import is_prompted, open_prompter
 from kgqa.cli.options import (
     Ablated,
@@ -20,6 +21,7 @@ from kgqa.cli.options import (
     Limit,
     Model,
     NoneAbove,
+    Overrides,
     Shots,
     Shown,
     Worth,
@@ -125,3 +127,84 @@ def _examples(task: str, data: Path | None, limit: int | None) -> list[Example]:
     if not examples:
         raise InputError(f"{data or task}: no questions found")
     return examples
+
+
+COMPARED = RECIPES / "compare" / "commonsenseqa.toml"
+
+
+def compare_rows(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="What every row follows.")] = COMPARED,
+    overrides: Overrides = None,
+    rows: Annotated[str, typer.Option(help="Rows, separated by ';' (default all).")] = "",
+    seeds: Annotated[int, typer.Option(min=1, help="Of each row.")] = 3,
+    limit: Limit = None,
+    out: Annotated[Path, typer.Option(help="Resumable folder.")] = Path("runs/compare"),
+    as_json: AsJson = False,
+) -> None:
+    """Train all reasoners alike, and measure them."""
+    from kgqa.evaluation.comparison import ROWS, ComparisonRecipe, compare, figures, table
+    from kgqa.trainer.fingerprint import FILE
+    from kgqa.trainer.recipe import load_recipe
+
+    loaded = load_recipe(recipe, overrides or [], ComparisonRecipe)
+    if limit:
+        columns = [column.model_copy(update={"limit": limit}) for column in loaded.columns]
+        loaded = loaded.model_copy(update={"columns": columns})
+    chosen = [row.strip() for row in rows.split(";") if row.strip()] or list(ROWS)
+    for row in chosen:
+        if row not in ROWS:
+            near = difflib.get_close_matches(row, ROWS, n=1, cutoff=0.0)[0]
+            raise InputError(f"unknown row {row!r}; did you mean {near!r}? known: {'; '.join(ROWS)}")
+    outcomes = compare(loaded, out, rows=chosen, seeds=range(seeds))
+    text = table(outcomes)
+    write_whole(out / "table.md", text + "\n")
+    if as_json:
+        asked = json.loads((out / FILE).read_text(encoding="utf-8"))["asked"]
+        text = "\n".join(json.dumps({**row, "data": asked}, ensure_ascii=False) for row in figures(outcomes))
+    print(text)
+
+
+def probe_encoder(
+    folder: Annotated[str, typer.Argument(help="Hugging Face folder, ours or anyone's, or a shipped name.")],
+    tasks: Annotated[str, typer.Option(help="By comma; squad2 and squad (both) are known too.")] = (
+        "heldout,blimp,csqa,squad1,cola,sst2,rte"
+    ),
+    tokens: Annotated[int | None, typer.Option(min=1, help="End fine-tunes after so many tokens.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask fine-tunes the first so many development questions.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Fine-tunes of each task.")] = 1,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of each of BLiMP's paradigms (1,000: all).")] = 100,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Take the architecture only, with random weights.")
+    ] = False,
+    sift: Annotated[float, typer.Option(min=0.0, help="Weight of virtual adversarial training.")] = 0.0,
+    as_json: AsJson = False,
+    name: Annotated[str, typer.Option(help="What the table calls it; default the folder's name.")] = "",
+    out: Annotated[Path, typer.Option(help="Folder of the figures; resumable.")] = Path("runs/probes"),
+) -> None:
+    """Measure an encoder: held-out loss, BLiMP, and small fine-tunes."""
+    from kgqa.evaluation import probing
+
+    found, chosen = find_encoder(folder), probing.choose_tasks(tasks)
+    data = data_folder()
+    probing.check_data(data, chosen)
+    kept = pairs if pairs < probing.PARADIGM_PAIRS else None
+    figures = probing.probe(
+        folder,
+        chosen,
+        data,
+        out,
+        limit=limit,
+        max_tokens=tokens,
+        seeds=seeds,
+        pairs=kept,
+        from_scratch=from_scratch,
+        sift=sift,
+    )
+    shown = name or probing.label(found, from_scratch)
+    if as_json:
+        print(json.dumps({"by": shown, "seeds": seeds, **probing.figures_of(figures)}))
+    else:
+        made_with = probing.settings_words(limit, tokens, seeds, kept, sift)
+        print("\n".join([probing.HEAD, probing.RULE, probing.table_row(shown, figures, made_with)]))

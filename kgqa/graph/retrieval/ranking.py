@@ -101,7 +101,7 @@ def score_context(
     """Worth of each concept to question and passage alone, over 0 and up to 1. See `features`.
 
     The walk sees few facts of the concepts at its end; `facts_of` tells more about the best `count`.
-    `likelihood` (V,) is what the kinds of the concepts speak for, see `kinds_asked`.
+    `likelihood` (V,) is what the kinds of the concepts speak for, see `kind_likelihood`.
     """
     size = len(reached.ids)
     logit = np.zeros(size) if likelihood is None else weights["kind"] * likelihood

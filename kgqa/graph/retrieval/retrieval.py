@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.dense import FactHits, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
-from kgqa.graph.retrieval.kinds_asked import kind_likelihood
 from kgqa.graph.retrieval.languages import with_other_names
 from kgqa.graph.retrieval.names import about_names
-from kgqa.graph.retrieval.question_types import asked, vague_relations
+from kgqa.graph.retrieval.question_types import asked, kind_likelihood, vague_relations
 from kgqa.graph.retrieval.ranking import ranker, score_bridges, score_context, weights_for
 from kgqa.types import (
     Edges,

@@ -1,9 +1,12 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
-from kgqa.cli.evaluation.evaluating import evaluate_task
+from kgqa.assets import RECIPES
+from kgqa.cli.evaluation.evaluating import compare_rows, evaluate_task, probe_encoder
+from kgqa.evaluation import probing
 from kgqa.types import InputError
 
 
@@ -37,3 +40,38 @@ def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_pat
     evaluate_task("own", data, str(tools_file), str(copy), as_json=True, calibrate=True)
     assert json.loads((copy / "reader.json").read_text(encoding="utf-8"))["decision"]
     assert "decision" not in json.loads((model_folder / "reader.json").read_text(encoding="utf-8"))
+
+
+def test_an_unknown_row_is_named_with_its_neighbour(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean 'qagnn'"):
+        compare_rows(RECIPES / "compare" / "everyday.toml", [], "fused; qagn", 1, None, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_row_is_printed_or_its_figures(
+    tmp_path: Path, encoder, tokenizer_folder: Path, monkeypatch, capsys
+) -> None:  # type: ignore[no-untyped-def]
+    encoder.save_pretrained(tmp_path / "toy")
+    (tmp_path / "toy" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
+    (tmp_path / "text").mkdir()
+    monkeypatch.setattr(probing, "HELD_OUT", ())
+    monkeypatch.setenv("KGQA_DATA", str(tmp_path))
+    settings = (None, None, 1, 100, False, 0.0)
+    probe_encoder(str(tmp_path / "toy"), "heldout", *settings, False, "", tmp_path / "kept")
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == probing.HEAD and shown[2].startswith("| toy | - |"), "no head, no loss"
+    probe_encoder(str(tmp_path / "toy"), "heldout", *settings, True, "mine", tmp_path / "kept")
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"by": "mine", "seeds": 1}
+
+
+def test_bad_input_is_named_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGQA_DATA", str(tmp_path))
+    settings = (None, None, 1, 100, False, 0.0, False, "", tmp_path / "kept")
+    with pytest.raises(InputError, match="no encoder here"):
+        probe_encoder(str(tmp_path / "none"), "rte", *settings)
+    with pytest.raises(InputError, match="unknown probe"):
+        probe_encoder("kgqa-mini", "everything", *settings)
+    with pytest.raises(InputError, match="RTE"):
+        probe_encoder("kgqa-mini", "rte", *settings)
+    assert not (tmp_path / "kept").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.graph.storage.relation_names import known_relations, name_relations
+from kgqa.graph.storage.relation_names import in_english, known_relations, name_relations
 from kgqa.types import Relation
 
 
@@ -29,3 +29,19 @@ def test_table(tmp_path: Path) -> None:
     (tmp_path / "relations.toml").write_text('[UsedFor]\nlabel = "used for"\nwords = "is used for"\n')
     assert known_relations(tmp_path / "relations.toml")["usedfor"].words == "is used for"
     assert known_relations(tmp_path / "missing.toml") == {}
+
+
+def test_german_labels_are_read_by_their_parts_where_most_are_german() -> None:
+    labels = ["Betreiber", "Art", "gegründet von", "Endbahnhof", "Xylomat"]
+    assert in_english(labels) == ["operator", "type", "founded by", "end station", ""]
+    assert in_english(["art", "made by", "name", "sponsor"]) == ["", "", "", ""]
+
+
+def test_korean_labels_are_read_whatever_stands_beside_them() -> None:
+    assert in_english(["지도교수", "선수 과목", "made by"]) == ["supervisor", "prerequisite", ""]
+
+
+def test_a_relation_keeps_its_label_and_the_words_it_has() -> None:
+    labels = {"p1": ("지도교수",), "p2": ("고향",)}
+    first, second = name_relations(["p1", "p2"], labels=labels)
+    assert (first.label, first.words, second.words) == ("지도교수", "supervisor", "hometown")
