@@ -15,14 +15,13 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from kgqa.graph.linking.literals import BOOLEAN, XSD, comparable, split_literal
+from kgqa.graph.linking.literals import BOOLEAN, DATES, XSD, comparable, split_literal
 from kgqa.types import InputError, Relation
 
 _TABLE = Path(__file__).with_name("meanings.toml")
 _SHORT = re.compile(r"(?:https?://)?(?:www\.)?")
 _AMOUNT = re.compile(r"[^\w+-]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(\S*)\s*")
 _UNIT_NAMED = re.compile(r".*\bin (\S+)")
-_DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
 MOST = 0.8
 """Share of a relation's values from which on they tell what it is."""
 
@@ -127,7 +126,7 @@ def meanings_of_values(told: Meanings, label: str, values: Sequence[str]) -> tup
     """
     if not values:
         return told, ""
-    dates = sum(split_literal(v)[2].rpartition("#")[2] in _DATES for v in values if v.startswith('"'))
+    dates = sum(split_literal(v)[2].rpartition("#")[2] in DATES for v in values if v.startswith('"'))
     numbers = [
         value for value in values if not value.endswith(f"<{BOOLEAN}>") and comparable(value) is not None
     ]

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgqa.graph.linking.literals import BOOLEAN, MONTHS, XSD, comparable, is_value, seconds, split_literal
+from kgqa.graph.linking.literals import (
+    BOOLEAN,
+    DATES,
+    MONTHS,
+    XSD,
+    comparable,
+    is_value,
+    seconds,
+    split_literal,
+)
 from kgqa.types import Relation
 
 _UNITS = """
@@ -23,7 +32,6 @@ _MORE_UNITS = "eur euro usd dollar gbp pound chf krw won percent % year month mi
 _KINDS = frozenset(kind for kind, _ in _UNIT.values())
 _AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
 _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
-_DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
 _DATE = re.compile(r"-?\d{4,9}-\d\d-\d\d.*")
 _YEAR = re.compile(r"(?:year )?(\d{3,4})(?: AD)?", re.IGNORECASE)
 _MONTH = "|".join(MONTHS)
@@ -57,7 +65,7 @@ def value_of(name: str) -> Value | None:
     kind = datatype.replace("#", "/").rsplit("/", 1)[-1]
     if language or datatype == BOOLEAN:
         return None
-    if kind in _DATES or _DATE.fullmatch(text):
+    if kind in DATES or _DATE.fullmatch(text):
         return Value(amount, "date")
     if kind == "time":
         return Value(amount, "time of day")

@@ -23,6 +23,8 @@ decimal double float integer int long short byte nonNegativeInteger positiveInte
 unsignedInt unsignedLong unsignedShort unsignedByte rational real
 """
 _NUMBERS = frozenset(_NUMBER_TYPES.split())
+DATES = frozenset("date dateTime dateTimeStamp gYear gYearMonth".split())  # noqa: SIM905
+"""Datatypes of days, months and years."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 

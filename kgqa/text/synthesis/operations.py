@@ -9,18 +9,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from kgqa.text.synthesis.asking import filled, how_many, inverted, listed, slipped, yes_no
 from kgqa.text.synthesis.inflection import plural
 from kgqa.text.synthesis.valued import Scale, ValuedWorld, read_wordings
-from kgqa.text.synthesis.worlds import LITERALS, Fact, RelationKind, vocabulary
+from kgqa.text.synthesis.worlds import LITERALS, TYPE, Fact, RelationKind, vocabulary
 from kgqa.types import OPERATIONS, Passage, Question, Triple
 
-_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-_BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
-_FILE = Path(__file__).with_suffix(".toml")
 _ADDED = frozenset("minutes number money weight years length area size".split())  # noqa: SIM905
 """Values that can be added up."""
 QUESTIONS = 20
@@ -69,7 +65,7 @@ class _Asker(ValuedWorld):
         if self.says_kinds:
             called = {kind: kind.capitalize() if self.capital else kind for kind in self.things}
             triples += [
-                Triple(t, _TYPE, called[k]) for k, own in self.things.items() for t in own if t in stated
+                Triple(t, TYPE, called[k]) for k, own in self.things.items() for t in own if t in stated
             ]
         self.rng.shuffle(triples)
         posed = []
@@ -191,11 +187,11 @@ class _Asker(ValuedWorld):
                 "What sort of thing is {h}?",
                 "{h} is a what?",
             )
-            meant = Meant((_TYPE,), frozenset([kind.capitalize() if self.capital else kind]))
+            meant = Meant((TYPE,), frozenset([kind.capitalize() if self.capital else kind]))
             return self.rng.choice(asked).format(h=fact.head), "lookup", [meant]
         table = "members" if form < 0.75 else "list_members"
         text = filled(self.rng.choice(self.wordings[table]), kind=kind)
-        return text, "count" if table == "members" else "lookup", [Meant((_TYPE,), members)]
+        return text, "count" if table == "members" else "lookup", [Meant((TYPE,), members)]
 
     def _count(self, fact: Fact) -> Any:
         rng, kind = self.rng, fact.kind

@@ -23,7 +23,7 @@ from kgqa.types import Example, Passage, Question, Triple
 LITERALS = frozenset(
     "date year minutes number money weight years length area speed dose distance time size code truth".split()  # noqa: SIM905
 )
-_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _SUBJECT = re.compile(r"(Who|Which (\w+)) (?!(?:is|are|was|were) \{|(?:do|does|did|has|have)\b)([^?]+)\?")
 """Questions for the subject, which turn into "the person who directed Solaris", "the firm that makes Lirado"."""
@@ -109,7 +109,7 @@ class WorldMaker:
         if self.says_kinds:
             stated = {thing for fact in self.facts for thing in (fact.head, fact.tail)}
             triples += [
-                Triple(t, _TYPE, kind) for kind, own in self.things.items() for t in own if t in stated
+                Triple(t, TYPE, kind) for kind, own in self.things.items() for t in own if t in stated
             ]
         self.rng.shuffle(triples)
         examples = list(islice(self._questions(), 24))
