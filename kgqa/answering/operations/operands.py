@@ -28,6 +28,7 @@ FEW = 30
 """Things that are compared by values of what they are joined to, beyond this only by their own."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
 _PEOPLE = re.compile(r"\b[Pp]eople\b")
+_NAME_GOES_ON = re.compile(r"\s([A-Z\d][\w-]*)")
 Step = tuple[int, bool]
 """A relation, and whether it is walked from head to tail."""
 Paths = dict[int, tuple[Row, ...]]
@@ -156,9 +157,20 @@ def things_in(facts: Facts, linker: Linker, question: Question) -> list[Thing]:
     too."""
     found = _mentioned(linker, question.text)
     facts.fetch((e for thing in found for e in thing.entities), most_counted(facts.graph))
+    found = [thing for thing in found if not _is_begun(facts, thing, question.text)]
     if question.passage_text and all(facts.are_kinds(thing.entities) for thing in found):
         found += [thing._replace(start=-1, end=-1) for thing in _mentioned(linker, question.passage_text)]
     return list(dict.fromkeys(found))
+
+
+def _is_begun(facts: Facts, thing: Thing, text: str) -> bool:
+    """Whether names only begin as what is named, which goes on otherwise: "Route 88" is neither Route 7 nor 12."""
+    onward = _NAME_GOES_ON.match(text, thing.end)
+    if onward is None:
+        return False
+    begun, further = f"{text[thing.start : thing.end]} ".casefold(), onward[1].casefold()
+    labels = [facts.label(entity).casefold() for entity in thing.entities]
+    return all(label.startswith(begun) and further not in label.split() for label in labels)
 
 
 def _mentioned(linker: Linker, text: str) -> list[Thing]:

@@ -45,7 +45,8 @@ class Told(NamedTuple):
 def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD) -> Told:
     """The operands of a question that are read."""
     things = things_in(facts, linker, question)
-    found = _of_kind_asked(facts, question.text, things, operands(facts, things))
+    found = _of_named(facts, things, operands(facts, things))
+    found = _of_kind_asked(facts, question.text, things, found)
     worth = _worth(facts, question.text, things, found)
     chosen: dict[str, Operand] = {}
     room = {True: most - most // 2, False: most}  # those with a scale answer comparisons alone
@@ -59,6 +60,13 @@ def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD
                 room[scaled] -= words not in chosen
                 chosen.setdefault(words, operand)
     return Told(things, list(chosen.values()), list(chosen))
+
+
+def _of_named(facts: Facts, things: Sequence[Thing], found: Sequence[Operand]) -> Sequence[Operand]:
+    """Operands that have to do with something that is named and is no kind ("Which insect pollinates the bean?" asks
+    for no insect of which the bean knows nothing), where there are any."""
+    named = {e for thing in things if not facts.are_kinds(thing.entities) for e in thing.entities}
+    return [o for o in found if not named.isdisjoint((*o.sources, *o.only, *o.ends))] or found
 
 
 def _of_kind_asked(

@@ -1,6 +1,7 @@
 import pytest
 
 from kgqa.answering.operations.operands import Facts, Operand, operands, things_in
+from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.types import Passage, Question
 
@@ -89,3 +90,20 @@ def test_a_graph_on_the_network_is_asked_few_times(facts, fleet, monkeypatch) ->
         > 20
     )
     assert len(asked) <= 12
+
+
+def test_a_name_that_goes_on_otherwise_is_another(tmp_path) -> None:
+    path = tmp_path / "buses.tsv"
+    path.write_text(
+        "head\trelation\ttail\nRoute 7\tends at\tOld Dairy\nRoute 12\tends at\tHobb Moor\nRoute 7\tpasses\tHobb Moor\n"
+    )
+    graph = open_graph(path)
+
+    def named(text: str) -> list[str]:
+        facts = Facts(graph)
+        things = things_in(facts, forgiving_linker(graph), Question(text))
+        return [facts.label(entity) for thing in things for entity in thing.entities]
+
+    assert named("Where does Route 7 end?") == ["Route 7"]
+    assert named("Where does Route 88 end?") == []
+    assert set(named("Where does a Route end?")) == {"Route 7", "Route 12"}

@@ -40,3 +40,11 @@ def test_a_scale_is_called_by_what_its_relation_says_in_english(tmp_path) -> Non
     )
     told = tell(Facts(open_graph(path)), Linker(open_graph(path)), Question("Which is longer, Gull or Tern?"))
     assert "is long of Gull; Tern. Gull is long 3" in told.words
+
+
+def test_what_has_nothing_to_do_with_a_thing_that_is_named_is_not_told(file, fleet) -> None:
+    facts = Facts(open_graph(file))
+    every = "Gull; Tern. Gull is a ship"
+    assert every in tell(facts, fleet.linker, Question("Which ships are there?")).words
+    asked = tell(facts, fleet.linker, Question("Which ship has Oslo on it?")).words
+    assert asked and every not in asked
