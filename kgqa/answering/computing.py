@@ -93,9 +93,12 @@ def _chosen(
     for at in range(0, len(order), READ_AT_ONCE):
         part = order[at : at + READ_AT_ONCE]
         found |= zip(part, reader.choose([questions[n] for n in part]), strict=True)
-    if encoder is None:
-        return [found[n] for n in range(len(questions))]
-    return [(found[n][0] + _likeness(question, encoder), found[n][1]) for n, question in enumerate(questions)]
+    for n, question in enumerate(questions):
+        if (
+            encoder is not None and not question.passage_text
+        ):  # which may be what tells whom "Who leads it?" means
+            found[n] = found[n][0] + _likeness(question, encoder), found[n][1]
+    return [found[n] for n in range(len(questions))]
 
 
 def _likeness(question: Question, encoder: FactEncoder) -> Tensor:

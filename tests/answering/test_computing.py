@@ -16,7 +16,7 @@ from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.serving import serve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import OPERATIONS, Answer, KnowledgeGraph, Question, Source, Subgraph, Triple
+from kgqa.types import OPERATIONS, Answer, KnowledgeGraph, Passage, Question, Source, Subgraph, Triple
 
 NAME = "http://fleet.example/"
 NOTHING = GraphStore.from_triples([Triple("a", "b", "c")])
@@ -188,6 +188,9 @@ def test_what_means_the_same_has_a_say() -> None:
     ((both, _),) = _read(asked, Reads("captain", "lookup"), Means())
     assert both[0] / both[1] > alone[0] / alone[1] and both[0] / both[2] > alone[0] / alone[2]
     assert both[1] / both[2] < alone[1] / alone[2]
+    there = replace(asked[0][0], passage=Passage("Ada Berg is from Norway."))
+    ((beside, _),) = _read([(there, words)], Reads("captain", "lookup"), Means())
+    assert beside.tolist() == alone.tolist()
 
 
 def test_a_thing_is_not_lightly_given_where_a_date_is_asked_for(ask) -> None:
