@@ -138,7 +138,7 @@ def is_on(best: Candidate, graph: Subgraph) -> np.ndarray:
 def says_what_is_asked(best: Candidate, graph: Subgraph, question: str) -> np.ndarray:
     """(E,) whether each fact, by its relation, leads to an answer such as the question asks for."""
     ends = np.isin(graph.edges[:, ::2], targets(best, graph))  # (E, 2)
-    return (asked(question, graph.relations).leads[graph.edges[:, 1]] & ends).any(1)
+    return np.asarray((asked(question, graph.relations).leads[graph.edges[:, 1]] & ends).any(1))
 
 
 def nearness(graph: Subgraph) -> np.ndarray:
