@@ -14,13 +14,11 @@ from torch import Tensor
 
 from kgqa.answering.deciding import ranked
 from kgqa.answering.draft import Computed, Draft, Drafts
-from kgqa.answering.operations.applying import Outcome, applied, as_value
+from kgqa.answering.operations.applying import Outcome, applied
 from kgqa.answering.operations.lookup import Row, edge_of, ids, with_facts
 from kgqa.answering.operations.operands import Facts
 from kgqa.answering.operations.telling import UNTOLD, Told, tell
 from kgqa.answering.retrieving import Retriever
-from kgqa.language.values import value_asked
-from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.opening import LoadedReader
 from kgqa.types import NO, OPERATIONS, Candidate, Evidence, EvidencePath, Item, Question, Source
 
@@ -30,10 +28,6 @@ READ_AT_ONCE = 8
 """Questions that are read beside their operands at once."""
 READ_FIRST, SURE = 8, 0.9
 """Operands that are read before the others, and the probability of one from which on those are not read."""
-LIKE, ALIKE = 2.0, 0.6
-"""What the cosine of a question and an operand adds to the operand's score, from which cosine on."""
-UNFIT = 0.1
-"""Share of the probability that a thing keeps where a value is asked for, and a value where a thing is."""
 
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
@@ -47,8 +41,9 @@ def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Draft
     told = {
         n: tell(facts, retriever.linker, draft.question) for n, draft in enumerate(drafts) if draft.is_open
     }
-    asked_of = [(drafts[n].question, of.words) for n, of in told.items()]
-    read = dict(zip(told, _read(asked_of, reader, retriever.encoder), strict=True))
+    read = dict(
+        zip(told, _read([(drafts[n].question, of.words) for n, of in told.items()], reader), strict=True)
+    )
     done = {n: _operated(drafts[n], facts, of, *read[n]) for n, of in told.items()}
     kept = {n: computed for n, computed in done.items() if not _passage_answers(drafts[n], computed)}
     return tuple(replace(draft, computed=kept.get(n)) for n, draft in enumerate(drafts))
@@ -62,50 +57,34 @@ def _passage_answers(draft: Draft, computed: Computed | None) -> bool:
 
 
 def _read(
-    asked_of: Sequence[tuple[Question, Sequence[str]]],
-    reader: LoadedReader,
-    encoder: FactEncoder | None = None,
+    asked_of: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader
 ) -> list[tuple[Tensor, Tensor]]:
     """Probabilities of each question's operands and of none of them, and of the operations.
 
     The likeliest are read first, the others where the reader is not sure of one of those.
     """
     first = [replace(question, choices=(*words[:READ_FIRST], UNTOLD)) for question, words in asked_of]
-    found = _chosen(first, reader, encoder)
+    found = _chosen(first, reader)
     unsure = [
         n
         for n, (scores, _) in enumerate(found)
         if len(asked_of[n][1]) > READ_FIRST and float(scores.softmax(-1)[:-1].max()) < SURE
     ]
     others = [replace(asked_of[n][0], choices=tuple(asked_of[n][1][READ_FIRST:])) for n in unsure]
-    for n, (scores, _) in zip(unsure, _chosen(others, reader, encoder), strict=True):
+    for n, (scores, _) in zip(unsure, _chosen(others, reader), strict=True):
         before, operations = found[n]
         found[n] = torch.cat([before[:-1], scores, before[-1:]]), operations
     return [(scores.softmax(-1), operations) for scores, operations in found]
 
 
-def _chosen(
-    questions: Sequence[Question], reader: LoadedReader, encoder: FactEncoder | None
-) -> list[tuple[Tensor, Tensor]]:
-    """As `LoadedReader.choose`, those of a length together, with what the encoder adds."""
+def _chosen(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[Tensor, Tensor]]:
+    """As `LoadedReader.choose`, those of a length together."""
     order = sorted(range(len(questions)), key=lambda n: sum(map(len, questions[n].choices)))
     found: dict[int, tuple[Tensor, Tensor]] = {}
     for at in range(0, len(order), READ_AT_ONCE):
         part = order[at : at + READ_AT_ONCE]
         found |= zip(part, reader.choose([questions[n] for n in part]), strict=True)
-    for n, question in enumerate(questions):
-        if (
-            encoder is not None and not question.passage_text
-        ):  # which may be what tells whom "Who leads it?" means
-            found[n] = found[n][0] + _likeness(question, encoder), found[n][1]
     return [found[n] for n in range(len(questions))]
-
-
-def _likeness(question: Question, encoder: FactEncoder) -> Tensor:
-    """(C,) What operands gain by meaning what is asked; that the graph does not tell it gains nothing."""
-    vectors = torch.from_numpy(encoder.encode([*question.choices, question.text]))
-    gained = LIKE * (vectors[:-1] @ vectors[-1] - ALIKE)
-    return gained * torch.tensor([choice != UNTOLD for choice in question.choices])
 
 
 def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations: Tensor) -> Computed | None:
@@ -115,15 +94,9 @@ def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations
     if not of_operands:
         return None
     asked = list(zip(OPERATIONS, operations.tolist(), strict=True))
-    question = draft.question.text
-    wanted = value_asked(question)
-    pairs = []
-    for n, own in enumerate(of_operands):
-        first = facts.by_label(told.operands[n].ends)[0]
-        fits = max(map(wanted.fits, (facts.name(first), as_value(facts, first))))
-        looked_up = UNFIT if fits < 0 else 1.0
-        pairs += [(own * share * (looked_up if name == "lookup" else 1.0), name, n) for name, share in asked]
+    pairs = [(own * share, name, n) for n, own in enumerate(of_operands) for name, share in asked]
     pairs.sort(key=lambda pair: -pair[0])
+    question = draft.question.text
     made = ((p, applied(facts, name, told.operands[n], told.things, question)) for p, name, n in pairs)
     sure, outcome = next((pair for pair in made if pair[1] is not None), (0.0, None))
     if outcome is None or untold > sure:

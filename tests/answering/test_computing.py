@@ -1,7 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
@@ -16,7 +15,7 @@ from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.graph.serving import serve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.types import OPERATIONS, Answer, KnowledgeGraph, Passage, Question, Source, Subgraph, Triple
+from kgqa.types import OPERATIONS, Answer, KnowledgeGraph, Question, Source, Subgraph, Triple
 
 NAME = "http://fleet.example/"
 NOTHING = GraphStore.from_triples([Triple("a", "b", "c")])
@@ -26,14 +25,13 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 class Reads:
     """Chooses the operand with a word in it, and is sure of an operation."""
 
-    def __init__(self, word: str, operation: str, strength: float = 5.0) -> None:
-        self.word, self.operation, self.strength = word, operation, strength
+    def __init__(self, word: str, operation: str) -> None:
+        self.word, self.operation = word, operation
 
     def choose(self, questions):
         sure = torch.tensor([float(name == self.operation) for name in OPERATIONS])
         return [
-            (torch.tensor([self.strength * (self.word in choice) for choice in q.choices]), sure)
-            for q in questions
+            (torch.tensor([5.0 * (self.word in choice) for choice in q.choices]), sure) for q in questions
         ]
 
 
@@ -45,12 +43,11 @@ def ask(fleet):
         operation: str,
         source: Source = Source.NONE,
         graph: KnowledgeGraph = fleet.graph,
-        strength: float = 5.0,
     ) -> Answer:
         drafts = operate(
             (fleet.draft(Question(text), source),),
             Retriever(graph, linker=Linker(graph)),
-            Reads(word, operation, strength),
+            Reads(word, operation),
         )
         return decide(drafts, Decision())[0].answer("", "")
 
@@ -175,26 +172,3 @@ def test_of_what_is_taken_away_from_the_reader_nothing_is_computed(fleet) -> Non
         assert told is None or told.text != "Oslo"
     (draft,) = operate((fleet.draft(question),), whole, reads)
     assert draft.computed.candidate.text == "Oslo"
-
-
-def test_what_means_the_same_has_a_say() -> None:
-    class Means:
-        def encode(self, texts):
-            return np.array([[1.0, 0.0] if "born" in text else [0.0, 1.0] for text in texts], np.float32)
-
-    words = ["Oslo. Ada Berg birthplace Oslo, where she was born", "Gull. Gull captain Ada Berg"]
-    asked = [(Question("Where was Ada Berg born?"), words)]
-    ((alone, _),) = _read(asked, Reads("captain", "lookup"))
-    ((both, _),) = _read(asked, Reads("captain", "lookup"), Means())
-    assert both[0] / both[1] > alone[0] / alone[1] and both[0] / both[2] > alone[0] / alone[2]
-    assert both[1] / both[2] < alone[1] / alone[2]
-    there = replace(asked[0][0], passage=Passage("Ada Berg is from Norway."))
-    ((beside, _),) = _read([(there, words)], Reads("captain", "lookup"), Means())
-    assert beside.tolist() == alone.tolist()
-
-
-def test_a_thing_is_not_lightly_given_where_a_date_is_asked_for(ask) -> None:
-    assert ask("Who is from Oslo?", "Berg born in", "lookup", strength=2.0).text == "Ada Berg"
-    assert ask("When was Oslo founded?", "Berg born in", "lookup", strength=2.0).text is None
-    assert ask("When was Oslo founded?", "Berg born in", "lookup").text is not None
-    assert ask("When was the Gull built?", "built in 1990", "lookup", strength=2.0).text == "1990"

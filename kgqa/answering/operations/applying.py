@@ -59,7 +59,7 @@ def _of_set(
     if operation == "lookup":
         return Outcome(labels, paths, query, tuple(ends))
     if operation == "count":
-        stored = len(ends) == 1 and is_count(as_value(facts, ends[0]))
+        stored = len(ends) == 1 and is_count(_as_value(facts, ends[0]))
         return Outcome((labels[0] if stored else str(len(ends)),), paths, query)
     if len(ends) == 1 and (said := labels[0].lower()) in _TRUE | _FALSE:
         return Outcome((YES if said in _TRUE else NO,), paths, query)
@@ -98,7 +98,7 @@ def _of_scale(facts: Facts, operation: str, operand: Operand, question: str) -> 
     if operation in ("less", "more"):
         holds = amounts[first] < amounts[second] if operation == "less" else amounts[first] > amounts[second]
         return Outcome((YES if holds else NO,), paths, query)
-    names = [as_value(facts, end) for end in ends.values()]
+    names = [_as_value(facts, end) for end in ends.values()]
     if operation == "difference":
         said = _difference(names, amounts[first] - amounts[second], facts, ends[first], question)
     else:
@@ -113,8 +113,7 @@ def _end(rows: Sequence[Row], thing: int) -> int:
     return thing
 
 
-def as_value(facts: Facts, end: int) -> str:
-    """A thing's name where that is a value, else its label as one."""
+def _as_value(facts: Facts, end: int) -> str:
     name = facts.name(end)
     return name if name.startswith('"') else f'"{facts.label(end)}"'
 
