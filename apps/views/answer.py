@@ -27,13 +27,18 @@ def headline(answer: Answer) -> None:
 
 
 def certainty(answer: Answer) -> list[str]:
-    """How many things an answer is, where it came from and how sure it is, in the same words wherever it stands."""
+    """How many things an answer is, where it came from and how sure it is, in the same words wherever it stands.
+
+    What is guessed where there is no answer comes from nowhere.
+    """
     own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
     source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
+    guessed = is_guess(answer, caution()) and perhaps(answer)
+    sources = [] if guessed and answer.source is Source.NONE else [source]
     percent = say("confidence", percent=f"{answer.confidence:.0%}")
     sure = percent if is_guess(answer, caution()) else f"{say(sureness(answer.confidence))} ({percent})"
     things = [say("things", count=len(answer.items))] if answer.items else []
-    return [*things, source, sure]
+    return [*things, *sources, sure]
 
 
 def sureness(confidence: float) -> str:

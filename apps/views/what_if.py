@@ -12,6 +12,7 @@ from apps.resources import (
     answerer,
     caution,
     complain,
+    language,
     relation_words,
     said,
     say,
@@ -44,10 +45,12 @@ def section(answer: Answer) -> None:
     steps: list[Step] = st.session_state.setdefault("steps", [])
     after: Answer = st.session_state.get("edited_answer", answer)
     if gone := strike_answer(after):
+        or_so = ", " if language() == "ko" else " or "
+        named = or_so.join(item.text for item in after.items) or after.text
         st.button(
-            plain(say("without", answer=after.text)),
+            plain(say("without", answer=named)),
             on_click=read_again,
-            args=([*steps, Step(say("without_done", answer=after.text), tuple(gone), "without")], answer),
+            args=([*steps, Step(say("without_done", answer=named), tuple(gone), "without")], answer),
             icon=":material/cancel:",
             key="without",
         )

@@ -135,6 +135,23 @@ def test_what_the_second_candidate_has_too_is_no_reason(garden: Subgraph) -> Non
     assert found.evidence.influence == 0.0  # nothing that is stated tells one from the other
 
 
+def test_what_is_said_both_ways_is_struck_together(garden: Subgraph) -> None:
+    both = replace(garden, edges=np.concatenate([garden.edges, [[0, 1, 2]]]).astype(np.int32))
+    both = replace(both, weights=np.append(garden.weights, 1.0).astype(np.float32))
+    seen: list[CandidateRow] = []
+    attribute((draft(both, TROWEL),), scoring(both, weighing({}, seen)))
+    assert [len(row.subgraph.edges) for row in seen] == [7, 6, 5]
+
+
+def test_what_a_fact_joins_to_the_answer_is_no_rival(garden: Subgraph) -> None:
+    """Both are used for building a house; where the trowel is a part of the excavator, that is a reason."""
+    rival = Candidate("excavator", Source.KNOWLEDGE, 0.3, concept="ev:excavator")
+    kin = replace(garden, edges=np.concatenate([garden.edges, [[3, 1, 2]]]).astype(np.int32))
+    kin = replace(kin, weights=np.append(garden.weights, 1.0).astype(np.float32))
+    (found,) = attribute((draft(kin, TROWEL, rival),), scoring(kin, weighing({(2, 0, 1): 2.0})))
+    assert found.evidence.paths[0].steps == (3,) and found.evidence.influence == pytest.approx(2.0)
+
+
 def test_a_concept_is_scored_among_what_is_retrieved_without_the_fact(garden: Subgraph) -> None:
     seen: list[CandidateRow] = []
     found = falls(draft(garden, TROWEL), [[0], [3]], scoring(garden, weighing({(2, 0, 0): 1.5}, seen)))

@@ -71,9 +71,9 @@ def to_be_read(answerer: Answerer, lines: Sequence[dict[str, Any]], limit: int) 
         answer = answerer.answer(question_of(line))
         if answer.source is not Source.KNOWLEDGE or answer.text not in line["answers"]:
             continue
-        evidence, told = answer.evidence, "(no fact: known from reading)"
-        if is_decided_by_facts(answer):
-            told = " ; ".join(path_sentences(evidence, evidence.paths[0]))
+        evidence = answer.evidence
+        told = " ; ".join(path_sentences(evidence, evidence.paths[0])) if evidence.paths else "(none)"
+        told += "" if is_decided_by_facts(answer) else " (known from reading)"
         second = answer.runners_up[0].text if answer.runners_up else ""
         asked = f"{answer.question.passage_text} {answer.question.text}".strip()
         print(f"| {asked} | {answer.text} | {second} | {told} | |", flush=True)

@@ -108,13 +108,14 @@ def beside(answer: Answer, caution: float = CAUTION) -> list[tuple[Candidate, fl
     """Runners-up to show beside an answer, each with its part of what the answer's confidence leaves.
 
     Heads score candidates; the confidence is fitted to how often answers are right. What is shown together must add up
-    to no more than all. What an unsure answer guesses is said already, and left out.
+    to no more than all, and nothing may seem likelier than the answer. What an unsure answer guesses is said already,
+    and left out.
     """
     guessed = perhaps(answer) if is_guess(answer, caution) else None
     found = [candidate for candidate in likely_runners_up(answer) if candidate.text != guessed]
     whole = sum(candidate.score for candidate in found)
     left = min(1.0, max(0.0, 1.0 - answer.confidence) / whole) if whole else 0.0
-    shares = [(candidate, left * candidate.score) for candidate in found]
+    shares = [(candidate, min(left * candidate.score, answer.confidence)) for candidate in found]
     return [(candidate, share) for candidate, share in shares if share >= LEAST_BESIDE]
 
 

@@ -2,7 +2,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgqa.answering.evidence.paths import answer_nodes, answer_paths, is_shared, path_through, targets
+from kgqa.answering.evidence.paths import (
+    answer_nodes,
+    answer_paths,
+    is_shared,
+    may_carry,
+    path_through,
+    targets,
+)
 from kgqa.types import (
     Answer,
     Candidate,
@@ -67,3 +74,18 @@ def test_a_path_over_another_candidate_is_shared_and_the_passage_is_where_a_reas
     asked, said = EvidencePath((0, 2), (True, True), 1.0), (1, 2)
     found = path_through(TROWEL, graph, 2, (asked,))
     assert found is not None and found.steps == said
+
+
+def test_a_fact_near_the_question_in_meaning_is_tried_first_and_stands_for_itself(digging) -> None:
+    edges = np.array([[2, 0, 0], [0, 1, 4], [2, 0, 4]], dtype=np.int32)
+    graph = replace(digging, edges=edges, weights=np.ones(3, dtype=np.float32))
+    far = path_through(TROWEL, graph, 2)
+    assert (
+        far is not None
+        and far.steps == (1, 2)
+        and may_carry(TROWEL, Evidence(subgraph=graph), "what")[0] == 0
+    )
+    graph = replace(graph, near=np.array([0.1, 0.0, 0.6], dtype=np.float32))
+    near = path_through(TROWEL, graph, 2)
+    assert near is not None and near.steps == (2,) and near.forward == (False,)
+    assert may_carry(TROWEL, Evidence(subgraph=graph), "what") == [2, 0]

@@ -39,6 +39,9 @@ def test_runners_up_share_what_the_confidence_leaves() -> None:
     assert sum(shares.values()) <= 0.1
     little = replace(answer, confidence=0.3)
     assert dict(beside(little))[candidates[1]] == pytest.approx(0.3)  # there is room for all
+    assert (
+        dict(beside(replace(answer, confidence=0.15)))[candidates[1]] == 0.15
+    )  # none is likelier than the answer
 
 
 def test_what_is_guessed_is_not_said_twice() -> None:
