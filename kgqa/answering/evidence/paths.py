@@ -151,11 +151,7 @@ def path_through(
 ) -> EvidencePath | None:
     """The shortest path over a fact from what the text mentions to the answer that gives a reason, rather from the
     passage, since what is asked is asked of every candidate, and rather a `known` one; a fact on the answer that was
-    found by its meaning stands for itself. None where there is none."""
-    head, _, tail = graph.edges[edge].tolist()
-    ends = targets(best, graph)
-    if nearness(graph)[edge] > 0 and (head in ends) != (tail in ends):
-        return EvidencePath((edge,), (tail in ends,), 1.0)
+    found by its meaning stands for itself where that is longer than two, or begins idly. None where there is none."""
     cost = np.ones(len(graph.edges))
     cost[edge] = 0.01
     found = [path for path in (*known, *answer_paths(best, graph, cost, k=TRIED)) if edge in path.steps]
@@ -164,7 +160,23 @@ def path_through(
     def order(path: EvidencePath) -> tuple[int, bool]:
         return len(path.steps), joined_by(path, graph)[0] in named
 
-    return min(found, key=order, default=None)
+    shortest = min(found, key=order, default=None)
+    (head, _, tail), ends = graph.edges[edge].tolist(), targets(best, graph)
+    if nearness(graph)[edge] == 0 or (head in ends) == (tail in ends):
+        return shortest
+    if shortest is not None and len(shortest.steps) <= 2 and not _begins_idly(shortest, graph):
+        return shortest
+    return EvidencePath((edge,), (tail in ends,), 1.0)
+
+
+def _begins_idly(path: EvidencePath, graph: Subgraph) -> bool:
+    """Whether the first of several facts only says what kind of thing something is, or what that which the text
+    mentions is needed for: that a pizza is needed to cut one says nothing of what cuts it."""
+    if len(path.steps) == 1:
+        return False
+    first = int(graph.edges[path.steps[0], 1])
+    needed = asked("what is needed", graph.relations).leads[first, 0 if path.forward[0] else 1]
+    return bool(needed) or Meaning.KIND in means(graph.relations[first])
 
 
 def answer_nodes(answer: Answer) -> set[int]:

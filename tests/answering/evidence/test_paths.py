@@ -76,16 +76,17 @@ def test_a_path_over_another_candidate_is_shared_and_the_passage_is_where_a_reas
     assert found is not None and found.steps == said
 
 
-def test_a_fact_near_the_question_in_meaning_is_tried_first_and_stands_for_itself(digging) -> None:
-    edges = np.array([[2, 0, 0], [0, 1, 4], [2, 0, 4]], dtype=np.int32)
+def test_a_fact_near_the_question_in_meaning_is_tried_first_and_needs_no_idle_way(digging) -> None:
+    edges = np.array([[2, 0, 0], [1, 1, 4], [2, 0, 4]], dtype=np.int32)
     graph = replace(digging, edges=edges, weights=np.ones(3, dtype=np.float32))
-    far = path_through(TROWEL, graph, 2)
-    assert (
-        far is not None
-        and far.steps == (1, 2)
-        and may_carry(TROWEL, Evidence(subgraph=graph), "what")[0] == 0
-    )
+    assert may_carry(TROWEL, Evidence(subgraph=graph), "what")[0] == 0
     graph = replace(graph, near=np.array([0.1, 0.0, 0.6], dtype=np.float32))
-    near = path_through(TROWEL, graph, 2)
-    assert near is not None and near.steps == (2,) and near.forward == (False,)
     assert may_carry(TROWEL, Evidence(subgraph=graph), "what") == [2, 0]
+    way = path_through(TROWEL, graph, 2)
+    assert way is not None and way.steps == (
+        1,
+        2,
+    )  # building a house involves digging: so the text leads there
+    for idle in (Relation("x/IsA", "is a"), Relation("x/UsedFor", "is used for")):
+        alone = path_through(TROWEL, replace(graph, relations=(graph.relations[0], idle)), 2)
+        assert alone is not None and alone.steps == (2,) and alone.forward == (False,)
