@@ -172,6 +172,11 @@ def legend(text: str) -> str:
     return f"\n{STALE} measured before code, data or weights last changed.\n" if STALE in text else ""
 
 
+def is_figure(value: object) -> bool:
+    """Whether it is a number, or several."""
+    return all(isinstance(part, (int, float)) for part in (value if isinstance(value, list) else [value]))
+
+
 def add(file: str, of: str, by: str, command: list[str]) -> None:
     """Run a command and keep its figures: the numbers of the lines of JSON that it prints."""
     watched = watched_by(of, by, shlex.join(command))
@@ -194,7 +199,7 @@ def add(file: str, of: str, by: str, command: list[str]) -> None:
         row = {
             "of": of,
             "by": by,
-            "figures": {name: value for name, value in told.items() if isinstance(value, (int, float, list))},
+            "figures": {name: value for name, value in told.items() if is_figure(value)},
             "command": shlex.join(command),
             "commit": commit,
             "watched": {path: tree(path) for path in watched_by(of, by, shlex.join(command))},
