@@ -191,7 +191,7 @@ def main() -> None:
             print(line, flush=True)
     must_stay = {name: [told[name] - stayed[name], told[name]] for name in told if name != STRUCK}
     changes, of = map(sum, zip(*must_stay.values(), strict=True))
-    figures = {"changed": changes, "of": of, "struck_stayed": stayed[STRUCK], "struck": told[STRUCK]}
+    figures = {"changed": changes, "asked": of, "struck_stayed": stayed[STRUCK], "struck": told[STRUCK]}
     print(json.dumps({**figures, **must_stay}))
 
 
