@@ -147,9 +147,9 @@ def test_a_struck_fact_is_missed(path: Path, tmp_path: Path) -> None:
         assert tell(Facts(without), Linker(without), question).words != told.words
 
 
-@pytest.mark.parametrize("path", FILES[::4], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [p for p in FILES if p.stem != "zoo"][::4], ids=lambda path: path.stem)
 def test_through_sparql(path: Path) -> None:
-    """Over an endpoint all but comparisons of all things that there are."""
+    """Over an endpoint all but comparisons of all things that there are, and what is said of facts (the zoo's)."""
     graph = open_graph(path)
     with serve(path, graph) as url:
         remote = open_graph(url)

@@ -1,4 +1,7 @@
-"""A graph behind a SPARQL endpoint: the same three questions, each a few round trips for many entities."""
+"""A graph behind a SPARQL endpoint: the same three questions, each a few round trips for many entities.
+
+What is said of a fact (RDF-star, reified statements) is not asked.
+"""
 
 from __future__ import annotations
 
