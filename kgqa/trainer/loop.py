@@ -147,8 +147,7 @@ class _Run:
         if settings.compile:
             self.prepared = torch.compile(self.prepared, dynamic=False)
         self.prepared.train()
-        ahead = self.accelerator.device.type != "cpu"
-        self.fetch = Ahead(batches).get if ahead else lambda number, _following: batches[number]
+        self.fetch = Ahead(batches).get
         self.progress = Progress()
         self.stopping = False
         # a signal, and tokens, that the other processes do not know of yet
