@@ -18,8 +18,8 @@ from kgqa.models.opening import LoadedReader
 
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
     """Retrieve what the graph knows of it, read that with the passage, compute what is looked up, counted or compared,
-    read the likeliest concepts once more, decide on one answer, explain it by what it rests on, gather the things that a
-    span joins, attribute it to the facts without which it falls."""
+    read the likeliest concepts once more, decide on one answer, explain it by what it rests on, gather the things that
+    a span joins, attribute it to the facts without which it falls."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(operate, retriever=retriever, reader=reader)
     scoring = Scoring(retriever, reader.settings, reader.score)
