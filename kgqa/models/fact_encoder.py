@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
 from kgqa.models.collation.rows import padded
-from kgqa.models.devices import multiplies_in_bf16
+from kgqa.models.devices import halve, multiplies_in_bf16
 from kgqa.models.pretrained import checksum, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import InputError
@@ -41,15 +41,17 @@ class FactEncoder(nn.Module):
 
     @classmethod
     def load(cls, name: str | Path) -> FactEncoder:
-        """The encoder of a folder or shipped name.
+        """The encoder of a folder or shipped name, to search with.
 
         Raises:
-            InputError: there is none.
+            InputError: there is none, or KGQA_PRECISION names no precision.
         """
         from transformers import AutoModel
 
         folder = find_encoder(str(name))
         encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
+        if multiplies_in_bf16(encoder.device):
+            halve(encoder)
         made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)
         return cls(encoder, load_tokenizer(folder), made_of).eval()
 
