@@ -11,15 +11,14 @@ from kgqa.answering.draft import Stage
 from kgqa.answering.explaining import Scoring, attribute, explain
 from kgqa.answering.gathering import gather
 from kgqa.answering.reading import read
-from kgqa.answering.rereading import reread
 from kgqa.answering.retrieving import Retriever, retrieve
 from kgqa.models.opening import LoadedReader
 
 
 def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tuple[Stage, ...]:
     """Retrieve what the graph knows of it, read that with the passage, compute what is looked up, counted or compared,
-    read the likeliest concepts once more, decide on one answer, explain it by what it rests on, gather the things that
-    a span joins, attribute it to the facts without which it falls."""
+    decide on one answer, explain it by what it rests on, gather the things that a span joins, attribute it to the facts
+    without which it falls."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(operate, retriever=retriever, reader=reader)
     scoring = Scoring(retriever, reader.settings, reader.score)
@@ -27,13 +26,11 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
         Stage("retrieve", "question", "subgraphs", found),
         Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
         Stage("compute", "scores", "computed", computed),
-        Stage("reread", "scores subgraphs", "scores", partial(reread, reader=reader)),
         Stage("decide", "scores", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=reader.settings.facts)),
         Stage("gather", "best", "items", gather),
         Stage("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
     left_out = {"compute"} if reader.network.operation is None else set()
-    left_out |= set() if reader.settings.whole else {"reread"}
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(stage for stage in all_stages if stage.name not in left_out)

@@ -27,7 +27,7 @@ from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
 from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.types import OPERATIONS, Example, InputError, Question, Subgraph
+from kgqa.types import Example, InputError, Question, Subgraph
 
 ROWS_TOGETHER = (16, 512)
 """Rows of candidates read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
@@ -138,7 +138,7 @@ class LoadedReader:
 
     def _trunks(self, rows: Sequence[CandidateRow], chosen: Iterable[int], most: int) -> list[list[int]]:
         """Rows by what is read together: where choices have branches, up to `most` with one question and passage."""
-        if not self.settings.branches or self.settings.whole:
+        if not self.settings.branches:
             return [[r] for r in chosen]
         open_trunks: dict[tuple[str, str], list[int]] = {}
         trunks: list[list[int]] = []
@@ -167,8 +167,7 @@ class LoadedReader:
         Raises:
             InputError: as `collate`.
         """
-        examples = [Example(question, operation=OPERATIONS[0]) for question in questions]
-        batch = self.collator(examples, [[Subgraph()]] * len(questions)).batch
+        batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
         heads = self.heads(batch)
         assert heads.operation is not None
         pairs = zip(of_choices(heads.choice, batch), heads.operation.softmax(-1), questions, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,26 +39,15 @@ def branches_of(
         nodes = answer_nodes(graph, reading.candidates, golds)
         verdicts = [Branch(text, -1, -1) for text in (YES, NO) if reading.verdicts]
         return graph, [*(Branch(graph.labels[node], -1, node) for node in nodes), *verdicts]
+    own = graphs if len(graphs) > 1 else [graphs[0]] * len(example.question.choices)
     graph = united(graphs)
     place = {name: node for node, name in enumerate(graph.nodes)}
     branches = []
-    for of, branch in wholes_of(example, graphs, reading):
-        node = place[of.nodes[branch.node]] if branch.node >= 0 else -1
-        branches.append(replace(branch, node=node))
+    for number, (choice, of) in enumerate(zip(example.question.choices, own, strict=True)):
+        linked = choice_nodes(of)
+        node = place[of.nodes[linked[0]]] if linked and len(graphs) > 1 else -1
+        branches.append(Branch(with_facts(choice, of, reading.facts), number, node))
     return graph, branches
-
-
-def wholes_of(
-    example: Example, graphs: Sequence[Subgraph], reading: ReadingSettings
-) -> list[tuple[Subgraph, Branch]]:
-    """The choices of a question, each with the subgraph it is read beside; see `branches_of`."""
-    own = graphs if len(graphs) > 1 else [graphs[0]] * len(example.question.choices)
-    wholes = []
-    for number, (choice, graph) in enumerate(zip(example.question.choices, own, strict=True)):
-        linked = choice_nodes(graph)
-        node = linked[0] if linked and len(graphs) > 1 else -1
-        wholes.append((graph, Branch(with_facts(choice, graph, reading.facts), number, node)))
-    return wholes
 
 
 def answer_nodes(graph: Subgraph, count: int, golds: Collection[str] = ()) -> list[int]:

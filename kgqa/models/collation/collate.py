@@ -15,7 +15,7 @@ from torch import Tensor
 from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
 from kgqa.metrics import surface_key
-from kgqa.models.collation.branching import Branch, branches_of, wholes_of
+from kgqa.models.collation.branching import Branch, branches_of
 from kgqa.models.collation.facts_in_words import near_facts, with_facts
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
 from kgqa.models.collation.person_masking import Anybody, Pieces
@@ -121,14 +121,9 @@ class Collator:
         asked, asked_words = self._read(question.text)
         passage, passage_words = self._read(question.passage_text)
         if self.branches:
+            graph, branches = branches_of(example, graphs, self.reading, with_gold)
             texts = _Texts(asked, None, passage)
-            if 0 < len(question.choices) <= self.reading.whole and not example.operation:
-                rows = [(graph, [branch]) for graph, branch in wholes_of(example, graphs, self.reading)]
-            else:
-                rows = [branches_of(example, graphs, self.reading, with_gold)]
-            for graph, branches in rows:
-                self._add_rows(parts, (index, -1), example, graph, texts, with_gold, branches=branches)
-            return
+            return self._add_rows(parts, (index, -1), example, graph, texts, with_gold, branches=branches)
         choices: Sequence[str | None] = question.choices or (None,)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
@@ -159,7 +154,7 @@ class Collator:
         facts = [*facts, self.separator] if facts else []
         places = mention_places(graph, texts.by_role())
         windows = self._windows(texts, len(facts))
-        many = max(len(branches), len(example.question.choices), 1)
+        many = len(branches or example.question.choices or (None,))
         if not with_gold and len(windows) * many > MAX_ROWS:
             raise InputError(
                 f"the passage has {len(passage.ids):,} tokens, with {many} choices too many to read; "

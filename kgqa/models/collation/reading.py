@@ -28,9 +28,6 @@ class ReadingSettings(BaseModel):
     """Paths of facts that are told in words beside each choice (Xu et al., 2021); 0 tells none."""
     branches: bool = False
     """Whether question and passage are read once, with a branch for each choice; else each choice has a row."""
-    whole: int = Field(0, ge=0, le=10)
-    """With branches: where a question has at most so many choices, each has a row of its own all the same, in which
-    question and choice see each other; a graph's operands stand in branches always."""
     candidates: int = Field(0, ge=0, le=64)
     """Concepts that an open question may be answered with, each read in a branch; 0 reads none."""
     verdicts: bool = False

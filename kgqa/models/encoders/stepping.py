@@ -39,10 +39,8 @@ def first_position(encoder: nn.Module) -> int:
 
 
 def visible(branch: Tensor, attention_mask: Tensor) -> Tensor:
-    """Who sees whom, (B, T, T): all see the trunk, a branch itself too (Liu et al., 2020, section 3.4); a trunk sees
-    the branch that it has alone."""
-    alone = (branch.amax(1) == 1).view(-1, 1, 1)
-    seen = alone | (branch.unsqueeze(1) == 0) | (branch.unsqueeze(1) == branch.unsqueeze(2))
+    """Who sees whom, (B, T, T): all see the trunk, a branch itself too (Liu et al., 2020, section 3.4)."""
+    seen = (branch.unsqueeze(1) == 0) | (branch.unsqueeze(1) == branch.unsqueeze(2))
     return seen & attention_mask.bool().unsqueeze(1)
 
 

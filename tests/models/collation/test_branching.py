@@ -5,11 +5,9 @@ import pytest
 import torch
 
 from kgqa.metrics import surface_key
-from kgqa.models.collation.branching import answer_nodes, branches_of, united, wholes_of
+from kgqa.models.collation.branching import answer_nodes, branches_of, united
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.heads.choice import of_choices
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import Example, Link, NodeRole, Passage, Question, Subgraph
@@ -86,26 +84,3 @@ def test_an_empty_subgraph_has_no_branches(tokenizer) -> None:
     reading = ReadingSettings(branches=True, candidates=8, facts=2, context=2)
     batch = Collator(tokenizer, reading)([Example(OPEN)], [[Subgraph()]]).batch
     assert batch.branches is not None and len(batch.branches.row) == 0
-
-
-def test_few_choices_have_rows_of_their_own_in_which_the_question_sees_them(
-    tokenizer, encoder, digging
-) -> None:
-    asked = Question(OPEN.text, ("trowel", "excavator"), OPEN.passage)
-    reading = ReadingSettings(branches=True, whole=2, facts=1)
-    own = [graph for graph, _ in wholes_of(Example(asked), [digging], reading)]
-    assert own == [digging, digging]
-    collator = Collator(tokenizer, reading)
-    collated = collator([Example(asked, choice=1), Example(OPEN)], [[digging]] * 2, with_gold=True)
-    assert [row.question for row in collated.rows] == [0, 0, 1]
-    assert collated.batch.branches is not None and collated.batch.branches.choice.tolist()[:2] == [0, 1]
-    operands = collator([Example(asked, choice=1, operation="lookup")], [[digging]]).rows
-    more = collator([Example(replace(asked, choices=("a", "b", "c")))], [[digging]]).rows
-    assert len(operands) == len(more) == 1
-
-    stepper = Stepper(encoder.eval())
-    with torch.no_grad():
-        trowel, excavator, _ = stepper.walk(collated.batch.tokens)
-    assert not torch.allclose(trowel[0], excavator[0], atol=1e-4)
-    scores = Reader(encoder, ReasonerSettings(name="text-only")).eval()(collated.batch).choice
-    assert of_choices(scores, collated.batch).shape == (2, 2)
