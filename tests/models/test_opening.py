@@ -16,7 +16,7 @@ from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.types import OPERATIONS, InputError, Question, Subgraph
+from kgqa.types import OPERATIONS, InputError, Link, NodeRole, Question, Subgraph
 
 WORDS = "What did I dig with?"
 
@@ -81,8 +81,9 @@ def test_choices_of_one_question_are_read_in_branches_of_one_row(
     read: list[int] = []
     heads = reader.heads
     monkeypatch.setattr(reader, "heads", lambda batch: (read.append(batch.num_rows), heads(batch))[1])
-    bare = without_edges(digging, range(len(digging.edges)))
-    asked = [*rows(digging, "trowel", "spade", "trowel"), *rows(bare, "trowel")]
+    told = replace(digging, links=(Link(NodeRole.CHOICE, 0, 6, digging.labels.index("trowel")),))
+    bare = without_edges(told, range(len(told.edges)))
+    asked = [*rows(told, "trowel", "spade", "trowel"), *rows(bare, "trowel")]
     scores = reader.score(asked)
     assert read == [2], "the second trowel stands beside other facts, in a row of its own"
     alone = torch.cat([reader.score([row]) for row in asked])
