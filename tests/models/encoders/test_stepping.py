@@ -95,6 +95,18 @@ def test_a_branch_is_read_as_if_it_stood_alone(family: str, attention: str) -> N
     assert not torch.allclose(joined[:, :4], alone, atol=1e-3)
 
 
+def test_mpnet_sees_the_same_in_half_precision() -> None:
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model("mpnet", **SIZES)
+    stepper = Stepper(transformers.AutoModel.from_config(config, attn_implementation="eager").eval())
+    with torch.no_grad():
+        whole = stepper.walk(branched(20))
+        with torch.autocast("cpu", torch.bfloat16):
+            half, other = stepper.walk(branched(20)).float(), stepper.walk(branched(21)).float()
+    assert torch.allclose(half, whole, atol=0.1)
+    assert torch.equal(half[:, :6], other[:, :6]) and not torch.equal(half[:, 6:], other[:, 6:])
+
+
 def plain(ids: list[int]) -> TokenBatch:
     row = torch.tensor([ids])
     return TokenBatch(row, torch.ones_like(row, dtype=torch.bool), torch.zeros_like(row))
