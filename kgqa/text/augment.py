@@ -19,26 +19,32 @@ _NEAR = 2
 def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Iterator[Example]:
     """The answerable examples as questions with `count` choices; the same ones for one seed.
 
-    Wrong choices are answers to the same question in another situation and to other questions about the same
-    passage, then answers to questions of the same kind; none that the example accepts. Examples that already
-    have choices, cannot be answered or find too few wrong ones are left out.
+    Wrong choices are answers about the same passage and to the same question in another situation, then answers of
+    the same kind, each first from questions that begin with the same two words; none that the example accepts.
+    Examples that already have choices, cannot be answered or find too few wrong ones are left out.
     """
     rng = random.Random(f"choices/{seed}")
     answered = [(e, e.golds) for e in examples if not e.question.choices]
     answered = [(e, answers) for e, answers in answered if answers]
-    near: defaultdict[str, list[str]] = defaultdict(list)
-    kinds: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    near: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    kinds: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for example, answers in answered:
         for place in _places(example):
-            near[place].append(answers[0])
-        kinds[_kind(example)].append(answers[0])
+            near[place].append((_opening(example), answers[0]))
+        for kind in _kinds(example):
+            kinds[kind].append(answers[0])
     for example, answers in answered:
         right = rng.choice(answers[:2])
-        around = [text for place in _places(example) for text in near[place]]
-        wrong = _others(around, answers, rng, min(_NEAR, count - 1))
-        alike = kinds[_kind(example)]
-        drawn = rng.sample(alike, min(4 * count, len(alike)))
-        wrong += _others(drawn, [*answers, *wrong], rng, count - 1 - len(wrong))
+        around = [told for place in _places(example) for told in near[place]]
+        wrong: list[str] = []
+        for alike in (
+            [text for opening, text in around if opening == _opening(example)],
+            [text for _, text in around],
+        ):
+            wrong += _others(alike, [*answers, *wrong], rng, min(_NEAR, count - 1) - len(wrong))
+        for alike in map(kinds.__getitem__, _kinds(example)):
+            drawn = rng.sample(alike, min(4 * count, len(alike)))
+            wrong += _others(drawn, [*answers, *wrong], rng, count - 1 - len(wrong))
         if len(wrong) < count - 1:
             continue
         choices = [right, *wrong]
@@ -51,8 +57,14 @@ def _places(example: Example) -> list[str]:
     return [text for text in (example.question.passage_text, example.question.text) if text]
 
 
-def _kind(example: Example) -> tuple[str, str]:
-    return example.source.value, example.kind
+def _opening(example: Example) -> str:
+    return " ".join(example.question.text.lower().split()[:2])
+
+
+def _kinds(example: Example) -> tuple[tuple[str, ...], ...]:
+    """Of the same kind: asked for in the same words, then any."""
+    kind = example.source.value, example.kind
+    return (*kind, _opening(example)), kind
 
 
 def _others(found: Sequence[str], taken: Sequence[str], rng: random.Random, count: int) -> list[str]:

@@ -122,15 +122,21 @@ def _protoqa(number: int, row: Row) -> Example | None:
 _SPACED = re.compile(r" ([.,;:!?'’)])|([(‘]) | ([-–]) ")
 
 
-def _fairytale(number: int, row: Row) -> Example | None:
-    """FairytaleQA (Xu et al., 2022): the questions whose answer stands word for word in the story."""
+def _fairytale(number: int, row: Row, open_answer: bool = False) -> Example | None:
+    """FairytaleQA (Xu et al., 2022): the questions whose answer stands word for word in the story.
+
+    Args:
+        open_answer: all questions; the answer, in words of its own, becomes the accepted concept.
+    """
     text = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["content"])
     answer = _SPACED.sub(lambda m: m[1] or m[2] or m[3], row["answer1"]).strip(" .")
+    said = row["question"].replace(" ?", "?")
+    question = Question(said, (), Passage(text, row["story_name"]), str(number))
+    if open_answer:
+        return Example(question, concepts=(answer,), kind=row["attribute"]) if answer else None
     start = text.find(answer)
     if not answer or start < 0 or row["ex_or_im"] != "explicit":
         return None
-    said = row["question"].replace(" ?", "?")
-    question = Question(said, (), Passage(text, row["story_name"]), str(number))
     return Example(question, spans=(Span(start, start + len(answer)),), kind=row["attribute"])
 
 
@@ -258,6 +264,7 @@ READERS: dict[str, Reader] = {
     "protoqa-train": _rows(_protoqa, "protoqa/train.jsonl"),
     "fairytale-train": _rows(_fairytale, "fairytaleqa/train.csv"),
     "fairytale-dev": _rows(_fairytale, "fairytaleqa/valid.csv"),
+    "fairytale-open-train": _rows(partial(_fairytale, open_answer=True), "fairytaleqa/train.csv"),
     "squad2-dev": _at(squad, "squad/dev-v2.0.rebuilt.json", "squad/dev-v2.0.json"),
     "tweetqa-dev": _rows(_tweetqa, "tweetqa/dev.json"),
     "sciq-dev": _rows(_sciq, "sciq/valid.jsonl"),

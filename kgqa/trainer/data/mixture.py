@@ -155,7 +155,7 @@ class MixedBatches(Batches):
         if (number, epoch) not in self._orders:
             part = self.parts[number]
             draw = np.random.default_rng([self.seed, number, epoch])
-            lengths = [_length(e) for e in part.examples]
+            lengths = [_length(e, self.collator.branches) for e in part.examples]
             self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
             self._orders[number, epoch] = of_like_length(lengths, part.settings.batch_questions, draw)
         return self._orders[number, epoch]
@@ -171,10 +171,11 @@ def of_like_length(lengths: Sequence[int], size: int, draw: np.random.Generator)
     return batches
 
 
-def _length(example: Example) -> int:
+def _length(example: Example, branches: bool) -> int:
     question = example.question
     lengths = [len(choice) for choice in question.choices] or [0]
-    told = sum(lengths) if example.operation else max(lengths)  # operands are branches of one row
+    # branches of one row, as operands always are, or a row each
+    told = sum(lengths) if branches or example.operation else max(lengths)
     return len(question.passage_text) + len(question.text) + told
 
 
