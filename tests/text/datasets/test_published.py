@@ -141,3 +141,15 @@ def test_tweetqa_keeps_what_stands_in_the_tweet(tmp_path: Path) -> None:
     put(tmp_path, "tweetqa/dev.json", [row, row | {"Answer": ["nowhere"]}])
     (example,) = read(tmp_path, "tweetqa-dev")
     assert [(span.start, span.end) for span in example.spans] == [(7, 14)]
+
+
+def test_fairytaleqa_with_spans_and_with_answers_in_words_of_their_own(tmp_path: Path) -> None:
+    told = '"the king ran home , tired .","{} ?","{}",local,action,{},s\n'
+    rows = told.format("where did he run", "home .", "explicit") + told.format(
+        "how was he", "weary .", "implicit"
+    )
+    head = "content,question,answer1,local_or_sum,attribute,ex_or_im,story_name\n"
+    put(tmp_path, "fairytaleqa/train.csv", head + rows)
+    (span,) = read(tmp_path, "fairytale-train")
+    assert span.golds == ("home",) and span.question.passage_text == "the king ran home, tired."
+    assert [e.concepts for e in read(tmp_path, "fairytale-open-train")] == [("home",), ("weary",)]
