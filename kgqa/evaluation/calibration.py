@@ -87,11 +87,7 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
         right = is_correct(example, answer.best, normalise)
         score = best.score if best else answer.confidence
         pairs[best.sort if best else answer.source.value].append((score, right))
-    fitted = {}
-    for source, rows in pairs.items():
-        if len(rows) >= 30:
-            fitted[source] = fit_platt(*np.array(rows).T)
-    return fitted
+    return {source: fit_platt(*np.array(rows).T) for source, rows in pairs.items() if len(rows) >= 30}
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:

@@ -179,10 +179,9 @@ def ask(reader: Answerer | RetrievalAlone, part: Part) -> tuple[dict[str, list[f
 
 
 def _values(example: Example, answer: Answer) -> dict[str, float]:
-    golds = example.golds
     if example.choice is not None:
         return {"accuracy": is_correct(example, answer.best)}
-    rank = rank_of_gold([c.text for c in answer.candidates], golds, normalise) or math.inf
+    rank = rank_of_gold([c.text for c in answer.candidates], example.golds, normalise) or math.inf
     return {"hits@1": float(rank <= 1), "hits@10": float(rank <= 10), "MRR": 1 / rank}
 
 

@@ -32,6 +32,8 @@ KINDS = (
 )
 ALSO_CALLED = {"none": "unanswerable"}
 """Kinds by other names."""
+AT_ONCE = 16
+"""Questions that a system is asked together."""
 EDITS = "edits.jsonl"
 EVERY = "*"
 """In a fact to remove: whatever stands there."""
@@ -149,10 +151,7 @@ def load_edits(folder: Path) -> list[WhatIf]:
 
 
 def ask_suite(
-    suite: Sequence[Asked],
-    systems: dict[str, System],
-    open_graph: Callable[[Path], KnowledgeGraph],
-    batch: int = 16,
+    suite: Sequence[Asked], systems: dict[str, System], open_graph: Callable[[Path], KnowledgeGraph]
 ) -> list[Result]:
     """Put every question to every system; a graph that cannot be opened is wrong throughout, and says why."""
     results: list[Result] = []
@@ -163,8 +162,8 @@ def ask_suite(
             problem = ""
             try:
                 answer_many = system(open_graph(path))
-                for start in range(0, len(mine), batch):
-                    chunk = mine[start : start + batch]
+                for start in range(0, len(mine), AT_ONCE):
+                    chunk = mine[start : start + AT_ONCE]
                     answers = answer_many([asked.question for asked in chunk])
                     said += [
                         (answer.best, asked.is_met(answer))

@@ -24,8 +24,7 @@ def with_choices(examples: Iterable[Example], *, count: int, seed: int) -> Itera
     Examples that already have choices, cannot be answered or find too few wrong ones are left out.
     """
     rng = random.Random(f"choices/{seed}")
-    answered = [(e, e.golds) for e in examples if not e.question.choices]
-    answered = [(e, answers) for e, answers in answered if answers]
+    answered = [(e, answers) for e in examples if not e.question.choices and (answers := e.golds)]
     near: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     kinds: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for example, answers in answered:
@@ -83,10 +82,8 @@ def _others(found: Sequence[str], taken: Sequence[str], rng: random.Random, coun
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _FEMALE, _MALE = _WORDS["female"].split(), _WORDS["male"].split()
-NAMES = (*_FEMALE, *_MALE)
-"""Names of many origins."""
-_ONSETS = "b br ch d f g h j k kl l m n p r s sh st t tr v w y z"
-_VOWELS = "a e i o u ai ia"
+_ONSETS = "b br ch d f g h j k kl l m n p r s sh st t tr v w y z".split()  # noqa: SIM905
+_VOWELS = "a e i o u ai ia".split()  # noqa: SIM905
 _ENDS = ("", "n", "r", "s", "l", "k", "m")
 _PRONOUN = re.compile(r"\b([Hh]e|[Ss]he)\b(?!')")
 _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")
@@ -115,9 +112,11 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
             new = _name(draw, draw.choice((_FEMALE, _MALE)))
             passage, text = old.sub(new, passage), old.sub(new, text)
         elif pronoun:
-            new = _person(draw, pronoun.group().lower() == "she")
-            capital = pronoun.group()[0].isupper()
-            new = new[0].upper() + new[1:] if capital else new
+            nameless = draw.random() < 0.15
+            known = _FEMALE if pronoun.group().lower() == "she" else _MALE
+            new = draw.choice(_WORDS["others"]) if nameless else _name(draw, known)
+            if pronoun.group()[0].isupper():
+                new = new[0].upper() + new[1:]
             passage = passage[: pronoun.start()] + new + passage[pronoun.end() :]
         else:
             continue
@@ -125,17 +124,9 @@ def renamed(examples: Iterable[Example], *, seed: int, share: float = 0.5) -> It
         yield replace(example, question=replace(example.question, text=text, passage=copy))
 
 
-def _person(draw: random.Random, female: bool) -> str:
-    if draw.random() < 0.15:
-        return str(draw.choice(_WORDS["others"]))
-    return _name(draw, _FEMALE if female else _MALE)
-
-
 def _name(draw: random.Random, known: Sequence[str]) -> str:
     """A name of the list, or one that nobody has."""
     if draw.random() < 0.6:
         return draw.choice(known)
-    syllables = [
-        draw.choice(_ONSETS.split()) + draw.choice(_VOWELS.split()) for _ in range(draw.choice((1, 2, 2, 3)))
-    ]
+    syllables = [draw.choice(_ONSETS) + draw.choice(_VOWELS) for _ in range(draw.choice((1, 2, 2, 3)))]
     return ("".join(syllables) + draw.choice(_ENDS)).capitalize()

@@ -107,20 +107,18 @@ def _override(values: dict[str, Any], override: str) -> None:
         raise InputError(f"override {name!r}: nested too deeply") from None
     place: Any = values
     for number, key in enumerate(keys):
-        last = number == len(keys) - 1
+        index: int | str = key
         if isinstance(place, list):
             if not key.isdigit() or int(key) >= len(place):
                 raise InputError(f"override {override!r}: {key!r} is not an index below {len(place)}")
             index = int(key)
-            if last:
-                place[index] = value
-            place = place[index]
         elif isinstance(place, dict):
-            if last:
-                place[key] = value
-            place = place.setdefault(key, {})
+            place.setdefault(key, {})
         else:
             raise InputError(f"override {override!r}: {'.'.join(keys[:number])} is a value, not a table")
+        if number == len(keys) - 1:
+            place[index] = value
+        place = place[index]
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:

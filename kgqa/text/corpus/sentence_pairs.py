@@ -38,23 +38,18 @@ class PairMaker:
         self.tokens = corpus.tokens(split)
         self.begins = np.append(corpus.sentences(split), len(self.tokens))
         first = np.append(corpus.documents(split), len(self.begins) - 1)
-        usable = np.flatnonzero(np.diff(first) >= 2)
+        counts = np.diff(first)
+        usable = np.flatnonzero(counts >= 2)
         if not len(usable):
             raise InputError(f"{corpus.folder}: no document of two sentences in {split}; pairs need them")
         self.documents = np.stack([first[usable], first[usable + 1]], axis=1)  # first and end sentence
-        self.sentences = int((self.documents[:, 1] - self.documents[:, 0]).sum())
-        weights = self.documents[:, 1] - self.documents[:, 0]
-        self._weights = weights / weights.sum()
+        self._weights = counts[usable] / counts[usable].sum()
 
     def rows(self, count: int, seed: int, step: int) -> PairRows:
         """`count` pairs of a step."""
-        draw = np.random.default_rng([seed, step])
-        made = PairRows(
-            np.zeros((count, self.length), dtype=np.int64),
-            np.zeros((count, self.length), dtype=np.bool_),
-            np.zeros((count, self.length), dtype=np.int64),
-            draw.integers(0, 2, count),
-        )
+        draw, shape = np.random.default_rng([seed, step]), (count, self.length)
+        ids, kinds = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        made = PairRows(ids, np.zeros(shape, dtype=np.bool_), kinds, draw.integers(0, 2, count))
         for row, number in enumerate(draw.choice(len(self.documents), count, p=self._weights)):
             first, second = self._segments(number, draw)
             if made.label[row]:

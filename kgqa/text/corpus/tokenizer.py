@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -33,33 +33,25 @@ def train_tokenizer(
     """
     if vocab_size % 64 or vocab_size < 320:
         raise InputError(f"vocab_size={vocab_size}: take a multiple of 64 from 320 on, such as 8192")
-    tokenizer = Tokenizer(
-        models.WordPiece(unk_token=UNK) if kind == "wordpiece" else models.BPE(unk_token=UNK)
-    )
-    steps: list[normalizers.Normalizer] = [normalizers.NFC()]
+    options: dict[str, Any] = {
+        "vocab_size": vocab_size,
+        "special_tokens": list(SPECIAL_TOKENS),
+        "show_progress": False,
+    }
+    trainer: trainers.Trainer
     if kind == "wordpiece":
-        steps = [normalizers.BertNormalizer(lowercase=lowercase)]
-    elif lowercase:
-        steps.append(normalizers.Lowercase())
-    tokenizer.normalizer = normalizers.Sequence(steps)
-    if kind == "wordpiece":
+        tokenizer = Tokenizer(models.WordPiece(unk_token=UNK))
+        steps: list[normalizers.Normalizer] = [normalizers.BertNormalizer(lowercase=lowercase)]
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         tokenizer.decoder = decoders.WordPiece()
-        trainer: trainers.Trainer = trainers.WordPieceTrainer(
-            vocab_size=vocab_size,
-            special_tokens=list(SPECIAL_TOKENS),
-            limit_alphabet=min(400, vocab_size // 4),
-            show_progress=False,
-        )
+        trainer = trainers.WordPieceTrainer(limit_alphabet=min(400, vocab_size // 4), **options)
     else:
+        tokenizer = Tokenizer(models.BPE(unk_token=UNK))
+        steps = [normalizers.NFC(), *([normalizers.Lowercase()] if lowercase else [])]
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
-        trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size,
-            special_tokens=list(SPECIAL_TOKENS),
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-            show_progress=False,
-        )
+        trainer = trainers.BpeTrainer(initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), **options)
+    tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.train_from_iterator(lines, trainer)
     missing = vocab_size - tokenizer.get_vocab_size()
     tokenizer.add_tokens([f"[unused{number}]" for number in range(missing)])

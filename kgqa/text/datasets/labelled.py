@@ -125,9 +125,8 @@ def _columns(path: Path, word: int, tag: int) -> Iterator[Labelled]:
             words, tags = [], []
         elif len(cells) < 2 or len(cells) <= tag:
             raise InputError(f"{path}:{number}: {len(cells)} columns; write a word and its tag")
-        elif (
-            word == 0 or cells[0].isdigit()
-        ):  # of CoNLL-U's contractions the parts are read, empty words are not
+        # of CoNLL-U's contractions the parts are read, empty words are not
+        elif word == 0 or cells[0].isdigit():
             words.append(cells[word])
             tags.append(cells[tag])
     if words:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from kgqa.text.synthesis.inflection import is_mass, third
 from kgqa.types import InputError, KnowledgeGraph
 
-_VERB_TAILS = ("UsedFor", "CapableOf", "CausesDesire", "ReceivesAction", "MotivatedByGoal", "HasSubevent")
+_TO_DEEDS = ("~UsedFor", "~CapableOf", "~CausesDesire", "~ReceivesAction", "~MotivatedByGoal", "~HasSubevent")
 _OF_EVENTS = ("HasInstrument", "HasSubevent", "MotivatedByGoal", "HasPrerequisite")
 _OF_THINGS = ("IsA", "MadeOf", "PartOf", "HasA")
 _NO_VERBS = {"a", "an", "the", "good", "not", "no", "bad", "more", "new", "hot", "cold", "old", "too", "very"}
@@ -110,16 +111,12 @@ class Facts:
         return "" if any(self.tails(concept, relation) for relation in _OF_OBJECTS) else first
 
     def _find_verbs(self) -> frozenset[str]:
-        count: Counter[str] = Counter()
-        for relation in _VERB_TAILS:
-            for tail in self.heads("~" + relation):
-                first, _, rest = self.texts[tail].partition(" ")
-                if rest and first.islower() and first not in _NO_VERBS and not first.endswith("ing"):
-                    count[first] += 1
         nouns = {self.texts[thing] for relation in _OF_THINGS for thing in self.heads(relation)}
-        for relation in _OF_EVENTS:
-            for head in self.heads(relation):
-                first, _, rest = self.texts[head].partition(" ")
-                if rest and first.islower() and first not in _NO_VERBS and first not in nouns:
-                    count[first] += 1
-        return frozenset(count)
+        done = {first for first in self._first_words(_TO_DEEDS) if not first.endswith("ing")}
+        return frozenset(done | (self._first_words(_OF_EVENTS) - nouns))
+
+    def _first_words(self, relations: Sequence[str]) -> set[str]:
+        """First words of the phrases that have facts of these relations, where they may be verbs."""
+        phrases = (self.texts[concept] for relation in relations for concept in self.heads(relation))
+        found = (first for first, _, rest in (phrase.partition(" ") for phrase in phrases) if rest)
+        return {first for first in found if first.islower() and first not in _NO_VERBS}

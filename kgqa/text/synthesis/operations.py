@@ -60,20 +60,13 @@ class _Asker(ValuedWorld):
         self._keep_records()
         self.struck = [fact for fact in self.facts if self.rng.random() < 0.1]
         self.facts = [fact for fact in self.facts if fact not in self.struck]
-        triples = [triple for fact in self.facts for triple in self._triples(fact)]
-        stated = {thing for fact in self.facts for thing in (fact.head, fact.tail)}
-        if self.says_kinds:
-            called = {kind: kind.capitalize() if self.capital else kind for kind in self.things}
-            triples += [
-                Triple(t, TYPE, called[k]) for k, own in self.things.items() for t in own if t in stated
-            ]
-        self.rng.shuffle(triples)
+        triples = self._graph()
         posed = []
         for number, (text, passage, operation, meant) in enumerate(self._pose()):
             said = self._carried(text)
             about = Passage(passage) if passage else None
             posed.append(Posed(Question(said, (), about, f"{name}-{number}"), operation, tuple(meant)))
-        return OperationWorld(tuple(dict.fromkeys(triples)), tuple(posed))
+        return OperationWorld(triples, tuple(posed))
 
     def _pose(self) -> Iterator[tuple[str, str, str, list[Meant]]]:
         rng = self.rng
@@ -177,7 +170,7 @@ class _Asker(ValuedWorld):
         kind = fact.kind.head
         if not self.says_kinds or fact in self.struck:
             return None
-        stated = {end for f in self.facts for end in (f.head, f.tail)}
+        stated = self._stated()
         members = frozenset(thing for thing in self.things[kind] if thing in stated)
         form = self.rng.random()
         if form < 0.3:
@@ -187,7 +180,7 @@ class _Asker(ValuedWorld):
                 "What sort of thing is {h}?",
                 "{h} is a what?",
             )
-            meant = Meant((TYPE,), frozenset([kind.capitalize() if self.capital else kind]))
+            meant = Meant((TYPE,), frozenset([self._kind_name(kind)]))
             return self.rng.choice(asked).format(h=fact.head), "lookup", [meant]
         table = "members" if form < 0.75 else "list_members"
         text = filled(self.rng.choice(self.wordings[table]), kind=kind)

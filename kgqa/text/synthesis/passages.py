@@ -78,10 +78,9 @@ class Teller:
             extra = {"v": verb, "ved0": past(verb), "o": spoken}
             question = fill(expand(rng.choice(group.wording["generic"]), rng), slots | asked | extra)
         else:
-            found = self.question(group, tense, slots, person, around, rng, paired or kind == "noun")
-            if not found:
+            question = self.question(group, tense, slots, person, around, rng, paired or kind == "noun")
+            if not question:
                 return None
-            question = found
         return around, question
 
     def question(

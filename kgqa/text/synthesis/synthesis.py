@@ -169,7 +169,7 @@ class _Maker:
         person = self.teller.person(rng)
         slots = self.teller.slots(head, person, rng)
         answer = facts.texts[told]
-        if slots is None or self._leaks(answer, facts.texts[head]):
+        if slots is None or _leaks(answer, facts.texts[head]):
             return None
         if facts.verb(told):
             forms = event_forms(answer, person)
@@ -268,7 +268,7 @@ class _Maker:
     ) -> Example | None:
         facts, text = self.facts, f"{passage} {question}"
         ranked = sorted(accepted, key=lambda a: (-group.answers[head].get(a, 0.0), facts.labels[a]))
-        kept = [a for a in ranked if not self._leaks(facts.texts[a], text)]
+        kept = [a for a in ranked if not _leaks(facts.texts[a], text)]
         if not kept:
             return None
         asked = Question(question, (), Passage(passage) if passage else None, identity)
@@ -312,12 +312,13 @@ class _Maker:
             else:
                 text += part
         gold = tuple(Span(start, end) for start, end in spans)
-        if not text or any(self._leaks(text[span.start : span.end], question) for span in gold):
+        if not text or any(_leaks(text[span.start : span.end], question) for span in gold):
             return None
         return Example(Question(question, (), Passage(text), identity), spans=gold, kind=kind)
 
-    def _leaks(self, answer: str, text: str) -> bool:
-        return f" {_stems(answer)} " in f" {_stems(text)} "
+
+def _leaks(answer: str, text: str) -> bool:
+    return f" {_stems(answer)} " in f" {_stems(text)} "
 
 
 def _stems(text: str) -> str:

@@ -80,12 +80,3 @@ def fill(template: str, slots: dict[str, str]) -> str:
 def needs(template: str) -> frozenset[str]:
     """Names of the slots in a template."""
     return frozenset(_SLOT.findall(template))
-
-
-def count_forms(template: str) -> int:
-    """How many forms `expand` can make of a template without nested alternatives."""
-    found = _ALTERNATIVES.search(template)
-    if not found:
-        return 1
-    before, after = template[: found.start()], template[found.end() :]
-    return sum(count_forms(before + option + after) for option in found.group(1).split("|"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tomllib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,15 +110,17 @@ class ValuedWorld(WorldMaker):
             if not joined:
                 self.records[id(kind)] = event
 
+    def _kind_name(self, kind: str) -> str:
+        return kind.capitalize() if self.capital else kind
+
     def _triples(self, fact: Fact) -> list[Triple]:
-        words, turned = self.wording[id(fact.kind)]
-        tail = self.values.get(fact.tail, fact.tail)
         if fact.kind.tail == "truth":
-            tail = f'"{"true" if fact.tail == "yes" else "false"}"^^<{_BOOLEAN}>'
-        if event := self.records.get(id(fact.kind)):
+            fact = fact._replace(tail=f'"{"true" if fact.tail == "yes" else "false"}"^^<{_BOOLEAN}>')
+        (triple,) = super()._triples(fact)
+        if event := self.records.get(id(fact.kind)):  # whose words are never turned
             between = f"{event} {sum(map(ord, fact.head)) % 900 + 10}"
-            return [Triple(fact.head, self._to_event(event), between), Triple(between, words, tail)]
-        return [Triple(tail, words, fact.head) if turned else Triple(fact.head, words, tail)]
+            return [Triple(fact.head, self._to_event(event), between), replace(triple, head=between)]
+        return [triple]
 
     def _to_event(self, event: str) -> str:
         return _camel(f"has {event}") if self.style is _has else self.style(f"has {event}")

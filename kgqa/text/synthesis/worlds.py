@@ -100,23 +100,38 @@ class WorldMaker:
 
     def make(self, name: str) -> World:
         self._state_facts()
-        triples = []
-        for fact in self.facts:
-            words, turned = self.wording[id(fact.kind)]
-            tail = self.values.get(fact.tail, fact.tail)
-            ends = (tail, fact.head) if turned else (fact.head, tail)
-            triples.append(Triple(ends[0], words, ends[1]))
-        if self.says_kinds:
-            stated = {thing for fact in self.facts for thing in (fact.head, fact.tail)}
-            triples += [
-                Triple(t, TYPE, kind) for kind, own in self.things.items() for t in own if t in stated
-            ]
-        self.rng.shuffle(triples)
+        triples = self._graph()
         examples = list(islice(self._questions(), 24))
         numbered = [
             replace(e, question=replace(e.question, id=f"{name}-{i}")) for i, e in enumerate(examples)
         ]
-        return World(tuple(dict.fromkeys(triples)), tuple(numbered))
+        return World(triples, tuple(numbered))
+
+    def _graph(self) -> tuple[Triple, ...]:
+        """The facts as this graph writes them, and what things are, where it says so."""
+        triples = [triple for fact in self.facts for triple in self._triples(fact)]
+        if self.says_kinds:
+            stated = self._stated()
+            triples += [
+                Triple(thing, TYPE, self._kind_name(kind))
+                for kind, own in self.things.items()
+                for thing in own
+                if thing in stated
+            ]
+        self.rng.shuffle(triples)
+        return tuple(dict.fromkeys(triples))
+
+    def _triples(self, fact: Fact) -> list[Triple]:
+        words, turned = self.wording[id(fact.kind)]
+        tail = self.values.get(fact.tail, fact.tail)
+        return [Triple(tail, words, fact.head) if turned else Triple(fact.head, words, tail)]
+
+    def _stated(self) -> set[str]:
+        """Things and values of which the graph has a fact."""
+        return {end for fact in self.facts for end in (fact.head, fact.tail)}
+
+    def _kind_name(self, kind: str) -> str:
+        return kind
 
     def _choose(self, kinds: list[RelationKind]) -> list[RelationKind]:
         """Relations of a few types of things that have to do with one another."""

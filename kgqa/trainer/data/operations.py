@@ -44,7 +44,9 @@ def operations_in_worlds(count: int, seed: int) -> Iterator[Example]:
         for posed in world.posed:
             told = tell(facts, linker, posed.question)
             right = [n for n, o in enumerate(told.operands) if any(_is(facts, o, m) for m in posed.meant)]
-            example = _example(facts, told, posed.question, posed.operation, right, bool(posed.meant))
+            if posed.meant and not right:
+                continue
+            example = _example(facts, told, posed.question, posed.operation, right)
             if example is not None:
                 yield example
 
@@ -83,7 +85,7 @@ def _of_answer(
 ) -> Example | None:
     operations = ASKED.get(kind, ("lookup",))
     if not answers:
-        return _example(facts, told, question, operations[0], [], False)
+        return _example(facts, told, question, operations[0], [])
     found = [
         (operation, number)
         for operation in operations
@@ -98,7 +100,7 @@ def _of_answer(
     operation, first = found[0]
     if operation == "exists" and len(found) > 1 and accepts(answers, "no"):
         return None  # what is not so is not so by any relation
-    return _example(facts, told, question, operation, [first, *(n for _, n in found)], True)
+    return _example(facts, told, question, operation, [first, *(n for _, n in found)])
 
 
 def _is(facts: Facts, operand: Operand, meant: Meant) -> bool:
@@ -113,20 +115,18 @@ def _is(facts: Facts, operand: Operand, meant: Meant) -> bool:
 
 
 def _example(
-    facts: Facts, told: Told, question: Question, operation: str, right: Sequence[int], is_told: bool
+    facts: Facts, told: Told, question: Question, operation: str, right: Sequence[int]
 ) -> Example | None:
-    """A question with its operands, of the right ones the first alone, and of others none that says the same."""
-    if is_told and not right:
-        return None
-    gold = right[0] if right else -1
+    """A question with its operands, of the right ones the first alone, and of others none that says the same; without
+    a right one the last choice, that nothing is told, is right."""
 
     def outcome(number: int) -> Outcome | None:
         return applied(facts, operation, told.operands[number], told.things, question.text)
 
-    best, same = outcome(gold) if right else None, set(right)
-    if right and best is None:
-        return None
-    if best is not None:
+    gold, same = right[0] if right else -1, set(right)
+    if right:
+        if (best := outcome(gold)) is None:
+            return None
         own = set(told.operands[gold].relations)
         same |= {
             number

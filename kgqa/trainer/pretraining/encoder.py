@@ -45,9 +45,8 @@ class RowBatches(Batches):
         joined: NDArray[np.bool_] | None = None,
     ) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
-        self._rows = torch.from_numpy(rows.view(np.int16)).to(
-            device
-        )  # torch's whole numbers of 16 bits have signs
+        # torch's whole numbers of 16 bits have signs
+        self._rows = torch.from_numpy(rows.view(np.int16)).to(device)
         self._joined = None if joined is None else torch.from_numpy(joined).to(device)
         self.steps_per_epoch = len(rows) // self.batch_rows
         self.padded = bool((rows[:, -1] == 0).any())
