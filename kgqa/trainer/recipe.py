@@ -109,7 +109,7 @@ def _override(values: dict[str, Any], override: str) -> None:
     for number, key in enumerate(keys):
         index: int | str = key
         if isinstance(place, list):
-            if not key.isdigit() or int(key) >= len(place):
+            if not key.isdecimal() or int(key) >= len(place):
                 raise InputError(f"override {override!r}: {key!r} is not an index below {len(place)}")
             index = int(key)
         elif isinstance(place, dict):

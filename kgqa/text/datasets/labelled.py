@@ -69,8 +69,8 @@ def _read_file(kind: Kind, path: Path) -> Iterator[Labelled]:
         yield from _columns(path, *((1, 3) if form == "conllu" else (0, -1)))
     elif form in {"csv", "tsv"}:
         rows = csv.DictReader(read_lines(path), delimiter="," if form == "csv" else "\t")
-        for number, row in enumerate(rows, 2):
-            yield as_labelled(kind, row, f"{path}:{number}")
+        for row in rows:
+            yield as_labelled(kind, row, f"{path}:{rows.line_num}")
     else:
         for number, row in rows_of(path):
             yield as_labelled(kind, row, f"{path}:{number}")
@@ -95,7 +95,7 @@ def as_labelled(kind: Kind, row: dict[str, Any], place: str) -> Labelled:
         if (
             not _texts(endings)
             or len(endings) < 2
-            or (label and not (label.isdigit() and int(label) < len(endings)))
+            or (label and not (label.isdecimal() and int(label) < len(endings)))
         ):
             raise InputError(
                 f'{place}: write {{"text": ..., "endings": [...], "label": 0}}, the right one\'s number'

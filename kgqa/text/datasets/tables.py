@@ -126,7 +126,8 @@ def _parts(cell: str, separator: str) -> tuple[str, ...]:
 
 
 def _json_rows(text: str) -> Iterator[Row]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    # a line of JSON may hold what else Python takes for the end of a line (U+2028)
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
         if not line.strip():
             continue
         try:

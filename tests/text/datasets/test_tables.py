@@ -64,6 +64,8 @@ def test_errors_stay_with_their_rows() -> None:
     assert [bool(row.error) for row in rows] == [False, True, True] and rows[1].number == 3
     lines = read_table("q.jsonl", b'{"question": "a"}\nno\n{"q": 1}\n{"question": "b", "choices": [1]}\n')
     assert [row.number for row in lines if row.error] == [2, 3, 4]
+    (row,) = read_table("q.jsonl", '{"question": "a\u2028b\u0085c"}\r\n'.encode())
+    assert row.question is not None and not row.error
 
 
 def test_parquet_is_read_as_json_lines_are() -> None:
