@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
-from kgqa.types import InputError
+import numpy as np
 
-if TYPE_CHECKING:
-    from kgqa.types import Edges, Ints, KnowledgeGraph, Relation
+from kgqa.graph.linking.normalising import normalise, words
+from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation
 
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
@@ -16,10 +18,6 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
 
     Raises InputError for no text.
     """
-    import numpy as np
-
-    from kgqa.graph.linking.normalising import normalise, words
-
     if not text.strip():
         raise InputError("the text is empty; write a word or a phrase")
     named = graph.ids([text])
@@ -67,9 +65,6 @@ def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
 
 def relation_called(graph: KnowledgeGraph, relation: str) -> Relation:
     """The first relation that is called so. Raises `InputError` where there is none, with the nearest that is."""
-    import difflib
-    from dataclasses import asdict
-
     known = [ways_to_say(asdict(about)) for about in graph.relations]
     for about, ways in zip(graph.relations, known, strict=True):
         if relation.lower() in ways:

@@ -62,6 +62,8 @@ class OverlayGraph:
         self.base: KnowledgeGraph = base
         self.name, self.hash = base.name, base.hash
         self.is_remote, self.is_complete = base.is_remote, base.is_complete
+        self.kind_names = base.kind_names
+        self.entity_count = base.entity_count  # without new concepts, so that it is ranked as it was
         self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept
         table = {relation.name: number for number, relation in enumerate(base.relations)}
@@ -75,30 +77,21 @@ class OverlayGraph:
         self._relations = [*base.relations, *new] if new else []
         said = list(dict.fromkeys(label for fact in (*added, *struck) for label in fact.labels))
         self._found = dict(zip(said, base.find(said), strict=True)) if said else {}
-        self._added = self._edges(added, table)
+        self.added_edges = self._edges(added, table)
         struck = [fact for fact in struck if fact.triple.relation in table]
-        hidden = [self._added, self._edges(struck, table, new=False)]  # what is added must not be there twice
+        # what is added must not be there twice
+        hidden = [self.added_edges, self._edges(struck, table, new=False)]
         self._hidden = {
             fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
         }
         self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
         self._called = self._names_given(added)
-        self.added_ends = np.unique(np.concatenate([self._added.head, self._added.tail]))
+        self.added_ends = np.unique(np.concatenate([self.added_edges.head, self.added_edges.tail]))
 
     @property
     def relations(self) -> Sequence[Relation]:
         """Those of the graph beneath, then those that only an added fact has."""
         return self._relations or self.base.relations
-
-    @property
-    def entity_count(self) -> int | None:
-        """That of the graph beneath, so that an edited graph is ranked as it was."""
-        return self.base.entity_count
-
-    @property
-    def kind_names(self) -> Sequence[str]:
-        """Those of the graph beneath."""
-        return self.base.kind_names
 
     def kinds(self, entities: Ints) -> Ints:
         """Kind of each entity by its place in `kind_names`, -1 for a concept that only an added fact knows."""
@@ -124,19 +117,15 @@ class OverlayGraph:
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; added ones beyond `limit`."""
         below = self.base.neighbours(self._below(entities), limit)
-        return self._edited(below, np.isin(self._added.head, entities) | np.isin(self._added.tail, entities))
+        head, tail = (np.isin(ends, entities) for ends in (self.added_edges.head, self.added_edges.tail))
+        return self._edited(below, head | tail)
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
         """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
         below = self.base.facts_among(self._below(entities), self._below(others), limit)
-        head, tail = (np.isin(ends, entities) for ends in (self._added.head, self._added.tail))
-        inside = np.isin(self._added.head, others) & np.isin(self._added.tail, others)
+        head, tail = (np.isin(ends, entities) for ends in (self.added_edges.head, self.added_edges.tail))
+        inside = np.isin(self.added_edges.head, others) & np.isin(self.added_edges.tail, others)
         return self._edited(below, (head | tail) & inside)
-
-    @property
-    def added_edges(self) -> Edges:
-        """The added facts."""
-        return self._added
 
     def unhidden(self, below: Edges) -> np.ndarray:
         """Which facts of the graph beneath are there still as they were, (E,) bool."""
@@ -146,7 +135,7 @@ class OverlayGraph:
         return kept
 
     def _edited(self, below: Edges, wanted: np.ndarray) -> Edges:
-        return join([take(below, self.unhidden(below)), take(self._added, wanted)])
+        return join([take(below, self.unhidden(below)), take(self.added_edges, wanted)])
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity; what an added fact names by another label is called by that."""
@@ -182,7 +171,7 @@ class OverlayGraph:
         known = entities < self._first
         found = np.zeros(len(entities), dtype=np.int32)
         found[known] = self.base.degrees(entities[known])
-        ends = np.concatenate([self._added.head, self._added.tail])
+        ends = np.concatenate([self.added_edges.head, self.added_edges.tail])
         found += (entities[:, None] == ends[None, :]).sum(axis=1).astype(np.int32)
         return found
 
@@ -223,12 +212,12 @@ class OverlayGraph:
             if other == name:
                 return int(entity)
         known = [other for other, _ in self._new]
-        if name not in known:
-            if not new:
-                return -1
-            self._new.append((name, label))
-            known.append(name)
-        return self._first + known.index(name)
+        if name in known:
+            return self._first + known.index(name)
+        if not new:
+            return -1
+        self._new.append((name, label))
+        return self._first + len(known)
 
 
 class AblatedGraph(OverlayGraph):

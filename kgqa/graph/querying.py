@@ -12,14 +12,13 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import OrderedDict
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgqa.graph.storage.exporting import export
+from kgqa.graph.storage.exporting import turtle
 from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.confined import Confines, limit, start, tell
 from kgqa.types import InputError
@@ -92,7 +91,7 @@ class QueryBox:
             if self._idle:
                 self._idle.cancel()
             if self._child is None:
-                content = _turtle(self._graph)
+                content = turtle(self._graph)
                 self._child = start(f"{__name__}:answer_queries", _LOADING, content, talks=True)
                 self._hear(_LOADING.time_s)
             assert self._child.stdin is not None
@@ -135,13 +134,6 @@ class QueryBox:
                 "the graph is too large to be queried here; import it and query it elsewhere"
             ) from None
         return told
-
-
-def _turtle(graph: GraphStore) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
-        path = Path(folder) / "graph.ttl"
-        export(graph, path)
-        return path.read_bytes()
 
 
 def answer_queries(content: bytes) -> None:
@@ -253,6 +245,6 @@ def _asks_elsewhere(query: str) -> str:
             return "only this graph is asked; leave out SERVICE"
         if isinstance(part, dict):
             parts += part.values()
-        elif isinstance(part, (list, tuple, set)) and not isinstance(part, str):
+        elif isinstance(part, (list, tuple, set)):
             parts += part
     return ""

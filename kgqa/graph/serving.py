@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import urllib.parse
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kgqa.graph.sources.rdf import FORMATS
-from kgqa.graph.storage.exporting import export
+from kgqa.graph.storage.exporting import turtle
 from kgqa.graph.storage.store import GraphStore
 
 Served = TypeVar("Served", bound=ThreadingHTTPServer)
@@ -70,8 +69,7 @@ def serve(path: Path, opened: GraphStore) -> Iterator[str]:
     """The address of an endpoint that holds a file, while the block runs.
 
     RDF is loaded as it is, in its named graphs; what a general parser cannot read (a table, JSON-LD whose context
-    is on the network) is taken from the store `opened` that was imported from it. Raises InputError where
-    that cannot be exported.
+    is on the network) is taken from the store `opened` that was imported from it.
     """
     import pyoxigraph
 
@@ -80,10 +78,7 @@ def serve(path: Path, opened: GraphStore) -> Iterator[str]:
     if form and form != "JSON_LD":
         store.load(path=path, format=getattr(pyoxigraph.RdfFormat, form), base_iri=path.absolute().as_uri())
     else:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / "graph.ttl"
-            export(opened, copy)
-            store.load(path=copy, format=pyoxigraph.RdfFormat.TURTLE)
+        store.load(turtle(opened), format=pyoxigraph.RdfFormat.TURTLE)
     with running(Server(store)) as server:
         yield server.url
 

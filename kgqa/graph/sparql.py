@@ -74,7 +74,7 @@ class SparqlGraph:
         self._labels: dict[int, str] = {}
         self._found: dict[str, Ints] = {}
         self._degrees: dict[int, set[tuple[int, int, int]]] = {}
-        self._relations: list[Relation] = []
+        self.relations: list[Relation] = []  # met so far
         self._relation_ids: dict[str, int] = {}
         self._small: bool | None = None
         self._scattered: bool | None = None
@@ -83,11 +83,6 @@ class SparqlGraph:
     added_ends = np.zeros(0, dtype=np.int32)
     kind_names: Sequence[str] = ()
     entity_count = None
-
-    @property
-    def relations(self) -> Sequence[Relation]:
-        """Relations met so far."""
-        return self._relations
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form; those whose preferred label it is come first."""
@@ -150,7 +145,7 @@ class SparqlGraph:
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
-        facts: dict[tuple[int, int, int], None] = {}
+        facts: set[tuple[int, int, int]] = set()
         terms = [said for name in self.names(np.unique(entities)) if (said := term(name))]
         for part in _parts(terms, self.batch if limit is None else max(1, self.batch // 4)):
             given = [part] if limit is None else [[said] for said in part]
@@ -170,7 +165,7 @@ class SparqlGraph:
             for row in rows:
                 fact = self._fact(name_of(row["h"]), _relation(row), name_of(row["t"]))
                 if fact:
-                    facts[fact] = None
+                    facts.add(fact)
         edges = np.array(sorted(facts), dtype=np.int32).reshape(-1, 3)
         return Edges(edges[:, 0], edges[:, 1], edges[:, 2], np.ones(len(edges), dtype=np.float32))
 
@@ -196,7 +191,7 @@ class SparqlGraph:
             if all(role_of(step) in _FACTS for step in steps_of(relation))
         )
         if new:
-            self._relation_ids |= {name: len(self._relations) + i for i, name in enumerate(new)}
+            self._relation_ids |= {name: len(self.relations) + i for i, name in enumerate(new)}
             steps = sorted({step for relation in new for step in steps_of(relation)})
             labels = self._ask_labels(steps)
             bare = " ".join(
@@ -207,7 +202,7 @@ class SparqlGraph:
                 own = {row["e"]["value"]: row["x"]["value"] for row in rows}
                 said_of = self._ask_labels(sorted(set(own.values())))
                 labels |= {name: said_of[other] for name, other in own.items() if other in said_of}
-            self._relations += name_relations(new, labels={name: [said] for name, said in labels.items()})
+            self.relations += name_relations(new, labels={name: [said] for name, said in labels.items()})
 
     def _fact(self, head: str, relation: str, tail: str) -> tuple[int, int, int] | None:
         if head == tail or relation not in self._relation_ids:

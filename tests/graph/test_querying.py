@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.graph.querying import MAX_CELL, MAX_QUERY, MAX_ROWS, QueryBox, QueryBoxes
+from kgqa.graph.storage.exporting import turtle
 from kgqa.graph.storage.importing import import_graph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError
@@ -108,7 +109,7 @@ def test_a_query_over_its_limits_ends_and_the_next_is_answered(
     from kgqa.graph import querying
 
     store = pyoxigraph.Store()
-    store.load(querying._turtle(graph), format=pyoxigraph.RdfFormat.TURTLE)
+    store.load(turtle(graph), format=pyoxigraph.RdfFormat.TURTLE)
     querying._asks_elsewhere("SELECT * {}")  # imports what it needs
     product = " ".join(f"?a{n} ?b{n} ?c{n} ." for n in range(6))
     doubled = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(40))

@@ -99,7 +99,7 @@ def read_folder(folder: Path, relations: Path | None = None) -> SourceGraph:
 
 
 def unify(
-    blocks: Iterable[Block], relations: dict[str, RelationWords], kinds: dict[str, Kind] | None = None
+    blocks: Iterable[Block], relations: dict[str, RelationWords], kinds: dict[str, Kind]
 ) -> SourceGraph:
     """Blocks of the same label become one concept; tails find theirs, or become a concept of their own.
 
@@ -108,7 +108,7 @@ def unify(
     planting flowers = plant flowers). Blocks that name each other, or one of which names the other and has
     the same Korean label, are one concept; where only one names the other they are similar.
     """
-    graph = SourceGraph(relations, kinds=kinds or {})
+    graph = SourceGraph(relations, kinds=kinds)
     blocks = _join(list(blocks))
     names = _Names(graph.concepts)
     heads = [names.define(block) for block in blocks]

@@ -53,12 +53,12 @@ def read_relations(path: Path) -> dict[str, RelationWords]:
     """The table of relations, by name. Raises InputError for a file that is missing or malformed."""
     if not path.exists():
         raise InputError(f"{path}: no such file; name the table of relations with --relations")
-    return _read(path, "relations", lambda table: _by_name(RelationWords, table), {})
+    return _read(path, "relations", lambda table: _by_name(RelationWords, table))
 
 
 def read_kinds(path: Path) -> dict[str, Kind]:
     """The table of types, by name; empty where there is no such file. Raises InputError where it is malformed."""
-    return _read(path, "types", lambda table: _by_name(Kind, table), {})
+    return _read(path, "types", lambda table: _by_name(Kind, table))
 
 
 def read_orders(path: Path) -> list[Order]:
@@ -70,7 +70,7 @@ def read_orders(path: Path) -> list[Order]:
     def orders(table: dict[str, Any]) -> list[Order]:
         return [Order(row["head"], row["relation"], tuple(row["tails"])) for row in table.get("order", [])]
 
-    return _read(path, "typical", orders, [])
+    return _read(path, "typical", orders)
 
 
 def _by_name(kind: Callable[..., Any], table: dict[str, Any]) -> dict[str, Any]:
@@ -83,10 +83,11 @@ def _by_name(kind: Callable[..., Any], table: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read(path: Path, name: str, rows: Callable[[dict[str, Any]], Rows], missing: Rows) -> Rows:
+def _read(path: Path, name: str, rows: Callable[[dict[str, Any]], Rows]) -> Rows:
+    """The rows of a table; those of an empty one where there is no such file."""
     try:
         return rows(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        return missing
+        return rows({})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(f"{path}: no table of {name} ({error}); see graph_data/{name}.toml") from None

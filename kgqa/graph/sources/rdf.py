@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.graph.linking.literals import literal_name
-from kgqa.graph.sources.files import Checked, bare_suffix
+from kgqa.graph.sources.files import Checked
 from kgqa.graph.sources.statements import UNSTATED, Batch, Tally
 from kgqa.graph.sources.structures import Fact, Structures
 from kgqa.graph.sources.syntax.json_ld import with_context
@@ -42,13 +42,13 @@ _NOTES, _SCHEMA = "note or comment", "statement of the schema"
 _LONG = f"text of over {MAX_TEXT} characters, of several lines, or empty"
 
 
-def read_rdf(path: Path, tally: Tally, syntax: str = "", prefix: str = "") -> Iterator[Batch]:
+def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Batch]:
     """Facts and labels of an RDF file.
 
-    `syntax` is a suffix such as `.ttl` where the file's own does not tell; `prefix` keeps the blank nodes
-    of several files apart. Raises `InputError` with line and column of what cannot be read.
+    `syntax` is a suffix such as `.ttl`; `prefix` keeps the blank nodes of several files apart. Raises `InputError`
+    with line and column of what cannot be read.
     """
-    form = FORMATS[syntax or bare_suffix(path)]
+    form = FORMATS[syntax]
     if form == "RDF_XML":
         check_markup(path)
     reader = RdfReader(tally, prefix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -45,6 +46,13 @@ def export(store: GraphStore, target: Path, form: str = "") -> None:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def turtle(store: GraphStore) -> bytes:
+    """A store as Turtle in UTF-8."""
+    file = io.StringIO()
+    _turtle(store, file)
+    return file.getvalue().encode()
 
 
 def _edges(store: GraphStore) -> Iterator[tuple[int, int, int, float]]:
@@ -116,7 +124,7 @@ def _graphml(store: GraphStore, file: IO[str]) -> None:
         file.write(f'<data key="node_label">{_xml(label)}</data></node>\n')
     for number, (head, relation, tail, weight) in enumerate(_edges(store)):
         about = store.relations[relation]
-        file.write(f'<edge id={quoteattr(f"e{number}")} source="n{head}" target="n{tail}">')
+        file.write(f'<edge id="e{number}" source="n{head}" target="n{tail}">')
         file.write(f'<data key="edge_relation">{_xml(about.name)}</data>')
         file.write(f'<data key="edge_label">{_xml(about.label)}</data>')
         file.write(f'<data key="edge_weight">{weight:.9g}</data></edge>\n')

@@ -36,7 +36,7 @@ class Names:
         self._file = path.open("wb")
         self._hashes = np.zeros(0, dtype=np.int64)  # sorted
         self._ids = np.zeros(0, dtype=np.int32)
-        self._lengths: list[NDArray[np.int32]] = []
+        self._lengths = [np.zeros(0, dtype=np.int32)]
 
     def __len__(self) -> int:
         return len(self._hashes)
@@ -71,8 +71,7 @@ class Names:
 
     def lengths(self) -> NDArray[np.int64]:
         """Bytes of each name, in the order of ids."""
-        parts = self._lengths or [np.zeros(0, dtype=np.int32)]
-        return np.concatenate(parts).astype(np.int64)
+        return np.concatenate(self._lengths).astype(np.int64)
 
     def close(self) -> None:
         """Flush the text."""

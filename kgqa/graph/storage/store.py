@@ -120,9 +120,12 @@ class GraphStore:
         self._a = arrays
         self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data
         self._mapped = mapped or Residence()
+        self.entity_count = len(arrays["name_offsets"]) - 1
+        """Ids are 0 to this, excluded."""
+        self.edge_count = len(arrays["edge_tail"])
         self.manifest = described(manifest, self.edges(), self.names)
         self.is_complete: bool = self.manifest["complete"]
-        self._relations = tuple(
+        self.relations: Sequence[Relation] = tuple(
             Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["means"]))
             for row in self.manifest["relations"]
         )
@@ -186,16 +189,6 @@ class GraphStore:
     added_ends = np.zeros(0, dtype=np.int32)
 
     @property
-    def relations(self) -> Sequence[Relation]:
-        """Relation table."""
-        return self._relations
-
-    @property
-    def entity_count(self) -> int:
-        """Number of entities; ids are 0 to this, excluded."""
-        return len(self._a["name_offsets"]) - 1
-
-    @property
     def kind_names(self) -> Sequence[str]:
         """What kinds of thing there are, such as tool, place or feeling; none where the source says none."""
         return tuple(self.manifest.get("kinds", ()))
@@ -206,11 +199,6 @@ class GraphStore:
         if not len(column):
             return np.full(len(entities), -1, dtype=np.int32)
         return column.take(entities).astype(np.int32) - 1
-
-    @property
-    def edge_count(self) -> int:
-        """Number of facts."""
-        return len(self._a["edge_tail"])
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form, plain or normalised.

@@ -201,13 +201,12 @@ def _write_kinds(
     kinds: Mapping[str, str], names: Names, ids: NDArray[np.int64], keep: NDArray[np.bool_], folder: Path
 ) -> list[str]:
     """The names of the kinds; the column counts from one, since most graphs say nothing of most entities."""
-    found = [(names.find(name), kind) for name, kind in kinds.items()]
-    table = sorted({kind for at, kind in found if at >= 0 and keep[at]})[:_MOST_KINDS]
+    found = [(ids[at], kind) for name, kind in kinds.items() if (at := names.find(name)) >= 0 and keep[at]]
+    table = sorted({kind for _, kind in found})[:_MOST_KINDS]
     place = {kind: number for number, kind in enumerate(table, 1)}
     column = np.zeros(int(keep.sum()) if table else 0, dtype=np.uint8)
-    for at, kind in found:
-        if at >= 0 and keep[at]:
-            column[ids[at]] = place.get(kind, 0)
+    for entity, kind in found:
+        column[entity] = place.get(kind, 0)
     column.tofile(folder / "kind.bin")
     return table
 
