@@ -68,7 +68,10 @@ def read_orders(path: Path) -> list[Order]:
     """
 
     def orders(table: dict[str, Any]) -> list[Order]:
-        return [Order(row["head"], row["relation"], tuple(row["tails"])) for row in table.get("order", [])]
+        found = [Order(row["head"], row["relation"], tuple(row["tails"])) for row in table.get("order", [])]
+        if short := next((order for order in found if len(order.tails) < 2), None):
+            raise ValueError(f"{short.head} {short.relation} has fewer than two tails")
+        return found
 
     return _read(path, "typical", orders)
 

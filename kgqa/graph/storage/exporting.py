@@ -23,6 +23,8 @@ _WEIGHT = "https://kgqa.org/ontology#weight"
 _PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
 _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 
+_LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
+
 
 def export(store: GraphStore, target: Path, form: str = "") -> None:
     """Write a store to `target`, whole or not at all. `form` is turtle, graphml or networkx, else by suffix.
@@ -73,9 +75,8 @@ def _text(text: str) -> str:
 
 def _term(name: str) -> str:
     """Turtle term: IRI, blank node or literal as it was; a plain name becomes a URN."""
-    if name.startswith('"'):
-        body, _, language = name[1:].rpartition('"')
-        return _text(body) + language
+    if literal := _LITERAL.fullmatch(name):
+        return _text(literal[1]) + literal[2]
     if name.startswith("_:"):
         return name
     return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"

@@ -45,4 +45,7 @@ def test_orders_are_read_from_a_table(tmp_path: Path) -> None:
     path.write_text('[[order]]\nhead = "dig"\n')
     with pytest.raises(InputError, match="typical.toml"):
         read_orders(path)
+    path.write_text('[[order]]\nhead = "dig"\nrelation = "HasInstrument"\ntails = []\n')
+    with pytest.raises(InputError, match="dig HasInstrument has fewer than two tails"):
+        read_orders(path)
     assert len(read_orders(GRAPHS / "typical.toml")) >= 30

@@ -22,6 +22,7 @@ def store() -> GraphStore:
             Triple("http://x/a", "http://x/s", "http://x/b", 1e12),
             Triple("http://x/a", "http://x/r", '"a "quoted" <text>"@en'),
             Triple("ice cream", "UsedFor", "eat & drink"),
+            Triple('"Heroes', "rdf", '"half" open'),
             Triple("http://x/a", "http://x#has!http://x#number", "http://x/b"),
         ],
         [Label("http://x/a", 'A "name"', "en"), Label("http://x/a", "other", "ko", preferred=False)],
@@ -41,7 +42,7 @@ def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
     }
     assert weights["http://x/a", "http://x/r", "http://x/b"] == 0.5
     assert weights["http://x/a", "http://x/s", "http://x/b"] == pytest.approx(1e12)
-    assert len(weights) == 5
+    assert len(weights) == 6
     assert back.labels(back.find(["ice cream", "other", "eat drink"])[0]) == ["ice cream"]
     assert {label.text for label in back.all_labels(int(back.ids(["http://x/a"])[0]))} == {
         'A "name"',
@@ -52,7 +53,7 @@ def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
 def test_graphml(tmp_path: Path, store: GraphStore) -> None:
     export(store, tmp_path / "a.graphml")
     graph = networkx.read_graphml(tmp_path / "a.graphml")
-    assert graph.number_of_edges() == 5
+    assert graph.number_of_edges() == 6
     assert {data["label"] for _, data in graph.nodes(data=True)} >= {'A "name"', "eat & drink"}
 
 
