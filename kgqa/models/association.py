@@ -11,6 +11,8 @@ from kgqa.models.collation.overlap_features import CHOICE, PASSAGE, QUESTION, Ma
 from kgqa.models.segments import segment_mean, segments_side_by_side
 from kgqa.types import NodeRole
 
+HIDDEN = 32
+
 
 class Association(nn.Module):
     """What the words of a concept or choice have to do with those of question and passage: a score each.
@@ -21,11 +23,11 @@ class Association(nn.Module):
     of another graph are judged as well; one whose label has no known word is judged by its neighbours.
     """
 
-    def __init__(self, hidden: int = 32) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.node = _small(2 * 3 + 3, hidden)
-        self.choice = _small(2 * 3 + 8, hidden)
-        self.source = _small(4, hidden, outputs=3)
+        self.node = _small(2 * 3 + 3)
+        self.choice = _small(2 * 3 + 8)
+        self.source = _small(4, outputs=3)
 
     def forward(self, batch: QABatch) -> tuple[Tensor, Tensor, Tensor]:
         """Score of each node, (N,), of each row's choice, (B,), and of passage, knowledge and none, (Q, 3)."""
@@ -50,9 +52,8 @@ class Association(nn.Module):
         chosen = (tokens.part == CHOICE).float()
         weight = chosen * (tokens.marks[..., Mark.WEIGHT] + 0.05)
         share = weight / weight.sum(1, keepdim=True).clamp(min=1e-6)
-        related = _related(torch.einsum("bt,btd->bd", share, tokens.word_vector).unsqueeze(1), batch).squeeze(
-            1
-        )
+        mean = torch.einsum("bt,btd->bd", share, tokens.word_vector)
+        related = _related(mean.unsqueeze(1), batch).squeeze(1)
         again = torch.einsum("bt,btk->bk", share, tokens.marks[..., : Mark.SENTENCE])
         passage = (tokens.part == PASSAGE).float()
         shares = tokens.marks[..., Mark.SENTENCE] + tokens.marks[..., Mark.SENTENCE_OF_THIRD]
@@ -105,8 +106,8 @@ def _related(targets: Tensor, batch: QABatch) -> Tensor:
     return torch.stack([value.float() for value in found], dim=-1)
 
 
-def _small(inputs: int, hidden: int, outputs: int = 1) -> nn.Sequential:
-    out = nn.Linear(hidden, outputs)
+def _small(inputs: int, outputs: int = 1) -> nn.Sequential:
+    out = nn.Linear(HIDDEN, outputs)
     nn.init.zeros_(out.weight)
     nn.init.zeros_(out.bias)
-    return nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), out)
+    return nn.Sequential(nn.Linear(inputs, HIDDEN), nn.GELU(), out)

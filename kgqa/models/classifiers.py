@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
@@ -129,6 +130,7 @@ class Encoding:
         both_orders: bool = False,
     ) -> None:
         self.tokenizer, self.kind, self.labels = tokenizer, kind, list(labels)
+        self._number = {label: number for number, label in enumerate(labels)}
         self.max_tokens, self.causal, self.both_orders = max_tokens, causal, both_orders
         self.marks = marks_of(tokenizer)
 
@@ -146,23 +148,21 @@ class Encoding:
         """
         if self.kind == "tagging":
             return self._tagged(rows)
-        number = {label: n for n, label in enumerate(self.labels)}
         if self.kind == "ending":
             pairs = [(row.text, ending) for row in rows for ending in row.endings]
             owner = [n for n, row in enumerate(rows) for _ in row.endings]
             label = [int(row.label) if row.label else -100 for row in rows]
         else:
             pairs, owner = [(row.text, row.second) for row in rows], list(range(len(rows)))
-            label = [number.get(row.label, -100) for row in rows]
+            label = [self._number.get(row.label, -100) for row in rows]
         turned = self._pad([(b, a) for a, b in pairs]) if self.both_orders and self.kind == "pair" else None
         return TaskBatch(self._pad(pairs), torch.tensor(label), torch.tensor(owner), turned)
 
     def _pad(self, pairs: Sequence[tuple[str, str]]) -> TokenBatch:
         firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
         rows = sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens)
-        if (
-            self.causal and self.marks.mask is not None
-        ):  # Extract: a mark of its own, which no text has taught
+        # Extract: a mark of its own, which no text has taught
+        if self.causal and self.marks.mask is not None:
             rows = [([*ids[:-1], self.marks.mask], begin) for ids, begin in rows]
         return pad_rows(rows, self.marks.pad)
 
@@ -178,13 +178,12 @@ class Encoding:
         return [*ids, self.marks.end], places
 
     def _tagged(self, rows: Sequence[Labelled]) -> TaskBatch:
-        number = {label: n for n, label in enumerate(self.labels)}
         made = [self.places(row.words) for row in rows]
         tokens = pad_rows([(ids, len(ids)) for ids, _ in made], self.marks.pad)
         label = torch.full(tokens.input_ids.shape, -100)
         for n, (row, (_, places)) in enumerate(zip(rows, made, strict=True)):
             for place, tag in zip(places, row.tags, strict=False):
-                label[n, place] = number.get(tag, -100)
+                label[n, place] = self._number.get(tag, -100)
         return TaskBatch(tokens, label, torch.arange(len(rows)))
 
 
@@ -196,22 +195,17 @@ class Classifier:
     """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        from transformers import AutoModel
+        import transformers
 
         self.card = read_task(folder)
         self.kind: Kind = self.card["kind"]
         labels, head = self.card["labels"], folder / HEAD
         if head.is_file():
-            from safetensors.torch import load_file
-
-            encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
+            encoder = load_pretrained(transformers.AutoModel, folder, dtype=torch.float32)
             self.model: Any = PlainHead(encoder, 1 if self.kind == "ending" else len(labels), self.kind)
             self.model.out.load_state_dict(load_file(head))
         else:
-            import transformers
-
-            config = load_config(folder)
-            auto = getattr(transformers, AUTO[self.kind])
+            auto, config = getattr(transformers, AUTO[self.kind]), load_config(folder)
             self.model = load_pretrained(auto, folder, config=config, dtype=torch.float32)
         self.device = find_device(device)
         self.model.eval().to(self.device)
@@ -260,12 +254,8 @@ def decide(
 def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
     """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own."""
     if isinstance(model, PlainHead):
-        from safetensors.torch import save_file
-
         save_model(model.base_model, folder)
-        save_file(
-            {n: v.detach().cpu().contiguous() for n, v in model.out.state_dict().items()}, folder / HEAD
-        )
+        save_file(model.out.state_dict(), folder / HEAD)
     else:
         save_model(model, folder)
     (folder / CARD).write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -110,7 +110,9 @@ class LoadedReader:
         stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
         together = ROWS_TOGETHER[str(self.network.device) != "cpu"]
         trunks = self._trunks(rows, first.values(), together)
-        trunks.sort(key=lambda trunk: sum(self._length(rows[r]) for r in trunk))
+        trunks.sort(
+            key=lambda trunk: sum(self.collator.length(rows[r].question, rows[r].subgraph) for r in trunk)
+        )
         scores = torch.full((len(rows),), -torch.inf)
         while trunks:
             part = [trunks.pop(0)]
@@ -155,9 +157,6 @@ class LoadedReader:
                 open_trunks[key] = trunk
             trunk.append(r)
         return trunks
-
-    def _length(self, row: CandidateRow) -> int:
-        return self.collator.length(row.question, row.subgraph)
 
     def choose(self, questions: Sequence[Question]) -> list[tuple[Tensor, Tensor]]:
         """For each question scores (C,) of its choices, and probabilities of what is done with one (`OPERATIONS`).

@@ -10,14 +10,18 @@ import torch
 from torch import Tensor
 
 
+def segment_sum(values: Tensor, segment: Tensor, count: int) -> Tensor:
+    """Sum of the entries (M, ...) of each of `count` segments, (count, ...); zero where there is none."""
+    return values.new_zeros(count, *values.shape[1:]).index_add_(0, segment, values)
+
+
 def segment_softmax(scores: Tensor, segment: Tensor, count: int) -> Tensor:
     """Softmax of scores (E, ...) over the entries of each of `count` segments; `segment` (E,) names theirs."""
     place = segment.view(-1, *[1] * (scores.dim() - 1)).expand_as(scores)
     top = scores.new_full((count, *scores.shape[1:]), -torch.inf)
     top = top.scatter_reduce(0, place, scores.detach(), "amax")
     raised = (scores - top.index_select(0, segment)).exp()
-    total = torch.zeros_like(top).index_add(0, segment, raised)
-    return raised / total.index_select(0, segment)
+    return raised / segment_sum(raised, segment, count).index_select(0, segment)
 
 
 def segments_side_by_side(values: Tensor, segment: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -33,6 +37,5 @@ def segments_side_by_side(values: Tensor, segment: Tensor, count: int) -> tuple[
 
 def segment_mean(values: Tensor, segment: Tensor, count: int) -> Tensor:
     """Mean of the entries (M, ...) of each of `count` segments, (count, ...); zero where there is none."""
-    total = values.new_zeros(count, *values.shape[1:]).index_add_(0, segment, values)
     number = torch.bincount(segment, minlength=count).clamp(min=1).to(values.dtype)
-    return total / number.view(-1, *[1] * (values.dim() - 1))
+    return segment_sum(values, segment, count) / number.view(-1, *[1] * (values.dim() - 1))

@@ -143,13 +143,13 @@ def training_choices(
     None where the subgraph holds no accepted concept, or too few others.
     """
     right = np.array([accepts(example.concepts, label) for label in subgraph.labels], dtype=bool)
-    asked = np.isin(subgraph.roles, (int(NodeRole.QUESTION),))
+    asked = subgraph.roles == int(NodeRole.QUESTION)
     gold = np.flatnonzero(right)
     others = np.flatnonzero(~right & ~asked)
     if not len(gold) or len(others) < count - 1:
         return None
     chance = np.clip(subgraph.scores[others].astype(np.float64), 1e-3, None) ** 1.5
-    linked = np.isin(subgraph.roles[others], (int(NodeRole.PASSAGE),))
+    linked = subgraph.roles[others] == int(NodeRole.PASSAGE)
     chance = np.where(linked, 0.1 * chance.mean(), chance)
     wrong = draw.choice(others, size=count - 1, replace=False, p=chance / chance.sum())
     nodes = [int(draw.choice(gold)), *wrong.tolist()]

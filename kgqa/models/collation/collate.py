@@ -91,7 +91,8 @@ class Collator:
     ) -> None:
         self.tokenizer = tokenizer
         self.reading, self.facts, self.branches = reading, reading.facts, reading.branches
-        self.max_tokens, self.stride = reading.max_tokens, reading.stride
+        self.max_tokens = reading.max_tokens
+        self._room = reading.max_tokens // 2  # tokens of a question; a choice has half of it
         self.entities, self.words = entities, words
         marks = marks_of(tokenizer)
         self.start, self.separator, self.pad = marks.start, marks.end, marks.pad
@@ -160,15 +161,14 @@ class Collator:
                 f"the passage has {len(passage.ids):,} tokens, with {many} choices too many to read; "
                 "pass the part that matters"
             )
-        room = self.max_tokens // 2
         for left, right in windows:
             ids, segments, choice_at, passage_at = self._row(texts, left, right)
             row = parts.add_row(*place, ids, segments, passage, passage_at, left, graph)
             if features:
                 parts.features.append(self._laid_out(features, left, right))
             seen = {
-                NodeRole.QUESTION: (1, 0, room),
-                NodeRole.CHOICE: (choice_at, 0, room // 2),
+                NodeRole.QUESTION: (1, 0, self._room),
+                NodeRole.CHOICE: (choice_at, 0, self._room // 2),
                 NodeRole.PASSAGE: (passage_at - left, left, right),
             }
             parts.mentions += mentions_of_row(places, seen, row, parts.rows[row].first_node + 1)
@@ -203,11 +203,10 @@ class Collator:
 
     def _row(self, texts: _Texts, left: int, right: int) -> tuple[list[int], list[int], int, int]:
         """Ids and segments of a row, and where its choice and its passage begin."""
-        room = self.max_tokens // 2
-        ids = [self.start, *texts.asked.ids[:room], self.separator]
+        ids = [self.start, *texts.asked.ids[: self._room], self.separator]
         choice_at = len(ids)
         if texts.chosen is not None:
-            ids += [*texts.chosen.ids[: room // 2], self.separator]
+            ids += [*texts.chosen.ids[: self._room // 2], self.separator]
         passage_at = len(ids)
         segments = [0] * passage_at
         if right > left:
@@ -231,23 +230,21 @@ class Collator:
 
     def _laid_out(self, features: Features, left: int, right: int) -> list[NDArray[np.float32]]:
         """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
-        room = self.max_tokens // 2
         pause = np.zeros((1, 2 + MARKS), dtype=np.float32)
-        laid = [pause, features.asked[:room], pause]
+        laid = [pause, features.asked[: self._room], pause]
         if features.chosen is not None:
-            laid += [features.chosen[: room // 2], pause]
+            laid += [features.chosen[: self._room // 2], pause]
         if right > left:
             laid += [features.passage[left:right], pause]
         return laid
 
     def _windows(self, texts: _Texts, beside: int) -> list[tuple[int, int]]:
-        room = self.max_tokens // 2
-        used = min(len(texts.asked.ids), room) + 3 + beside
+        used = min(len(texts.asked.ids), self._room) + 3 + beside
         if texts.chosen is not None:
-            used += min(len(texts.chosen.ids), room // 2) + 1
+            used += min(len(texts.chosen.ids), self._room // 2) + 1
         space = max(self.max_tokens - used, 16)
         total = len(texts.passage.ids)
-        step = space - min(self.stride, space // 2)
+        step = space - min(self.reading.stride, space // 2)
         windows = [(0, min(space, total))]
         while windows[-1][1] < total:
             left = windows[-1][0] + step

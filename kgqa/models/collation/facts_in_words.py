@@ -126,11 +126,11 @@ def with_facts(choice: str, subgraph: Subgraph, count: int) -> str:
     return f"{choice}. {said}" if said else choice
 
 
-def choice_nodes(subgraph: Subgraph, most: int = 3) -> list[int]:
-    """The first concepts that the choice of a row mentions, longest mention first."""
+def choice_nodes(subgraph: Subgraph) -> list[int]:
+    """The first three concepts that the choice of a row mentions, longest mention first."""
     links = [link for link in subgraph.links if link.part is NodeRole.CHOICE]
     links.sort(key=lambda link: link.start - link.end)
-    return list(dict.fromkeys(link.node for link in links))[:most]
+    return list(dict.fromkeys(link.node for link in links))[:3]
 
 
 def told_paths(subgraph: Subgraph, nodes: Sequence[int], count: int) -> list[EvidencePath]:

@@ -30,16 +30,14 @@ class ChoiceHead(nn.Module):
         # Weight of the best concept's score, and of there being a concept at all.
         self.known = nn.Parameter(torch.zeros(2))
 
-    def forward(self, fused: Fused, batch: QABatch, concept: Tensor | None = None) -> Tensor:
-        """Score (C,) of each row, or of each branch, given the nodes' scores, (N,), where they are known."""
+    def forward(self, fused: Fused, batch: QABatch, concept: Tensor) -> Tensor:
+        """Score (C,) of each row, or of each branch, given the nodes' scores, (N,)."""
         branches, text, pooled = batch.branches, fused.summary, fused.pooled
         if branches is not None:
             assert fused.branches is not None
             text, pooled = fused.branches, pooled[branches.row]
         joint = torch.cat([text, pooled], dim=-1)
         score: Tensor = (self.text(text) + self.graph_out(self.graph(joint))).squeeze(-1).float()
-        if concept is None:
-            return score
         if branches is not None:
             known = self.known[0] * concept[branches.node.clamp(min=0)] + self.known[1]
             return score + torch.where(branches.node >= 0, known, 0.0)
@@ -60,26 +58,19 @@ class ChoiceHead(nn.Module):
 
     def decode(self, scores: Tensor, collated: Collated) -> list[list[Candidate]]:
         """Choices by scores (C,), best first; a choice read in several windows counts with its best one."""
-        best: list[dict[int, float]] = [{} for _ in collated.examples]
-        question, number = (part.tolist() for part in collated.batch.scored)
-        for asked, choice, value in zip(question, number, scores.tolist(), strict=True):
-            if choice >= 0:
-                seen = best[asked]
-                seen[choice] = max(value, seen.get(choice, value))
         answers = []
-        for example, found in zip(collated.examples, best, strict=True):
-            weights = torch.tensor([found[c] for c in sorted(found)] or [0.0]).softmax(0).tolist()
-            ranked = sorted(range(len(found)), key=lambda c: (-weights[c], c))
-            answers.append(
-                [Candidate(example.question.choices[c], Source.CHOICE, weights[c]) for c in ranked]
-            )
+        for example, found in zip(collated.examples, of_choices(scores, collated.batch), strict=True):
+            choices = example.question.choices
+            weights = found[: len(choices)].softmax(0).tolist()
+            ranked = sorted(range(len(choices)), key=lambda c: (-weights[c], c))
+            answers.append([Candidate(choices[c], Source.CHOICE, weights[c]) for c in ranked])
         return answers
 
 
 def of_choices(scores: Tensor, batch: QABatch) -> Tensor:
     """Score of each choice, (Q, choices): its best window's; -1e4 where a question has fewer choices."""
     question, choice = batch.scored
-    most = int(choice.max()) + 1
+    most = int(choice.max()) + 1 if len(choice) else 0
     # what is no choice falls into a column of its own
     place = question * (most + 1) + torch.where(choice < 0, most, choice)
     best = scores.new_full((batch.num_questions * (most + 1),), -1e4).scatter_reduce(0, place, scores, "amax")

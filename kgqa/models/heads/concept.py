@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from kgqa.batch import BranchBatch, Fused, QABatch
 from kgqa.models.collation.collate import Collated
-from kgqa.models.segments import segment_softmax
+from kgqa.models.segments import segment_softmax, segment_sum
 from kgqa.types import LINKED, Candidate, NodeRole, Source
 
 
@@ -60,9 +60,8 @@ class ConceptHead(nn.Module):
         assert gold is not None
         row = batch.graph.batch
         probability = segment_softmax(scores, row, batch.num_rows)
-        right = scores.new_zeros(batch.num_rows).index_add_(0, row, probability * gold.node)
-        has = torch.zeros_like(right).index_add_(0, row, gold.node.to(right.dtype)) > 0
-        has &= batch.choice < 0
+        right = segment_sum(probability * gold.node, row, batch.num_rows)
+        has = (segment_sum(gold.node.float(), row, batch.num_rows) > 0) & (batch.choice < 0)
         return -right[has].clamp(min=1e-9).log().sum(), int(has.sum())
 
     def best(self, scores: Tensor, batch: QABatch) -> Tensor:
@@ -106,5 +105,5 @@ def _beside(branch: Tensor, batch: QABatch, branches: BranchBatch) -> Tensor:
 
 def _logsumexp(scores: Tensor, index: Tensor, size: int) -> Tensor:
     top = torch.full((size,), -1e4, device=scores.device).scatter_reduce(0, index, scores, "amax")
-    total = torch.zeros(size, device=scores.device).index_add_(0, index, (scores - top[index]).exp())
+    total = segment_sum((scores - top[index]).exp(), index, size)
     return total.clamp(min=1e-9).log() + top

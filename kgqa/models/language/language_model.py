@@ -55,6 +55,12 @@ class LanguageModel:
                 logits = self.model(**inputs).logits[row, place]
         return cross_entropy(logits.float(), gold, reduction="none").cpu()
 
+    def losses_after(self, prompt: Sequence[int], endings: Sequence[Sequence[int]]) -> list[Tensor]:
+        """Negative log-likelihoods (n,) of each ending's tokens after the same prompt."""
+        targets = [(ending, torch.arange(len(prompt), len(prompt) + len(ending))) for ending in endings]
+        losses = self.losses([[*prompt, *ending] for ending in endings], targets)
+        return list(torch.split(losses, [len(ending) for ending in endings]))
+
 
 def load_language_model(
     folder: Path, from_scratch: bool = False, device: str = "auto"

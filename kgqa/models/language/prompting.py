@@ -88,7 +88,7 @@ class Prompter:
         tokens = self._generate(ids, ANSWER_TOKENS, do_sample=False)
         said = first_line(self._decoded(tokens))
         used = self._ids(f" {said}")[:ANSWER_TOKENS] if said else tokens[:1]
-        sure = float((-self._losses([ids], [used])[0].mean()).exp()) if used else 0.0
+        sure = float((-self.language.losses_after(ids, [used])[0].mean()).exp()) if used else 0.0
         if not said or said.lower().startswith(UNKNOWN):
             return [Candidate("", Source.NONE, sure)]
         at = question.passage_text.lower().find(said.lower())
@@ -108,17 +108,8 @@ class Prompter:
         return [Candidate(question.choices[n], Source.CHOICE, weights[n]) for n in order]
 
     def _worth(self, prompt: list[int], endings: Sequence[list[int]]) -> Tensor:
-        losses = self._losses([prompt] * len(endings), endings)
+        losses = self.language.losses_after(prompt, endings)
         return torch.stack([-(loss.mean() if self.worth == "token" else loss.sum()) for loss in losses])
-
-    def _losses(self, prompts: Sequence[list[int]], endings: Sequence[list[int]]) -> list[Tensor]:
-        """Negative log-likelihoods of each ending's tokens after its prompt."""
-        rows = [[*prompt, *ending] for prompt, ending in zip(prompts, endings, strict=True)]
-        targets = [
-            (ending, torch.arange(len(prompt), len(prompt) + len(ending)))
-            for prompt, ending in zip(prompts, endings, strict=True)
-        ]
-        return list(torch.split(self.language.losses(rows, targets), [len(ending) for ending in endings]))
 
     @torch.inference_mode()
     def _generate(self, ids: list[int], max_new_tokens: int, **how: object) -> list[int]:

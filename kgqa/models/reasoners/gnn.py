@@ -13,7 +13,7 @@ from kgqa.batch import EdgeBatch, Fused, GraphBatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
-from kgqa.models.segments import segment_softmax
+from kgqa.models.segments import segment_softmax, segment_sum
 from kgqa.types import LINKED, NodeRole
 
 NUM_ROLES = len(NodeRole)
@@ -175,8 +175,7 @@ class RelationalAttention(nn.Module):
         alpha = segment_softmax(score.float(), target, len(nodes)).to(value.dtype)  # (E', heads)
         message = value.view(shape).index_select(0, source) + kind_value.view(shape).index_select(0, kinds)
         message = (message * alpha.unsqueeze(-1)).flatten(1)  # (E', size)
-        update = torch.zeros_like(nodes, dtype=message.dtype).index_add_(0, target, message)
-        nodes = nodes + self.dropout(self.out(update))
+        nodes = nodes + self.dropout(self.out(segment_sum(message, target, len(nodes))))
         return nodes + self.dropout(self.feed_forward(nodes)), alpha.float().mean(-1)
 
 
@@ -198,9 +197,7 @@ class AttentionPooling(nn.Module):
         """
         score = (self.query(summary)[graph.batch] * self.key(nodes)).sum(-1) / math.sqrt(nodes.shape[-1])
         weight = segment_softmax(score.float(), graph.batch, len(summary)).to(nodes.dtype)
-        return nodes.new_zeros(len(summary), nodes.shape[-1]).index_add_(
-            0, graph.batch, nodes * weight.unsqueeze(-1)
-        )
+        return segment_sum(nodes * weight.unsqueeze(-1), graph.batch, len(summary))
 
 
 class GraphReasoner(Reasoner):

@@ -9,7 +9,8 @@ from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
-from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes
+from kgqa.models.reasoners.gnn import NUM_ROLES
+from kgqa.models.segments import segment_sum
 from kgqa.types import NodeRole
 
 
@@ -55,8 +56,8 @@ class GSC(Reasoner):
         for _ in range(self.rounds):
             count = (
                 count
-                + torch.zeros_like(count).index_add(0, tail, count[head] * ahead.squeeze(-1))
-                + torch.zeros_like(count).index_add(0, head, count[tail] * back.squeeze(-1))
+                + segment_sum(count[head] * ahead.squeeze(-1), tail, len(count))
+                + segment_sum(count[tail] * back.squeeze(-1), head, len(count))
             )
         level = torch.log1p(count).unsqueeze(-1)
         total = self._row_total(level, batch)
@@ -70,7 +71,5 @@ class GSC(Reasoner):
         """Mean count (B, 1) of a row's chosen concepts, or of all where it has no choice."""
         graph = batch.graph
         chosen = (graph.role == int(NodeRole.CHOICE)).to(level.dtype).unsqueeze(-1)
-        size = len(context_nodes(graph))
-        total = level.new_zeros(size, 1).index_add_(0, graph.batch, level * chosen)
-        number = level.new_zeros(size, 1).index_add_(0, graph.batch, chosen)
+        total, number = (segment_sum(v, graph.batch, batch.num_rows) for v in (level * chosen, chosen))
         return total / number.clamp(min=1)

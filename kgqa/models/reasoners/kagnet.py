@@ -15,7 +15,7 @@ from kgqa.graph.retrieval.paths import best_paths
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
-from kgqa.models.segments import segment_mean, segment_softmax
+from kgqa.models.segments import segment_mean, segment_softmax, segment_sum
 from kgqa.types import NodeRole
 
 MAX_ANSWERS = 12
@@ -88,15 +88,11 @@ class KagNet(Reasoner):
         owner = torch.tensor([number for number, *_ in paths], device=own.device)
         read = self._read_paths(paths, nodes, own, labels, graph)  # (paths, size)
         alpha = segment_softmax((self.path_query(context)[owner] * read).sum(-1).float(), owner, len(pairs))
-        weighed = torch.zeros_like(context).index_add(
-            0, owner, (read * alpha.unsqueeze(-1)).to(context.dtype)
-        )
+        weighed = segment_sum((read * alpha.unsqueeze(-1)).to(context.dtype), owner, len(pairs))
         both = torch.cat([context, weighed], -1)  # [T ; P]
         logit = (self.pair_query(summary)[row] * both).sum(-1).float() / both.shape[-1] ** 0.5
         beta = segment_softmax(logit, row, batch.num_rows)
-        pooled = both.new_zeros(batch.num_rows, both.shape[-1]).index_add(
-            0, row, (both * beta.unsqueeze(-1)).to(both.dtype)
-        )
+        pooled = segment_sum((both * beta.unsqueeze(-1)).to(both.dtype), row, batch.num_rows)
         carried = segment_mean(both, answer, len(own))
         weight = (alpha * beta[owner]).detach()
         edges = torch.tensor([e for _, steps, _, _ in paths for e in steps], device=own.device)

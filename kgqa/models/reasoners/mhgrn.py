@@ -13,6 +13,7 @@ from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling
+from kgqa.models.segments import segment_sum
 from kgqa.types import NodeRole
 
 
@@ -85,9 +86,9 @@ class MHGRN(Reasoner):
             )
             scale = torch.cat([1 + torch.tanh(diagonal), torch.ones_like(diagonal[:, :1])], -1)
             message = arriving * scale * unary.unsqueeze(-1)
-            total = torch.zeros_like(value).index_add(0, target, message.to(value.dtype))
+            total = segment_sum(message.to(value.dtype), target, len(value))
             stepped = message.unsqueeze(1) * leave.unsqueeze(-1)  # (E', ranks, size + 1)
-            per_rank = torch.zeros_like(per_rank).index_add(0, target, stepped.to(value.dtype))
+            per_rank = segment_sum(stepped.to(value.dtype), target, len(value))
             norms.append(total[:, -1])
             total = total * finish.unsqueeze(-1)
             reads.append(total[:, :-1] / (total[:, -1:] + 1e-6))

@@ -15,11 +15,11 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.vectors.vector_file import load_named, save_named
 from kgqa.types import InputError
 
-METHODS = ("transe", "distmult", "complex", "rotate")
 FILE = "entities.safetensors"
 HELD_OUT = 200
 """Facts kept out of training and ranked afterwards; a fiftieth of a small graph."""
 RATES = {"transe": 0.01, "distmult": 0.01, "complex": 0.01, "rotate": 0.005}
+METHODS = tuple(RATES)
 
 
 class EntityVectors:

@@ -188,10 +188,7 @@ class RTD(LanguageModelling):
             save_model(whole, folder, {f"electra.{name}": value for name, value in merged.items()})
         else:
             save_model(self.discriminator, folder, merged)
-            head = {
-                f"{PREFIX}{n}": value.detach().cpu().contiguous()
-                for n, value in self.head.state_dict().items()
-            }
+            head = {f"{PREFIX}{n}": value for n, value in self.head.state_dict().items()}
             save_file(head, folder / HEAD, metadata={"format": "pt"})
         save_model(self.model, folder / "generator")
         self._save(folder)
