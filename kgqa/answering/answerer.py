@@ -229,9 +229,8 @@ class Answerer:
             left = [probability(candidates, best) for candidates in again]
         else:
             odds = log_odds(best.score)
-            left = [
-                1 / (1 + math.exp(fall - odds)) for fall in self.falls(answer, [[edge] for edge in edges])
-            ]
+            fallen = self.falls(answer, [[edge] for edge in edges])
+            left = [1 / (1 + math.exp(fall - odds)) for fall in fallen]
         found = [
             Influence(edge, sentence(graph, edge), best.score - after)
             for edge, after in zip(edges, left, strict=True)
@@ -244,8 +243,7 @@ class Answerer:
         Raises:
             InputError: a graph on the network does not answer.
         """
-        reader = self.reader
-        scoring = Scoring(self.retriever, reader.settings, reader.score)
+        scoring = Scoring(self.retriever, self.reader.settings, self.reader.score)
         return falls(self._as_read(answer), struck, scoring)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:

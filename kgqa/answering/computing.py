@@ -111,9 +111,7 @@ def _as_answer(draft: Draft, facts: Facts, outcome: Outcome, sure: float) -> Com
     shown = outcome.paths[:MOST_SHOWN]
     subgraph = with_facts(draft.subgraph, graph, [row for path in shown for row in path])
     steps = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
-    if outcome.concepts and len(outcome.concepts) == len(
-        outcome.paths
-    ):  # each path leads to a thing that is answered
+    if len(outcome.concepts) == len(outcome.paths) > 0:  # each path leads to a thing that is answered
         ahead = [_directions(path, end) for path, end in zip(shown, outcome.concepts, strict=False)]
     else:
         steps = [tuple(dict.fromkeys(edge for path in steps for edge in path))]

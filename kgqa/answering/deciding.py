@@ -89,13 +89,9 @@ def with_verdicts(
     is likeliest."""
     if not verdicts:
         return ranked
-    verdict_candidates = [
-        Candidate(text, source, value, span=sentence) for text, value in zip((YES, NO), verdicts, strict=True)
-    ]
+    told = zip((YES, NO), verdicts, strict=True)
+    both = [Candidate(text, source, value, span=sentence) for text, value in told]
     if sum(verdicts) / 2 > max(gate.values()):
-        verdict_candidates.sort(key=lambda c: -c.score)
-        return [*verdict_candidates, *ranked]
-    return [
-        *ranked[:1],
-        *sorted([*ranked[1:], *verdict_candidates], key=lambda c: (c.source is Source.NONE, -c.score)),
-    ]
+        return [*sorted(both, key=lambda c: -c.score), *ranked]
+    rest = sorted([*ranked[1:], *both], key=lambda c: (c.source is Source.NONE, -c.score))
+    return [*ranked[:1], *rest]

@@ -22,8 +22,8 @@ from kgqa.answering.evidence.paths import (
     says_what_is_asked,
     targets,
 )
+from kgqa.answering.presentation.edits import edited_facts, strike
 from kgqa.answering.retrieving import Retriever
-from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import without_edges
 from kgqa.models.collation.candidates import CandidateRow
 from kgqa.models.collation.facts_in_words import told_paths
@@ -84,10 +84,12 @@ def evidence_of(best: Candidate, question: Question, rows: Sequence[ReadRow], fa
     if attention is not None:
         weight = attention[read.row.first_edge : read.row.first_edge + len(graph.edges)]
         cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
-    own = [path for node in targets(best, graph) for path in _own_path(read, node)]
-    own.sort(key=lambda path: -path.score)
+    ends = targets(best, graph)
     if facts:
-        own = told_paths(graph, targets(best, graph), facts)
+        own = told_paths(graph, ends, facts)
+    else:
+        own = [path for node in ends for path in _own_path(read, node)]
+        own.sort(key=lambda path: -path.score)
     by_steps = {path.steps: path for path in [*own, *answer_paths(best, graph, cost)]}
     return Evidence(paths=tuple(by_steps.values())[:MOST_PATHS], subgraph=graph, score=best.score)
 
@@ -181,15 +183,12 @@ def _said_together(graph: Subgraph, edge: int) -> list[int]:
     return np.flatnonzero((ends == ends[edge]).all(1)).tolist()
 
 
-def rival_of(draft: Draft) -> Candidate | None:
-    """The second candidate: the first that is not the answer, nor one of several things that are."""
-    taken = {draft.candidates[0].text, *(item.text for item in draft.items)}
-    return next((c for c in draft.candidates if c.text not in taken), None)
-
-
 def _rival_nodes(draft: Draft) -> list[int]:
-    """The nodes of the evidence that are the second candidate."""
-    graph, rival = draft.evidence.subgraph, rival_of(draft)
+    """The nodes of the evidence that are the second candidate: the first that is not the answer, nor one of several
+    things that are."""
+    graph = draft.evidence.subgraph
+    taken = {draft.candidates[0].text, *(item.text for item in draft.items)}
+    rival = next((c for c in draft.candidates if c.text not in taken), None)
     if rival is None:
         return []
     named = zip(graph.nodes, graph.labels, strict=True)
@@ -211,16 +210,11 @@ def falls(draft: Draft, struck: Sequence[Sequence[int]], scoring: Scoring) -> li
     elif best.concept is None:
         return [0.0] * len(struck)
     else:
-        facts = [[_fact(shown, edge) for edge in edges] for edges in struck]
-        edited = (scoring.retriever.with_edits((), some).retrieve(question)[0] for some in facts)
+        edits = (edited_facts([strike(shown, edge) for edge in edges]) for edges in struck)
+        edited = (scoring.retriever.with_edits(*some).retrieve(question)[0] for some in edits)
         rows = [CandidateRow(question, graph, best.concept) for graph in (shown, *edited)]
     before, *after = scoring.score(rows).tolist()
     return [before - value for value in after]
-
-
-def _fact(graph: Subgraph, edge: int) -> Fact:
-    head, _, tail = graph.edges[edge].tolist()
-    return Fact(graph.triple(edge), (graph.labels[head], graph.labels[tail]))
 
 
 def near_edges(answer: Answer, limit: int) -> list[int]:

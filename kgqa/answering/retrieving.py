@@ -39,12 +39,12 @@ class Retriever:
         settings: of the reader: how many concepts, and what is taken away from what it is shown.
         relevance: judges concepts beside the ranker.
         linker: finds what texts name, by default one that forgives slips.
+        ablate: takes something else away than the settings say.
         encoder: finds facts by meaning, where the graph has an index of them.
         meaning: that search over the graph without its edits, where it is open already.
 
     Raises:
         InputError: the graph's index is damaged, or KGQA_PRECISION names no precision.
-        ablate: takes something else away than the settings say.
     """
 
     def __init__(
@@ -108,21 +108,22 @@ class Retriever:
         Raises:
             InputError: a graph on the network does not answer.
         """
-        keeps = isinstance(self.whole, GraphStore)
-        keeps = keeps and len(question.text) + len(question.passage_text) <= LONGEST_KEPT
+        length = len(question.text) + len(question.passage_text)
+        keeps = isinstance(self.whole, GraphStore) and length <= LONGEST_KEPT
         key = replace(question, id="")
         with self._lock:
             if keeps and key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        most = node_budget(question, self.settings.max_nodes)
-        chosen = linker or self.linker
-        hits = self.meaning(retrieval.read_together(question)) if self.meaning else ()
-        found = tuple(
-            retrieval.retrieve(
-                question, self.whole, chosen, max_nodes=most, relevance=self.relevance, hits=hits
-            )
+        subgraphs = retrieval.retrieve(
+            question,
+            self.whole,
+            linker or self.linker,
+            max_nodes=node_budget(question, self.settings.max_nodes),
+            relevance=self.relevance,
+            hits=self.meaning(retrieval.read_together(question)) if self.meaning else (),
         )
+        found = tuple(subgraphs)
         if keeps:
             with self._lock:
                 self._kept[key] = found

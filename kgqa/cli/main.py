@@ -69,13 +69,11 @@ def predict(
     none_above: NoneAbove = None,
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
-    if (Path(model) / "task.json").is_file():
-        from kgqa.cli.asking.predicting import classify_file
-
-        classify_file(Path(source), Path(target), Path(model), batch, device)
-        return
     from kgqa.cli.asking import predicting
 
+    if (Path(model) / "task.json").is_file():
+        predicting.classify_file(Path(source), Path(target), Path(model), batch, device)
+        return
     run = predicting.Run(graph, model, batch, device, language, engine, workers, strict, none_above)
     predicting.predict(source, target, run)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,7 +12,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.english.gloss import gloss
 from kgqa.korean.english.pieces import Gloss, Said
 from kgqa.korean.reading.counting import HOW_MANY, is_of_another
-from kgqa.korean.saying import korean_relation
+from kgqa.korean.saying import SENSE, korean_relation
 from kgqa.korean.words.lexicon import lexicon
 from kgqa.korean.words.numerals import number
 from kgqa.limits.remembering import remembered
@@ -33,7 +32,6 @@ from kgqa.types import (
 )
 
 _VERDICTS = {YES: "네", NO: "아니요"}
-_SENSE = re.compile(r"\s*\([^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ class KoreanOver:
         found = self.graph.find([surface])[0]
         if not len(found):
             return None
-        return _SENSE.sub("", self.graph.labels(found[:1])[0])
+        return SENSE.sub("", self.graph.labels(found[:1])[0])
 
     def answer(self, answer: Answer, glossed: Glossed) -> Answer:
         """What the reader answered, in Korean; the evidence keeps the labels that it was read with.

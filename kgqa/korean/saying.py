@@ -12,11 +12,13 @@ from kgqa.graph.linking.korean import is_hangul
 from kgqa.graph.linking.morphology import is_korean
 from kgqa.types import Relation
 
-_FINALS, _RIEUL = 28, 8
+_FINALS, _NIEUN, _RIEUL = 28, 4, 8
 _PAIRS = {"을": "를", "이": "가", "은": "는", "과": "와", "으로": "로", "이다": "다", "이라": "라"}
 """Particles after a consonant, and after a vowel."""
 _VOWEL_FORMS = {other: one for one, other in _PAIRS.items()}
-_SENSE = re.compile(r"\s*\([^)]*\)")
+SENSE = re.compile(r"\s*\([^)]*\)")
+"""What stands in brackets behind a label, to tell it from another."""
+_THINGS_IN_DA = ("바다", "판다", "소다", "란다")
 _CLOSED = frozenset("013678LMNR")  # read 영 일 삼 육 칠 팔, 엘 엠 엔 알
 
 
@@ -32,12 +34,17 @@ def with_particle(word: str, particle: str) -> str:
 
 def _closed(word: str, particle: str) -> bool:
     """Whether a word ends in a consonant, for the choice of a particle: 로 follows ㄹ as it does a vowel."""
-    said = _SENSE.sub("", word).rstrip(" \"'”’)")
+    said = SENSE.sub("", word).rstrip(" \"'”’)")
     last = said[-1:] or word[-1:]
     if not is_hangul(last):
         return last in _CLOSED or (last.islower() and last not in "aeiouwy")
-    final = (ord(last) - ord("가")) % _FINALS
+    final = _final(last)
     return bool(final) and not (particle == "으로" and final == _RIEUL)
+
+
+def _final(syllable: str) -> int:
+    """The number of the consonant that a syllable ends in, 0 for none."""
+    return (ord(syllable) - ord("가")) % _FINALS
 
 
 @lru_cache(maxsize=1)
@@ -87,23 +94,19 @@ def _filled(slot: str, head: str, tail: str) -> str:
     if name in ("do B", "can B", "is B"):
         return {"do B": _modifying(tail), "can B": _possible(tail), "is B": _predicative(tail)}[name]
     label = head if name == "A" else tail
-    said = f"{_modifying(label)} 일" if is_deed(label) else _SENSE.sub("", label)
+    said = f"{_modifying(label)} 일" if is_deed(label) else SENSE.sub("", label)
     return with_particle(said, particle) if particle else said
 
 
 def is_deed(label: str) -> bool:
     """Whether a Korean label is a predicate in dictionary form: 꽃을 심다."""
-    return (
-        len(label) > 1
-        and label.endswith("다")
-        and not label.endswith(("바다", "판다", "소다", "베란다", "란다"))
-    )
+    return len(label) > 1 and label.endswith("다") and not label.endswith(_THINGS_IN_DA)
 
 
 def _modifying(label: str) -> str:
     """A deed before a noun: 꽃을 심다 as 꽃을 심는, 땅을 파다 as 땅을 파는, 만들다 as 만드는."""
     stem = label[:-1]
-    if is_hangul(stem[-1:]) and (ord(stem[-1]) - ord("가")) % _FINALS == _RIEUL:
+    if is_hangul(stem[-1:]) and _final(stem[-1]) == _RIEUL:
         stem = stem[:-1] + chr(ord(stem[-1]) - _RIEUL)
     return stem + "는"
 
@@ -113,7 +116,7 @@ def _possible(label: str) -> str:
     if not is_deed(label):
         return with_particle(label, "을") + " 할"
     stem = label[:-1]
-    final = (ord(stem[-1]) - ord("가")) % _FINALS
+    final = _final(stem[-1])
     if final == _RIEUL:
         return stem
     return stem + "을" if final else stem[:-1] + chr(ord(stem[-1]) + _RIEUL)
@@ -121,14 +124,11 @@ def _possible(label: str) -> str:
 
 def _predicative(label: str) -> str:
     """A property as a predicate: what modifies a noun (날카로운) stays before 것이다."""
-    return (
-        label if is_deed(label) else f"{label} 것이다" if _modifies(label) else with_particle(label, "이다")
-    )
-
-
-def _modifies(label: str) -> bool:
+    if is_deed(label):
+        return label
     last = label[-1:]
-    return is_hangul(last) and (last in "은는의" or (ord(last) - ord("가")) % _FINALS == 4)
+    modifies = is_hangul(last) and (last in "은는의" or _final(last) == _NIEUN)
+    return f"{label} 것이다" if modifies else with_particle(label, "이다")
 
 
 def korean_question(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:

@@ -10,7 +10,6 @@ from kgqa.text.synthesis.inflection import PAST
 
 PRESENT = {past: verb for verb, past in PAST.items()}
 """Verbs by their irregular past: won is win, which is not in the lemmatiser."""
-_IRREGULAR = frozenset(PAST)
 _QUANTITIES = frozenset({"number", "count", "total", "amount"})
 
 
@@ -44,5 +43,5 @@ def _verb(word: str) -> str:
     if word.endswith(("er", "or", "ers", "ors")):
         stem = word.removesuffix("s")[:-2]
         doubled = stem[:-1] if stem[-2:-1] == stem[-1:] else stem
-        return next((verb for verb in (stem, f"{stem}e", doubled) if verb in _IRREGULAR), word)
+        return next((verb for verb in (stem, f"{stem}e", doubled) if verb in PAST), word)
     return word

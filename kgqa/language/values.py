@@ -55,13 +55,13 @@ def value_of(name: str) -> Value | None:
     >>> value_of('"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'), value_of('"Lightning"')
     (None, None)
     """
-    if match := _IN_WORDS.fullmatch(split_literal(name)[0] if name.startswith('"') else name):
+    if match := _IN_WORDS.fullmatch(_parts(name)[0]):
         day, month, year = match[1] or match[4], match[2] or match[3], match[5]
         name = f'"{int(year):04}-{MONTHS.index(month) + 1:02}-{int(day):02}"'
     amount = comparable(name if name.startswith('"') else f'"{name}"')
     if amount is None or (not name.startswith('"') and not _AFTER.match(name)):
         return None
-    text, language, datatype = split_literal(name) if name.startswith('"') else (name, "", "")
+    text, language, datatype = _parts(name)
     kind = datatype.replace("#", "/").rsplit("/", 1)[-1]
     if language or datatype == BOOLEAN:
         return None
@@ -85,14 +85,15 @@ def value_of(name: str) -> Value | None:
     return Value(amount, unit.lower())
 
 
+def _parts(name: str) -> tuple[str, str, str]:
+    """As `split_literal`; the name of anything else is a text without language and datatype."""
+    return split_literal(name) if name.startswith('"') else (name, "", "")
+
+
 def is_date(name: str, value: Value) -> bool:
     """Whether a value is a date, a mere number that reads like a year included."""
-    text = split_literal(name)[0] if name.startswith('"') else name
-    return (
-        value.unit == "date"
-        or bool(_YEAR.fullmatch(text) and 100 <= value.amount <= 2200)
-        or value.unit == "year"
-    )
+    reads_like_year = _YEAR.fullmatch(_parts(name)[0]) is not None and 100 <= value.amount <= 2200
+    return reads_like_year or value.unit in ("date", "year")
 
 
 def is_count(name: str) -> bool:
@@ -104,7 +105,7 @@ def is_count(name: str) -> bool:
     value = value_of(name)
     if value is None or value.unit in ("date", "time of day"):
         return False
-    text, _, datatype = split_literal(name) if name.startswith('"') else (name, "", "")
+    text, _, datatype = _parts(name)
     return text.strip()[:1].isdigit() or (bool(datatype) and text.strip()[:1] in "+-")
 
 
@@ -129,7 +130,7 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
 
 def is_plain(name: str) -> bool:
     """Whether SPARQL orders a value by itself: a number or date with a datatype."""
-    _, _, datatype = split_literal(name) if name.startswith('"') else ("", "", "")
+    datatype = _parts(name)[2]
     return datatype.startswith(XSD) and datatype != f"{XSD}string"
 
 

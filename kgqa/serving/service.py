@@ -167,10 +167,9 @@ class Service:
         Raises:
             Busy: it would not be done in time.
         """
-        limits, questions = self.limits, [asked.as_question()]
-        (future,) = self.batcher.ask(
-            lambda some: [*map(work, some)], questions, limits.timeout_s, limits.within_s, APART
-        )
+        timeout_s, within_s = self.limits.timeout_s, self.limits.within_s
+        questions = [asked.as_question()]
+        (future,) = self.batcher.ask(lambda some: [*map(work, some)], questions, timeout_s, within_s, APART)
         return await self._wait(future, request)
 
     async def _wait(self, future: Future[Result], request: Request) -> Result:
@@ -336,13 +335,10 @@ def _add_problems(app: FastAPI) -> None:
         said = "{field}: {detail}; {remedy}".format(**faults[0])
         return problem(422, said, instance(request), faults)
 
-    @app.exception_handler(Stopped)
-    async def stopped(request: Request, error: Stopped) -> Response:
-        return problem(504, str(error), instance(request), [of_input(error)])
-
     @app.exception_handler(InputError)
     async def refused(request: Request, error: InputError) -> Response:
-        return problem(422, str(error), instance(request), [of_input(error)])
+        status = 504 if isinstance(error, Stopped) else 422
+        return problem(status, str(error), instance(request), [of_input(error)])
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> Response:

@@ -39,10 +39,8 @@ def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = 
     wanted = ids(dict.fromkeys(entities))
     if not len(wanted):
         return []
-    return [
-        Row(*row)
-        for row in zip(*(column.tolist() for column in graph.neighbours(wanted, limit)), strict=True)
-    ]
+    columns = (column.tolist() for column in graph.neighbours(wanted, limit))
+    return [Row(*row) for row in zip(*columns, strict=True)]
 
 
 def most_counted(graph: KnowledgeGraph) -> int:

@@ -250,10 +250,8 @@ def _of_kind(facts: Facts, kind: int, named: Sequence[int]) -> list[Operand]:
             own[step].setdefault(end, (row,))
     found = [Operand((kind,), (step,), ends) for step, ends in own.items()]
     if members:
-        step = (members[0].relation, False)
-        found.append(
-            Operand((kind,), (step,), {row.head: (row,) for row in members if facts.label(row.head)})
-        )
+        ends: Paths = {row.head: (row,) for row in members if facts.label(row.head)}
+        found.append(Operand((kind,), ((members[0].relation, False),), ends))
     return [way for way in found if way.ends]
 
 
@@ -317,13 +315,7 @@ def _compared(facts: Facts, named: Sequence[Thing]) -> list[Operand]:
     for scaled in _scaled(facts, way):
         kept = {owner[e]: e for e in reversed(scaled.values)}
         if len(kept) > 1:
-            chosen = [kept[number] for number in sorted(kept)]
-            found.append(
-                replace(
-                    scaled,
-                    sources=tuple(chosen),
-                    ends=dict.fromkeys(chosen, ()),
-                    values={e: scaled.values[e] for e in chosen},
-                )
-            )
+            chosen = tuple(kept[number] for number in sorted(kept))
+            values = {e: scaled.values[e] for e in chosen}
+            found.append(replace(scaled, sources=chosen, ends=dict.fromkeys(chosen, ()), values=values))
     return found

@@ -51,11 +51,12 @@ def operand_query(
         lines = [*lines, f"VALUES ?thing {{ {_listed(graph, ends)} }}"] if among else lines
         return _block("ASK", lines)
     if not operand.scale:
+        counted = operation == "count"
         return _block(
-            "SELECT (COUNT(DISTINCT ?thing) AS ?count)" if operation == "count" else "SELECT DISTINCT ?thing",
-            lines,
+            f"SELECT {'(COUNT(DISTINCT ?thing) AS ?count)' if counted else 'DISTINCT ?thing'}", lines
         )
-    path_of = "/".join(_stepped(graph.relations[relation].name, ahead) for relation, ahead in operand.scale)
+    steps = ((path(graph.relations[relation].name), ahead) for relation, ahead in operand.scale)
+    path_of = "/".join(step if ahead else f"^({step})" for step, ahead in steps)
     number = {
         name: f"?{name}" if plain else _NUMBER.replace("?value", f"?{name}") for name in ("a", "b", "value")
     }
@@ -72,10 +73,6 @@ def operand_query(
         return head + _block(f"SELECT (SUM({number['value']}) AS ?sum)", lines)
     order = f"{'ASC' if operation == 'least' else 'DESC'}({number['value']})"
     return head + _block("SELECT ?thing", lines) + f" ORDER BY {order} LIMIT 1"
-
-
-def _stepped(relation: str, ahead: bool) -> str:
-    return path(relation) if ahead else f"^({path(relation)})"
 
 
 def _ends_of(graph: KnowledgeGraph, operand: Operand) -> list[str]:

@@ -42,21 +42,21 @@ class Told(NamedTuple):
         return (*self.words, UNTOLD)
 
 
-def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD) -> Told:
+def tell(facts: Facts, linker: Linker, question: Question) -> Told:
     """The operands of a question that are read."""
     things = things_in(facts, linker, question)
     found = _of_named(facts, things, operands(facts, things))
     found = _of_kind_asked(facts, question.text, things, found)
     worth = _worth(facts, question.text, things, found)
     chosen: dict[str, Operand] = {}
-    room = {True: most - most // 2, False: most}  # those with a scale answer comparisons alone
+    room = {True: MOST_TOLD - MOST_TOLD // 2, False: MOST_TOLD}  # those with a scale answer comparisons alone
     for _, alike in groupby(sorted(range(len(found)), key=lambda n: -worth[n]), key=lambda n: worth[n]):
-        if len(chosen) == most:
+        if len(chosen) == MOST_TOLD:
             break
         told = ((in_words(facts, found[n]), found[n]) for n in alike)
         for words, operand in sorted(told, key=lambda pair: pair[0].casefold()):
             scaled = bool(operand.scale)
-            if len(chosen) < most and room[scaled]:
+            if len(chosen) < MOST_TOLD and room[scaled]:
                 room[scaled] -= words not in chosen
                 chosen.setdefault(words, operand)
     return Told(things, list(chosen.values()), list(chosen))
@@ -110,9 +110,8 @@ def _worth(facts: Facts, text: str, things: Sequence[Thing], found: Sequence[Ope
             is_asked = any(facts.is_kind[r.relation] and r.tail in named for r in facts.known(first))
             value += _ONLY * (bool(operand.only) or is_asked)
         touched = {*operand.sources, *operand.only, *operand.ends}
-        value += (
-            _COVERS * sum(not touched.isdisjoint(thing.entities) for thing in things) / max(len(things), 1)
-        )
+        covered = sum(not touched.isdisjoint(thing.entities) for thing in things)
+        value += _COVERS * covered / max(len(things), 1)
         worth.append(round(value, 6))
     return worth
 
@@ -139,9 +138,8 @@ def in_words(facts: Facts, operand: Operand) -> str:
     first = min(alike, key=said_of.__getitem__)
     rows, said = rows_of[first], said_of[first]
     if operand.only:
-        said.append(
-            " or ".join(dict.fromkeys(_label(facts, thing) for thing in facts.by_label(operand.only)))
-        )
+        only = dict.fromkeys(_label(facts, thing) for thing in facts.by_label(operand.only))
+        said.append(" or ".join(only))
     if operand.scale:
         scale = [facts.graph.relations[relation] for relation, _ in operand.scale]
         called = " ".join(relation.words or relation.label for relation in scale)

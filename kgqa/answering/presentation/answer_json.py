@@ -63,14 +63,14 @@ def path_json(answer: Answer, path: EvidencePath) -> dict[str, Any]:
     triples = []
     for edge in path.steps:
         head, number, tail = graph.edges[edge].tolist()
-        relation = graph.relations[number]
+        fact = graph.triple(edge)
         triples.append(
             {
                 "head": graph.labels[head],
-                "relation": relation.label,
+                "relation": graph.relations[number].label,
                 "tail": graph.labels[tail],
-                "weight": round(float(graph.weights[edge]), 3),
-                "iri": [graph.nodes[head], relation.name, graph.nodes[tail]],
+                "weight": round(fact.weight, 3),
+                "iri": [fact.head, fact.relation, fact.tail],
                 "graph": answer.graph,
             }
         )
@@ -110,14 +110,7 @@ def _shown(answer: Answer) -> dict[str, Any]:
             }
             for n in nodes
         ],
-        "edges": [
-            {
-                "head": graph.nodes[int(graph.edges[e, 0])],
-                "relation": graph.relations[int(graph.edges[e, 1])].name,
-                "tail": graph.nodes[int(graph.edges[e, 2])],
-            }
-            for e in edges
-        ],
+        "edges": [{"head": t.head, "relation": t.relation, "tail": t.tail} for t in map(graph.triple, edges)],
         "size": [len(graph.nodes), len(graph.edges)],
     }
 

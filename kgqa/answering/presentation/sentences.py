@@ -119,12 +119,12 @@ def beside(answer: Answer, caution: float = CAUTION) -> list[tuple[Candidate, fl
     return [(candidate, share) for candidate, share in shares if share >= LEAST_BESIDE]
 
 
-def likely_runners_up(answer: Answer, least: float = LEAST_SHOWN) -> list[Candidate]:
+def likely_runners_up(answer: Answer) -> list[Candidate]:
     """Runners-up that a reader may want to see: likely enough, whole words, and not the answer with a word more."""
     passage, taken = answer.question.passage_text, answer.evidence.span if answer.text else None
     found = []
     for candidate in answer.runners_up:
-        if candidate.score < least or _is_torn(candidate.text):
+        if candidate.score < LEAST_SHOWN or _is_torn(candidate.text):
             continue
         if span := candidate.span:
             cut = any(passage[at - 1 : at + 1].isalnum() and 0 < at < len(passage) for at in span)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from kgqa.answering.presentation.answer_json import shown_edges
 from kgqa.answering.presentation.edits import Edit
 from kgqa.types import Answer
 
@@ -16,10 +15,10 @@ _PREFIXES = [
 ]
 
 
-def evidence_turtle(answer: Answer, edges: Sequence[int] | None = None) -> str:
-    """Facts of an answer's evidence as Turtle, with the labels of what they name; without `edges` those shown."""
+def evidence_turtle(answer: Answer, edges: Sequence[int]) -> str:
+    """Facts of an answer's evidence, rows of its edges, as Turtle, with the labels of what they name."""
     graph = answer.evidence.subgraph
-    rows = graph.edges[list(shown_edges(answer) if edges is None else edges)].tolist()
+    rows = graph.edges[list(edges)].tolist()
     named = {graph.nodes[n]: graph.labels[n] for head, _, tail in rows for n in (head, tail)}
     named |= {
         graph.relations[r].name: graph.relations[r].words or graph.relations[r].label for _, r, _ in rows

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -108,9 +108,8 @@ def _lines(name: str) -> Iterator[bytes]:
             import pyarrow.parquet
 
             table = pyarrow.parquet.ParquetFile(file)
-            for rows in table.iter_batches(
-                1_000, columns=[c for c in ASKED if c in table.schema_arrow.names]
-            ):
+            columns = [name for name in ASKED if name in table.schema_arrow.names]
+            for rows in table.iter_batches(1_000, columns=columns):
                 for row in rows.to_pylist():
                     yield json.dumps({k: v for k, v in row.items() if v is not None}, default=_told).encode()
     except (OSError, ValueError, TypeError, ImportError) as error:
@@ -182,8 +181,7 @@ def _bring(answers: Path, name: str) -> None:
     try:
         with _opened(name, "wb") as out, answers.open("rb") as lines:
             if not name.endswith(".parquet"):
-                while part := lines.read(1 << 20):
-                    out.write(part)
+                shutil.copyfileobj(lines, out)
                 return
             import pyarrow
             import pyarrow.parquet
@@ -256,15 +254,13 @@ def _answered(
     from kgqa.answering.answerer import Answerer
     from kgqa.answering.presentation.answer_json import json_lines
 
-    rest = iter(questions)
+    chunks = [questions[at : at + batch] for at in range(0, len(questions), batch)]
     if is_prompted(model):
         prompter = open_prompter(model, 0, None, "token", options["device"])
-        while chunk := list(islice(rest, batch)):
-            yield json_lines(prompter.answer_many(chunk))
+        yield from (json_lines(prompter.answer_many(chunk)) for chunk in chunks)
         return
     answerer = Answerer.load(model, graph, **options)
-    while chunk := list(islice(rest, batch)):
-        yield json_lines(map(answerer.shown, answerer.answer_many(chunk)))
+    yield from (json_lines(map(answerer.shown, answerer.answer_many(chunk))) for chunk in chunks)
 
 
 @contextmanager
@@ -324,8 +320,7 @@ def _check_run(target: Path, run: dict[str, str], begun: bool) -> None:
 
 def _finished(target: Path, questions: list[Question]) -> int:
     """How many answers a stopped run left; a last line that was cut off is dropped from the file."""
-    kept = 0
-    count = 0
+    kept = count = 0
     with target.open("rb") as lines:
         for line in lines:
             if not line.endswith(b"\n"):

@@ -21,7 +21,7 @@ import typer
 
 from kgqa.assets import APP, DEFAULT_READER, ROOT
 from kgqa.cli.options import Device, Graph, Language, Model
-from kgqa.types import InputError
+from kgqa.types import InputError, printable
 
 if TYPE_CHECKING:
     from kgqa.answering.answerer import Answerer
@@ -261,7 +261,6 @@ def ask_server(
     from rich.text import Text
 
     from kgqa.serving.client import Client
-    from kgqa.types import printable
 
     answer = Client(url, key, model=model, graph=graph).answer(question, passage, choices)
     if as_json:

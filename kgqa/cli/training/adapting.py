@@ -44,13 +44,12 @@ def adapt_reader(
     exported = adapt(folder, graph, train, target, minutes, steps)
     after = _figures(Answerer.load(str(exported), opened, device=device), held)
     report = {"graph": opened.name, "trained_on": len(train), "before": before, "after": after}
-    (target / "report.json").write_text(
-        json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    written = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    (target / "report.json").write_text(written, encoding="utf-8")
     if as_json:
         print(json.dumps(report, ensure_ascii=False))
         return
-    _show(report)
+    _show(opened.name, before, after)
     print(f"the reader is in {exported}; ask it with: kgqa ask ... --graph {graph} --model {exported}")
 
 
@@ -68,13 +67,11 @@ def _figures(answerer: Answerer, examples: Sequence[Example]) -> dict[str, tuple
     return dict(found)
 
 
-def _show(report: dict[str, object]) -> None:
+def _show(graph: str, before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    before, after = report["before"], report["after"]
-    assert isinstance(before, dict) and isinstance(after, dict)
-    title = f"questions about facts that were not trained on, {report['graph']}"
+    title = f"questions about facts that were not trained on, {graph}"
     table = Table("kind", "questions", "before, %", "after, %", title=title)
     for kind in sorted(before, key=lambda key: (key == "all", key)):
         shares = (f"{100 * right / asked:.1f}" for right, asked in (before[kind], after[kind]))

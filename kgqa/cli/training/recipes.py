@@ -34,14 +34,10 @@ def train_recipe(
 
     tables = _tables(recipe) | {override.partition(".")[0] for override in overrides or ()}
     made = next((name for name in ("task", "retriever") if name in tables), "reader")
+    asked_with = "kgqa train RECIPE.toml reading.meaning={}"
     kinds: dict[str, tuple[Any, Any, str, str]] = {
         "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
-        "retriever": (
-            RetrieverRecipe,
-            train_retriever,
-            "retriever",
-            "kgqa train RECIPE.toml reading.meaning={}",
-        ),
+        "retriever": (RetrieverRecipe, train_retriever, "retriever", asked_with),
         "reader": (AnsweringRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
     }
     kind, train, name, use = kinds[made]

@@ -18,9 +18,8 @@ from kgqa.korean.reading.restating import restated
 from kgqa.korean.reading.roles import Roles
 from kgqa.korean.words.lexicon import group
 
-_LINKING = {"and": "and", "then": "and", "but": "but", "or": "or", "so that": "so that"}
-_OPENING = {"because": "because", "when": "when", "while": "while", "if": "if", "although": "although",
-            "after": "after", "before": "before"}  # fmt: skip
+_LINKING = frozenset(("but", "or", "so that"))
+_OPENING = frozenset(("because", "when", "while", "if", "although", "after", "before"))
 _WITH = (("와",), ("과",), ("랑",), ("이랑",), ("하고",))
 _MOVING = group("moving")
 _MOVED = group("moved")
@@ -106,11 +105,11 @@ class _Writer:
             return [Piece("to", *end), *self.telling.bare(clause)], link
         said = self.telling.clause(clause, shared=shared and link not in _OPENING)
         if link in _OPENING:
-            return [Piece(_OPENING[link], *end), *said, Piece(",")], link
+            return [Piece(link, *end), *said, Piece(",")], link
         if link == "fact":
             return said, link
         comma = [Piece(",")] if link == "but" else []
-        return [*said, *comma, Piece(_LINKING.get(link, "and"))], link
+        return [*said, *comma, Piece(link if link in _LINKING else "and")], link
 
     def _asked_aim(self, clauses: list[Clause]) -> list[Piece]:
         """The question word of a clause that says what for: 누구를 만나러 갔니 is "who did he go to meet"."""

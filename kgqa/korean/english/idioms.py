@@ -36,13 +36,12 @@ def idiom(telling: Telling, clause: Clause, roles: Roles, predicate: Predicate) 
             subject = telling.noun(called[0])
             return [Piece("what", named.start, named.end), Piece(be(False, called[0].plural, "it")),
                     *subject, Piece("called", *spot)]  # fmt: skip
+    happened = Piece("happened" if predicate.past else "happens", *spot)
     if predicate.form in ("일어나다", "생기다", "벌어지다", "있다") and "일" in nouns:
-        return [Piece("what"), Piece("happened" if predicate.past else "happens", *spot),
-                *telling.rest(roles, clause, None)]  # fmt: skip
+        return [Piece("what"), happened, *telling.rest(roles, clause, None)]
     if predicate.form == "되다" and "어떻게" in asks:
         subject = [piece for p in who for piece in (Piece("to"), *telling.noun(p))]
-        return [Piece("what"), Piece("happened" if predicate.past else "happens", *spot), *subject,
-                *telling.rest(roles, clause, None)]  # fmt: skip
+        return [Piece("what"), happened, *subject, *telling.rest(roles, clause, None)]
     if predicate.form == "걸리다" and ("얼마나" in asks or roles.asks("몇")):
         lasting = [p for p in [*roles.topics, *roles.subjects] if not p.asking]
         subject = telling.noun(lasting[0], subject=True) if lasting else [Piece("it")]
@@ -79,14 +78,10 @@ def _copular_idiom(telling: Telling, roles: Roles, predicate: Predicate) -> list
         things = telling.noun(counted[0], article=False) if counted else []
         things = [Piece(plural(p.text), p.start, p.end) for p in things]
         if has:
-            helper, have = (
-                Piece(do(predicate.past, many, person)),
-                Piece("have", predicate.start, predicate.end),
-            )
-            return [Piece("how many"), *things, helper, *subject, have]
+            have = Piece("have", predicate.start, predicate.end)
+            return [Piece("how many"), *things, Piece(do(predicate.past, many, person)), *subject, have]
         many_be = "were" if predicate.past else "are"
         return [Piece("how many"), *things, Piece(many_be), Piece("there")]
-    if named == "이름" or named == "제목":
+    if named in ("이름", "제목"):
         return [Piece("what"), is_, *subject]
-    front = telling.noun(complement)
-    return [*front, is_, *(subject or [Piece("it")])]
+    return [*telling.noun(complement), is_, *(subject or [Piece("it")])]

@@ -116,15 +116,15 @@ class Nouns:
 
     def _determiners(self, phrase: Phrase) -> tuple[list[Piece], list[Piece]]:
         """Words in place of an article, and adjectives."""
-        table = self.words.modifiers
-        pieces = [
-            (w.form, Piece(table[w.form], w.start, w.end)) for w in phrase.determiners if w.form in table
-        ]
-        which = []
+        which: list[Piece] = []
+        adjectives: list[Piece] = []
         if len(phrase.nouns) > 1 and (first := phrase.nouns[0]).form in _WHICH_TIME:
-            which = [Piece(_WHICH_TIME[first.form], first.start, first.end)]
-        adjectives = [piece for form, piece in pieces if form in _ADJECTIVES]
-        return which + [piece for form, piece in pieces if form not in _ADJECTIVES], adjectives
+            which.append(Piece(_WHICH_TIME[first.form], first.start, first.end))
+        for word in phrase.determiners:
+            if english := self.words.modifiers.get(word.form):
+                chosen = adjectives if word.form in _ADJECTIVES else which
+                chosen.append(Piece(english, word.start, word.end))
+        return which, adjectives
 
     def _owner(self, phrase: Phrase) -> list[Piece]:
         owner = phrase.owner
@@ -199,9 +199,8 @@ class Nouns:
         return found
 
     def _concept(self, surface: str) -> str | None:
-        return self.translate(surface) or (
-            self.translate(surface.replace(" ", "")) if " " in surface else None
-        )
+        found = self.translate(surface)
+        return self.translate(surface.replace(" ", "")) if not found and " " in surface else found
 
     @staticmethod
     def _unknown(word: Word) -> str:
@@ -249,16 +248,10 @@ class Nouns:
         others = [Piece(self._one_noun(w), w.start, w.end) for w in before]
         if last.form in TIMES and not determiner and not others:
             return [Piece(TIMES[last.form], *spot)]
-        said = (
-            self.words.noun(last.form, self.said.beside) or self.translate(last.form) or romanise(last.form)
-        )
+        known = self.words.noun(last.form, self.said.beside) or self.translate(last.form)
+        said = Piece(known or romanise(last.form), last.start, last.end)
         at = "in" if last.form in SEASONS else "on" if last.form.endswith("요일") else ""
-        return [
-            Piece("" if others or determiner else at),
-            *determiner,
-            *others,
-            Piece(said, last.start, last.end),
-        ]
+        return [Piece("" if others or determiner else at), *determiner, *others, said]
 
     def pronoun(self, phrase: Phrase) -> str:
         """The pronoun for a person or people, empty for a thing."""

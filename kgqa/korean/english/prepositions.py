@@ -11,6 +11,7 @@ _BESIDE = group("beside")
 _MOTION = group("motion")
 MADE = frozenset(["만들다", "만들어지다", "짓다", "만들어주다", "담그다"])
 _TURNED = group("turned")
+_VEHICLES = frozenset(("기차", "버스", "배", "비행기", "자전거", "지하철", "택시", "차"))
 _ALWAYS = {
     **dict.fromkeys(("에게", "한테", "께", "더러"), "to"),
     **dict.fromkeys(("에게서", "한테서"), "from"),
@@ -32,7 +33,7 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
     particles = phrase.particles
     form = predicate.form if predicate else ""
     helped = predicate.helped if predicate else ""
-    first = particles[0] if particles else ""
+    first = phrase.particle
     last = phrase.last
     if first in _ALWAYS:
         return _ALWAYS[first]
@@ -44,9 +45,7 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
         if form == "칠하다":
             return ""
         if form in _MOTION or form.endswith(("가다", "오다")):
-            return (
-                "by" if last in ("기차", "버스", "배", "비행기", "자전거", "지하철", "택시", "차") else "to"
-            )
+            return "by" if last in _VEHICLES else "to"
         return "to" if last in _WHITHER or last.endswith(("쪽", "역", "장", "실")) else "with"
     if "까지" in particles:
         return "to"
@@ -54,20 +53,18 @@ def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
         return "from"
     if first == "마다":
         return "every"
-    if first == "에" and phrase.counter is not None and phrase.counter.form == "시":
-        return "at"
-    if first == "에" and phrase.asking and form in ("쓰다", "사용하다", "이용하다", "쓰이다"):
-        return "for"
     if first == "에":
-        if phrase.counter is not None and phrase.counter.form == "원":
+        counter = phrase.counter.form if phrase.counter else ""
+        if counter == "시":
+            return "at"
+        if counter == "원" or (phrase.asking and form in ("쓰다", "사용하다", "이용하다", "쓰이다")):
             return "for"
         if form in _MOTION:
             return "to"
         if form in _WITH_E:
             return _WITH_E[form]
-        return "on" if last in _ON else "by" if last in _BESIDE else "in"
-    if first == "에서":
-        if form in ("내리다", "내려오다", "떨어지다", "나오다", "꺼내다", "오다", "미루다", "따다", "모으다"):
-            return "from"
-        return "on" if last in _ON else "by" if last in _BESIDE else "in"
-    return ""
+    elif first != "에서":
+        return ""
+    elif form in ("내리다", "내려오다", "떨어지다", "나오다", "꺼내다", "오다", "미루다", "따다", "모으다"):
+        return "from"
+    return "on" if last in _ON else "by" if last in _BESIDE else "in"

@@ -107,8 +107,7 @@ class Telling:
             _many_of(p, roles.count) if roles.count else p
             for p in self.noun(thing, not count and not nothing)
         ]
-        many = many or nothing in (" many", " a lot of", " few")
-        if nothing.strip() in ("many", "a lot of", "few"):
+        if nothing in (" many", " a lot of", " few"):
             exists = be(predicate.past, True, "it")
             said = [Piece(plural(p.text), p.start, p.end) for p in self.noun(thing, False)]
         return [Piece(f"there {exists}{nothing}", *spot), *count, *said, *self.rest(roles, clause, "be")]
@@ -222,11 +221,8 @@ class Telling:
             return self.nouns.time(phrase)
         of_something = len(phrase.nouns) > 1 or phrase.owner or phrase.clauses
         if last is not None and last.form in PLACES and of_something:
-            if phrase.owner is not None and len(phrase.nouns) == 1:
-                inner = self.noun(phrase.owner)
-            else:
-                inner = self.noun(without_last(phrase))
-            if inner:
+            owner = phrase.owner if len(phrase.nouns) == 1 else None
+            if inner := self.noun(owner or without_last(phrase)):
                 return [Piece(PLACES[last.form], last.start, last.end), *inner]
         if last is not None and last.form == "때문":
             cause = phrase.owner or without_last(phrase)
@@ -263,9 +259,8 @@ class Telling:
             own = bool(roles.subjects or roles.topics)
             subject, beside, near = self.said.subject, self.said.beside, self.said.near
             if predicate.modal == "to":
-                kept = self.said.beside
                 after += [Piece("to", predicate.start, predicate.end), *self.bare(clause)]
-                self.said.beside = kept
+                self.said.beside = beside
                 continue
             gap = not own and not roles.objects and predicate.form in _OF_THINGS
             said = self.clause(clause, shared=not own and not gap, of=None if own or gap else phrase)
@@ -277,9 +272,8 @@ class Telling:
 def alone(verb: str) -> str:
     """A verb without the preposition of an object that is not said: wait, not wait for."""
     first, _, last = verb.rpartition(" ")
-    return (
-        first if first in ("wait", "look", "listen", "look after") and last in ("for", "at", "to") else verb
-    )
+    held = first in ("wait", "look", "listen", "look after") and last in ("for", "at", "to")
+    return first if held else verb
 
 
 def _many_of(thing: Piece, count: Phrase) -> Piece:

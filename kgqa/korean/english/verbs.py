@@ -95,8 +95,7 @@ class Verbs:
                 continue
             noun = self.text[phrase.nouns[0].start : phrase.nouns[-1].end]
             for particle in _particles(phrase):
-                english = self.words.phrases.get(f"{noun}{particle} {predicate.form}")
-                if english:
+                if english := self.words.phrases.get(f"{noun}{particle} {predicate.form}"):
                     return phrase, english
         return None, ""
 
@@ -116,7 +115,8 @@ class Verbs:
             return ""
         usual = self.words.predicate(predicate.form, predicate.tag == "VA", self.said.beside) or ""
         thing = self.words.noun(noun, self.said.beside) or self.translate(noun) or ""
-        same = plural(rest[-1]) == plural(thing.rpartition(" ")[2]) or rest[-1] == thing.rpartition(" ")[2]
+        last = thing.rpartition(" ")[2]
+        same = rest[-1] == last or plural(rest[-1]) == plural(last)
         verbs_agree = verb.partition(" ")[0] == usual.partition(" ")[0]
         if (usual and not verbs_agree) or (not same and (not verbs_agree or len(rest) > 2)):
             return ""  # a deed that only bears the same label
@@ -132,8 +132,7 @@ class Verbs:
             return None, ""
         noun = self.text[last.nouns[0].start : last.nouns[-1].end]
         for particle in _particles(last):
-            english = self.translate(f"{noun}{particle} {predicate.form}")
-            if english:
+            if english := self.translate(f"{noun}{particle} {predicate.form}"):
                 return last, english
         return None, ""
 
@@ -157,10 +156,8 @@ def finite(verb: str, predicate: Predicate, many: bool, person: str) -> list[Pie
         said = be(predicate.past, many, person) + (" not" if negative else "")
         return [Piece(f"{said} {rest}".strip(), *spot)]
     if predicate.lasting:
-        said = (
-            f"{be(predicate.past, many, person)}{' not' if negative else ''} {gerund(first)} {rest}".strip()
-        )
-        return [Piece(said, *spot)]
+        helper = be(predicate.past, many, person) + (" not" if negative else "")
+        return [Piece(f"{helper} {gerund(first)} {rest}".strip(), *spot)]
     if negative:
         return [Piece(f"{do(predicate.past, many, person)} not {first} {rest}".strip(), *spot)]
     if predicate.past:

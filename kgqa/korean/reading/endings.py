@@ -35,6 +35,12 @@ class Endings:
         """The plain form of a morpheme, nothing after the last."""
         return self.found[at].form if at < len(self.found) else ""
 
+    def past_particles(self, at: int) -> int:
+        """Where the particles end that begin at a morpheme."""
+        while self.tag(at).startswith("J"):
+            at += 1
+        return at
+
     def read(self, at: int, predicate: Predicate) -> tuple[int, str, str]:
         """Read endings from `at` into a predicate: where they end, how its clause goes on, and by which ending."""
         link = ending = ""
@@ -81,9 +87,7 @@ class Endings:
             predicate.negative, predicate.modal = True, "can"
             return on + 2
         helper = self.form(on)
-        tried = (ending in ("어", "아") and helper == "보") or (
-            ending == "다" and helper == "주"
-        )  # 갖다 주다
+        tried = (ending, helper) in (("어", "보"), ("아", "보"), ("다", "주"))  # 갖다 주다
         carried = f"{predicate.form[:-1]}고{helper}다" if ending == "고" else ""  # 들고 가다, 두고 오다
         if carried in lexicon().verbs:
             predicate.helped = carried
@@ -105,10 +109,8 @@ class Endings:
             predicate.modal = "have to"
         elif ending in ("려고", "으려고", "려", "으려", "고자") and helper == "하":
             predicate.modal = "want to"
-        elif ending in ("어", "아") and helper == "지" and predicate.tag == "VA":
-            predicate.becoming = True
-            predicate.helped = predicate.form[:-1] + ending + "지다"
         elif ending in ("어", "아") and helper == "지":
+            predicate.becoming = predicate.tag == "VA"
             predicate.helped = predicate.form[:-1] + ending + "지다"
         elif helper != "보" and (self.tag(on) != "VX" or helper not in _DROPPED):
             return at
@@ -121,19 +123,18 @@ class Endings:
         """After an ending that modifies a noun: can and may, times, reasons, or a noun of its own."""
         past = self.found[at].form in ("은", "ᆫ", "던") and predicate.tag == "VV"
         meant = self.found[at].form in ("ᆯ", "을") and predicate.tag == "VV"
-        noun, on = self.form(at + 1), at + 2
-        while self.tag(on).startswith("J"):
-            on += 1
+        noun, on = self.form(at + 1), self.past_particles(at + 2)
         if noun == "수" and self.form(on) in ("있", "없"):
             predicate.modal = "can"
             predicate.negative = self.form(on) == "없"
             return self._rest(on + 1, predicate)
-        if noun in ("것", "거") and self.tag(on) == "VCP" and self.found[at].form in ("ᆯ", "을"):
+        is_thing = noun in ("것", "거")
+        if is_thing and self.tag(on) == "VCP" and self.found[at].form in ("ᆯ", "을"):
             return self._rest(on + 1, predicate)
         predicate.past = predicate.past or past
-        if noun in ("것", "거") and self.form(on) == "같":  # it seems that
+        if is_thing and self.form(on) == "같":  # it seems that
             return self._rest(on + 1, predicate)
-        if noun in ("것", "거") and self.tag(at + 2) == "JX":
+        if is_thing and self.tag(at + 2) == "JX":
             return on, "fact"
         if noun == "때문":
             return on, "because"
@@ -148,9 +149,7 @@ class Endings:
 
     def _as_noun(self, at: int, predicate: Predicate) -> tuple[int, str]:
         """After a nominal ending: reasons, times, beginnings, or a deed as a noun."""
-        on = at + 1
-        while self.tag(on).startswith("J"):
-            on += 1
+        on = self.past_particles(at + 1)
         noun = self.form(on)
         if noun == "때문":
             if self.tag(on + 1) == "VCP":

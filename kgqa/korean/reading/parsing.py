@@ -93,10 +93,8 @@ class _Parser:
             m = self.found[at]
             last = phrase.last
             if (last == "동안" or (last in LONE and not phrase.number)) and m.start > phrase.end:
-                hour = m.tag in ("NR", "SN", "MM") and "시" in (
-                    self.endings.form(at + 1),
-                    self.endings.form(at + 2),
-                )
+                following = self.endings.form(at + 1), self.endings.form(at + 2)
+                hour = m.tag in ("NR", "SN", "MM") and "시" in following
                 if m.tag in BEGINS and not hour:
                     break
             if m.tag == "MM":
@@ -147,9 +145,7 @@ class _Parser:
             phrase.cases = frozenset(("VCP",))
             m = self.found[at]
             return self._predicate(at, Word("이", m.start, m.end))
-        first = at
-        while self.endings.tag(at).startswith("J"):
-            at += 1
+        first, at = at, self.endings.past_particles(at)
         phrase.particles = tuple(m.form for m in self.found[first:at])
         phrase.cases = frozenset(m.tag for m in self.found[first:at])
         self.clause.phrases.append(phrase)
@@ -167,9 +163,8 @@ class _Parser:
 
     def _counts(self, at: int) -> bool:
         """Whether a determiner is a number: the next word is what it counts."""
-        counted = (
-            self.endings.tag(at + 1) in ("NNB", "NR", "MM") or self.endings.form(at + 1) in lexicon().counters
-        )
+        tag, form = self.endings.tag(at + 1), self.endings.form(at + 1)
+        counted = tag in ("NNB", "NR", "MM") or form in lexicon().counters
         return counted and number(self.found[at].form) is not None
 
     def _count(self, phrase: Phrase, m: Morpheme) -> None:
@@ -201,8 +196,7 @@ class _Parser:
                 predicate.negative = True
                 predicate.modal = "can" if adverb.form == "못" else ""
         self.clause.predicate = predicate
-        at += 1
-        at, link, self.clause.ending = self.endings.read(at, predicate)
+        at, link, self.clause.ending = self.endings.read(at + 1, predicate)
         if link == "modifies":
             outer = modifying(self.clause)
             self.modifying = [*self.modifying, self.clause]

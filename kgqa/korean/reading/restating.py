@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgqa.korean.reading.clauses import Clause, Phrase, Sentence, Word
+from kgqa.korean.reading.clauses import Clause, Phrase, Predicate, Sentence, Word
 from kgqa.korean.words.lexicon import group
 
 _USING = frozenset(("쓰다", "사용하다", "이용하다"))
@@ -89,8 +89,7 @@ def _without_frame(clause: Clause) -> Clause:
     if asked is None and noun.form not in _ADVERBS:
         return clause
     rest = [p for p in clause.phrases if p is not framed and p is not asked]
-    modal = "" if deed.modal == "to" else deed.modal
-    plain = Clause([*rest, *inner.phrases], [*clause.adverbs, *inner.adverbs], replace(deed, modal=modal))
+    plain = Clause([*rest, *inner.phrases], [*clause.adverbs, *inner.adverbs], _without_to(deed))
     adverb = _WHY if because else _ADVERBS.get(noun.form)
     if adverb is not None:
         plain.adverbs.append(Word(adverb, noun.start, noun.end))
@@ -105,8 +104,7 @@ def _without_fact(clause: Clause, last: Clause) -> Clause | None:
     deed = clause.predicate
     if asked is None or deed is None or deed.tag != "VV" or asked.last not in _ASKED_AFTER:
         return None
-    modal = "" if deed.modal == "to" else deed.modal
-    plain = Clause([*_others(last, asked), *clause.phrases], [*clause.adverbs], replace(deed, modal=modal))
+    plain = Clause([*_others(last, asked), *clause.phrases], [*clause.adverbs], _without_to(deed))
     word = asked.nouns[-1]
     if word.form == "때문":
         plain.adverbs.append(Word(_WHY, word.start, word.end))
@@ -116,6 +114,10 @@ def _without_fact(clause: Clause, last: Clause) -> Clause | None:
         noun = {"어디": "곳", "누구": "사람", "누": "사람"}.get(word.form, "것")
         plain.phrases.append(_gap(Phrase([Word(noun, word.start, word.end)]), plain))
     return plain
+
+
+def _without_to(deed: Predicate) -> Predicate:
+    return replace(deed, modal="" if deed.modal == "to" else deed.modal)
 
 
 def _without_kind(clause: Clause) -> Clause:
@@ -164,10 +166,8 @@ def _without_cause(clause: Clause) -> Clause:
         named = {"일": _WHY, "때문": _WHY, **_ADVERBS}.get(last)
         oblique = phrase.particle in ("으로", "로") or last == "때문"
         if phrase.asking and oblique and named in (_WHY, _HOW) and "VCP" not in phrase.cases:
-            phrases = [p for p in clause.phrases if p is not phrase]
-            return replace(
-                clause, phrases=phrases, adverbs=[*clause.adverbs, Word(named, phrase.start, phrase.end)]
-            )
+            adverbs = [*clause.adverbs, Word(named, phrase.start, phrase.end)]
+            return replace(clause, phrases=_others(clause, phrase), adverbs=adverbs)
     return clause
 
 
@@ -217,15 +217,9 @@ def _with_use(clause: Clause, last: Clause) -> Clause | None:
         return None
     if clause.link not in ("to", "when"):
         return None
-    said = replace(
-        deed, past=last.predicate.past, modal=last.predicate.modal, negative=last.predicate.negative
-    )
-    return replace(
-        last,
-        phrases=[*_others(last, asked), *clause.phrases, _by_means(asked)],
-        adverbs=[*clause.adverbs, *last.adverbs],
-        predicate=said,
-    )
+    phrases = [*_others(last, asked), *clause.phrases, _by_means(asked)]
+    adverbs = [*clause.adverbs, *last.adverbs]
+    return replace(last, phrases=phrases, adverbs=adverbs, predicate=_said_as(deed, last.predicate))
 
 
 def _with_aim(clause: Clause, last: Clause) -> Clause | None:
@@ -247,8 +241,13 @@ def _with_next(clause: Clause, last: Clause) -> Clause | None:
     asked = any(p.asking for p in clause.phrases)
     if not asked or any(p.asking or "JKO" in p.cases for p in last.phrases) or last.adverbs:
         return None
-    plain = replace(first, past=after.past, modal=after.modal, negative=after.negative)
-    return replace(clause, phrases=[*clause.phrases, *last.phrases], predicate=plain, link="", ending="")
+    phrases = [*clause.phrases, *last.phrases]
+    return replace(clause, phrases=phrases, predicate=_said_as(first, after), link="", ending="")
+
+
+def _said_as(deed: Predicate, other: Predicate) -> Predicate:
+    """A deed with the tense, modal and negation of another."""
+    return replace(deed, past=other.past, modal=other.modal, negative=other.negative)
 
 
 def _with_deed(clause: Clause) -> Clause:

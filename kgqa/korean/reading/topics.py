@@ -20,9 +20,8 @@ def share_topics(clauses: Sequence[Clause]) -> None:
         subjects = [place for place, p in enumerate(clause.phrases) if "JKS" in p.cases]
         if len(subjects) > 1 and clause.predicate and clause.predicate.tag == "VA" and not _felt(clause):
             first, second = clause.phrases[subjects[0]], clause.phrases[subjects[1]]
-            if (
-                f"{second.last}{second.particle} {clause.predicate.form}" in lexicon().phrases
-            ):  # 아기가 배가 고파서
+            said = f"{second.last}{second.particle} {clause.predicate.form}"
+            if said in lexicon().phrases:  # 아기가 배가 고파서
                 clause.phrases[subjects[0]] = replace(first, silent=True)
             else:  # 손님들이 국이 맛있다며
                 del clause.phrases[subjects[0]]
@@ -57,11 +56,8 @@ def give_back_subject(clause: Clause) -> None:
     if not phrases or any(p.cases & {"JKS", "JX", "VCP"} for p in phrases):
         return
     clauses = phrases[0].clauses or (phrases[0].owner.clauses if phrases[0].owner else [])
-    if not clauses:
-        return
-    inner = clauses[0]
-    if len(inner.phrases) and "JKS" in inner.phrases[0].cases:
-        phrases.insert(0, inner.phrases.pop(0))
+    if clauses and clauses[0].phrases and "JKS" in clauses[0].phrases[0].cases:
+        phrases.insert(0, clauses[0].phrases.pop(0))
 
 
 def modifying(inner: Clause) -> Clause:
