@@ -23,7 +23,7 @@ NoneAbove = Annotated[
     float | None,
     typer.Option("--none-above", min=0, max=1, help="Say none where that is likelier than this."),
 ]
-Limit = Annotated[int | None, typer.Option("--limit", help="Only the first so many questions.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")]
 Ablated = Annotated[
     str,
     typer.Option(

@@ -1,1 +1,1 @@
-"""English as it is written down: inflection, what relations are called, values with their units."""
+"""English as it is written down: words that two texts share, values with their units."""

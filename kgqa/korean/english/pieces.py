@@ -58,7 +58,7 @@ class Said:
     asked_alone: bool = False
     """Whether a question has nothing before it: it is about things of a kind, not about those said."""
     near: str = ""
-    """The same within the sentence, of an animal too."""
+    """The pronoun of the last subject within the sentence, of an animal too."""
     verbs: dict[str, str] = field(default_factory=dict)
     """Verbs in the sense that a passage used them in."""
     deeds: dict[str, str] = field(default_factory=dict)

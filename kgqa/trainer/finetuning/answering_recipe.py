@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from kgqa.assets import MODELS, expanded
 from kgqa.models.collation.reading import ReadingSettings
@@ -60,6 +60,12 @@ class AnsweringRecipe(Settings):
     entities: str = ""
     """Folder of entity vectors that `kgqa graph embed` wrote; ERNIE reads them and the reader keeps them."""
     trainer: TrainerSettings = TrainerSettings()
+
+    @model_validator(mode="after")
+    def _rows_where_words_are_marked(self) -> AnsweringRecipe:
+        if self.words and self.reading.branches:
+            raise ValueError("word vectors are read in rows; leave out words, or set reading.branches=false")
+        return self
 
     def located(self) -> AnsweringRecipe:
         """The same recipe with the environment's variables in its names, for use; the card keeps them as written.

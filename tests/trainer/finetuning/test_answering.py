@@ -184,3 +184,8 @@ def test_a_recipe_names_a_teacher(
     del recipe["teacher"]
     with pytest.raises(InputError, match="name one in teacher"):
         train_reader(AnsweringRecipe.model_validate(recipe), tmp_path / "other")
+
+
+def test_word_vectors_and_branches_are_refused_together() -> None:
+    with pytest.raises(ValueError, match="set reading.branches=false"):
+        AnsweringRecipe.model_validate({"data": [{"name": "x"}], "words": "w", "reading": {"branches": True}})
