@@ -42,21 +42,21 @@ class Told(NamedTuple):
         return (*self.words, UNTOLD)
 
 
-def tell(facts: Facts, linker: Linker, question: Question) -> Told:
+def tell(facts: Facts, linker: Linker, question: Question, most: int = MOST_TOLD) -> Told:
     """The operands of a question that are read."""
     things = things_in(facts, linker, question)
     found = _of_named(facts, things, operands(facts, things))
     found = _of_kind_asked(facts, question.text, things, found)
     worth = _worth(facts, question.text, things, found)
     chosen: dict[str, Operand] = {}
-    room = {True: MOST_TOLD - MOST_TOLD // 2, False: MOST_TOLD}  # those with a scale answer comparisons alone
+    room = {True: most - most // 2, False: most}  # those with a scale answer comparisons alone
     for _, alike in groupby(sorted(range(len(found)), key=lambda n: -worth[n]), key=lambda n: worth[n]):
-        if len(chosen) == MOST_TOLD:
+        if len(chosen) == most:
             break
         told = ((in_words(facts, found[n]), found[n]) for n in alike)
         for words, operand in sorted(told, key=lambda pair: pair[0].casefold()):
             scaled = bool(operand.scale)
-            if len(chosen) < MOST_TOLD and room[scaled]:
+            if len(chosen) < most and room[scaled]:
                 room[scaled] -= words not in chosen
                 chosen.setdefault(words, operand)
     return Told(things, list(chosen.values()), list(chosen))
