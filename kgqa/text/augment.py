@@ -82,8 +82,7 @@ def _others(found: Sequence[str], taken: Sequence[str], rng: random.Random, coun
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _FEMALE, _MALE = _WORDS["female"].split(), _WORDS["male"].split()
-_ONSETS = "b br ch d f g h j k kl l m n p r s sh st t tr v w y z".split()  # noqa: SIM905
-_VOWELS = "a e i o u ai ia".split()  # noqa: SIM905
+_ONSETS, _VOWELS = _WORDS["onsets"].split(), _WORDS["vowels"].split()
 _ENDS = ("", "n", "r", "s", "l", "k", "m")
 _PRONOUN = re.compile(r"\b([Hh]e|[Ss]he)\b(?!')")
 _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")

@@ -60,9 +60,11 @@ def ask(
             "--device": device != "auto",
             "--language": language != "auto",
             "--caution": caution != CAUTION,
+            "--none-above": none_above is not None,
+            "--shots": shots > 0,
+            "--shown": shown is not None,
+            "--worth": worth != "token",
         }
-        own |= {"--none-above": none_above is not None, "--shots": shots > 0, "--shown": shown is not None}
-        own["--worth"] = worth != "token"
         if said := next((name for name, given in own.items() if given), None):
             raise InputError(f"{said} is for a reader that is opened here; leave it out with --server")
         named = (model if model != DEFAULT_READER else "", graph if graph != "everyday" else "")

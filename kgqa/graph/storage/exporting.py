@@ -22,7 +22,6 @@ _PART = 100_000
 _WEIGHT = "https://kgqa.org/ontology#weight"
 _PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
 _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
-
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
 
 
@@ -52,9 +51,11 @@ def export(store: GraphStore, target: Path, form: str = "") -> None:
 
 def turtle(store: GraphStore) -> bytes:
     """A store as Turtle in UTF-8."""
-    file = io.StringIO()
+    content = io.BytesIO()  # text would take four bytes a character
+    file = io.TextIOWrapper(content, encoding="utf-8", newline="")
     _turtle(store, file)
-    return file.getvalue().encode()
+    file.flush()
+    return content.getvalue()
 
 
 def _edges(store: GraphStore) -> Iterator[tuple[int, int, int, float]]:

@@ -100,4 +100,4 @@ def test_escapes_in_labels_do_not_reach_the_terminal(model_folder: Path, tools_f
 def test_what_only_a_reader_opened_here_knows_is_not_dropped_in_silence() -> None:
     with pytest.raises(InputError, match="--none-above is for a reader that is opened here"):
         ask("Why?", server="http://127.0.0.1:9", none_above=0.9)
-    assert CliRunner().invoke(app, ["evaluate", "csqa-dev", "--limit", "-1"]).exit_code == 2
+    assert "--limit" in CliRunner().invoke(app, ["evaluate", "csqa-dev", "--limit", "-1"]).output
