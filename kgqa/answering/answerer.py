@@ -230,7 +230,8 @@ class Answerer:
         else:
             odds = log_odds(best.score)
             fallen = self.falls(answer, [[edge] for edge in edges])
-            left = [1 / (1 + math.exp(fall - odds)) for fall in fallen]
+            told = 1 - self.decision.bare(self.graph)  # what is read without facts stays
+            left = [best.score - told * (best.score - 1 / (1 + math.exp(fall - odds))) for fall in fallen]
         found = [
             Influence(edge, sentence(graph, edge), best.score - after)
             for edge, after in zip(edges, left, strict=True)

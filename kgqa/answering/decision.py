@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kgqa.types import Candidate, InputError
+from kgqa.types import Candidate, InputError, KnowledgeGraph
 
 RETIRED = ("following", "rereading", "verdicts", "silence", "computing")
 """Parts of stages that are gone; the card of an older reader may have them still."""
@@ -24,6 +24,8 @@ class Decision(BaseModel):
     """For each sort of answer (a, b): the confidence is sigmoid(a * logit(probability) + b)."""
     none_above: float | None = None
     """Probability of no answer above which an open question has none; None: where it is the likeliest."""
+    without_facts: float = Field(0.0, ge=0, le=1)
+    """Share of a second reading, of the concepts without their facts, over a graph that does not say all there is."""
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> Decision:
@@ -42,6 +44,10 @@ class Decision(BaseModel):
                 f"the reader's card: decision {place}: {first['msg']}; copy the checkpoint again, or fit it anew with "
                 "`kgqa evaluate --calibrate`"
             ) from None
+
+    def bare(self, graph: KnowledgeGraph) -> float:
+        """Share of the reading without facts over a graph: what says all there is is read with its facts alone."""
+        return 0.0 if graph.is_complete else self.without_facts
 
     def confidence(self, candidate: Candidate) -> float:
         """Calibrated probability that a candidate is right."""

@@ -86,8 +86,9 @@ class Draft:
         return not self.question.choices
 
     def spent(self, **milliseconds: float) -> Draft:
-        """The same, with the time that some part of the work took."""
-        return replace(self, timing_ms={**self.timing_ms, **milliseconds})
+        """The same, with the time that some part of the work took, also where it took some before."""
+        total = {name: ms + self.timing_ms.get(name, 0.0) for name, ms in milliseconds.items()}
+        return replace(self, timing_ms={**self.timing_ms, **total})
 
     def answer(self, model: str, graph: str) -> Answer:
         """The draft as it is given away."""

@@ -21,10 +21,11 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
     without which it falls."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(operate, retriever=retriever, reader=reader)
+    bare = decision.bare(retriever.graph)
     scoring = Scoring(retriever, reader.settings, reader.score)
     all_stages = (
         Stage("retrieve", "question", "subgraphs", found),
-        Stage("read", "subgraphs", "scores", partial(read, reader=reader)),
+        Stage("read", "subgraphs", "scores", partial(read, reader=reader, bare=bare)),
         Stage("compute", "scores", "computed", computed),
         Stage("decide", "scores", "candidates best", partial(decide, decision=decision)),
         Stage("explain", "best", "evidence", partial(explain, facts=reader.settings.facts)),

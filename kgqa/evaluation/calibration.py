@@ -25,6 +25,8 @@ from kgqa.types import Answer, Example, InputError, Question, Source
 
 CLOSE = 1.0
 """How strongly the gate is held where training left it: the weight of a squared change."""
+SHARES = (0.0, 0.5)
+"""Of the reading without facts; that with which more is right."""
 
 
 def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
@@ -40,20 +42,37 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         raise InputError(
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
+    fitted = [_fit(answerer, examples, asked, share) for share in SHARES]
+    share, gate, answers = max(fitted, key=lambda found: _right(examples, found[2]).sum())
+    answerer.reader.network.gate.calibrate(*gate)
+    table = {"without_facts": share, "calibration": fit_calibration(examples, answers)}
+    answerer.decision = answerer.decision.model_copy(update=table)
+    scale, shift = gate
+    return {"gate": {"scale": scale, "shift": shift}, "decision": answerer.decision.model_dump(mode="json")}
+
+
+def _fit(
+    answerer: Answerer, examples: Sequence[Example], asked: Sequence[Example], share: float
+) -> tuple[float, tuple[float, tuple[float, ...]], list[Answer]]:
+    """The gate fitted with a share of a reading without facts, and the answers then, their confidence not fitted."""
     gate = answerer.reader.network.gate
     gate.calibrate()
+    answerer.decision = answerer.decision.model_copy(update={"without_facts": share, "calibration": {}})
 
     def gates(questions: Sequence[Question]) -> list[Tensor]:
         drafts = tuple(Draft(question, tuple(answerer.retrieve(question))) for question in questions)
-        return [draft.scores.gate for draft in read(drafts, answerer.reader)]
+        bare = answerer.decision.bare(answerer.graph)
+        return [draft.scores.gate for draft in read(drafts, answerer.reader, bare)]
 
     scores = torch.stack(answer_all(gates, asked))  # (Q, C)
-    scale, shift = fit_gate(scores, torch.tensor([gold_source(e) for e in asked]))
-    gate.calibrate(scale, shift)
-    answerer.decision = answerer.decision.model_copy(update={"calibration": {}})
-    fitted = fit_calibration(examples, answer_all(answerer.answer_many, examples))
-    answerer.decision = answerer.decision.model_copy(update={"calibration": fitted})
-    return {"gate": {"scale": scale, "shift": shift}, "decision": answerer.decision.model_dump(mode="json")}
+    fitted = fit_gate(scores, torch.tensor([gold_source(e) for e in asked]))
+    gate.calibrate(*fitted)
+    return share, fitted, answer_all(answerer.answer_many, examples)
+
+
+def _right(examples: Sequence[Example], answers: Sequence[Answer]) -> NDArray[np.bool_]:
+    pairs = zip(examples, answers, strict=True)
+    return np.array([is_correct(example, answer.best, normalise) for example, answer in pairs])
 
 
 def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
@@ -82,9 +101,8 @@ def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> d
     Fitted on development questions; a source with fewer than 30 answers keeps (1, 0).
     """
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for example, answer in zip(examples, answers, strict=True):
+    for answer, right in zip(answers, _right(examples, answers), strict=True):
         best = answer.candidates[0] if answer.text is not None else None
-        right = is_correct(example, answer.best, normalise)
         score = best.score if best else answer.confidence
         pairs[best.sort if best else answer.source.value].append((score, right))
     return {source: fit_platt(*np.array(rows).T) for source, rows in pairs.items() if len(rows) >= 30}
