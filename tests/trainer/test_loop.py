@@ -92,6 +92,15 @@ def test_kill_9_goes_on_from_the_latest(tmp_path: Path) -> None:
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
 
 
+def test_what_was_killed_before_its_last_export_is_exported(tmp_path: Path) -> None:
+    train(Toy(), Numbers(), settings(), tmp_path)
+    exported = tmp_path / "export" / "weights.txt"
+    told = exported.read_text()
+    exported.write_text("of an earlier step")
+    train(Toy(), Numbers(), settings(), tmp_path)
+    assert exported.read_text() == told
+
+
 def test_a_full_disk_is_one_line_and_the_run_goes_on_from_what_is_whole(tmp_path: Path) -> None:
     train(Toy(), Numbers(), settings(log_every_steps=100), tmp_path / "one")
     train(Toy(stop_at=5), Numbers(), settings(log_every_steps=100), tmp_path / "two")
