@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,16 +95,19 @@ def fit_gate(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
 
 
 def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
-    """Platt scaling (Platt, 1999) for each sort of answer: (a, b) of sigmoid(a * logit(score) + b), a not below 0.
+    """Platt scaling (Platt, 1999) of all sorts of answers: (a, b) of sigmoid(a * logit(score) + b), a not below 0.
 
-    Fitted on development questions; a source with fewer than 30 answers keeps (1, 0).
+    One pair for all: fitted to each sort alone it is further off on other questions (training/RUNS.md). Fewer than 30
+    answers fit nothing.
     """
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for answer, right in zip(answers, _right(examples, answers), strict=True):
+    sorts, scores = set(), []
+    for answer in answers:
         best = answer.candidates[0] if answer.text is not None else None
-        score = best.score if best else answer.confidence
-        pairs[best.sort if best else answer.source.value].append((score, right))
-    return {source: fit_platt(*np.array(rows).T) for source, rows in pairs.items() if len(rows) >= 30}
+        sorts.add(best.sort if best else answer.source.value)
+        scores.append(best.score if best else answer.confidence)
+    if len(scores) < 30:
+        return {}
+    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), _right(examples, answers).astype(float)))
 
 
 def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:
