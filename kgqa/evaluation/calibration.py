@@ -41,7 +41,9 @@ def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]
         raise InputError(
             f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
         )
-    fitted = [_fit(answerer, examples, asked, share) for share in SHARES]
+    complete = answerer.graph.is_complete  # such a graph is read once, and tells nothing of the other
+    shares = (answerer.decision.without_facts,) if complete else SHARES
+    fitted = [_fit(answerer, examples, asked, share) for share in shares]
     share, gate, answers = max(fitted, key=lambda found: _right(examples, found[2]).sum())
     answerer.reader.network.gate.calibrate(*gate)
     table = {"without_facts": share, "calibration": fit_calibration(examples, answers)}

@@ -161,8 +161,6 @@ class _Run:
         if not self.progress.finished and self.progress.share(self.settings) < 1:
             with self._signals(), self._display() as show, self._tensorboard() as board:
                 self._steps(show, board)
-        elif self.main:  # killed after its last checkpoint, it may not have been exported
-            self._export("export")
         end = self.progress
         told = (end.step, end.tokens, end.seconds / 60, end.loss, end.metrics, end.best)
         return TrainResult(self.folder, *told, self.stopping)
@@ -286,19 +284,10 @@ class _Run:
     def _save(self, name: str, export: str | None = None) -> None:
         if not self.main:
             return
-        with self._says_where():
-            save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
-        if export:
-            self._export(export)
-
-    def _export(self, name: str) -> None:
-        with self._says_where():
-            swap_folder(self.folder / name, self.objective.export)
-
-    @contextmanager
-    def _says_where(self) -> Iterator[None]:
         try:
-            yield
+            if export:  # before the checkpoint: what is killed between them goes on from the one before
+                swap_folder(self.folder / export, self.objective.export)
+            save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
         except SafetensorError as error:  # what a full disk is to it
             said = " ".join(str(error).split())
             raise InputError(

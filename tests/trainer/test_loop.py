@@ -92,13 +92,20 @@ def test_kill_9_goes_on_from_the_latest(tmp_path: Path) -> None:
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
 
 
-def test_what_was_killed_before_its_last_export_is_exported(tmp_path: Path) -> None:
+def test_what_was_killed_at_its_last_export_is_exported_when_run_again(tmp_path: Path) -> None:
+    class Killed(Toy):
+        def export(self, folder: Path) -> None:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        train(Killed(), Numbers(), settings(), tmp_path)
+    assert not (tmp_path / "export").exists()
     train(Toy(), Numbers(), settings(), tmp_path)
     exported = tmp_path / "export" / "weights.txt"
     told = exported.read_text()
-    exported.write_text("of an earlier step")
+    exported.write_text("fitted since")
     train(Toy(), Numbers(), settings(), tmp_path)
-    assert exported.read_text() == told
+    assert told and exported.read_text() == "fitted since", "a training that is done is left as it is"
 
 
 def test_a_full_disk_is_one_line_and_the_run_goes_on_from_what_is_whole(tmp_path: Path) -> None:
