@@ -16,6 +16,7 @@ FLOORS = {
     "limits": 1,
     "assets": 1,
     "checking": 1,
+    "progress": 1,
     "metrics": 2,
     "text": 2,
     "graph": 2,

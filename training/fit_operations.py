@@ -11,7 +11,6 @@ import argparse
 from pathlib import Path
 
 import torch
-from rich.progress import track
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
@@ -20,6 +19,7 @@ from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import OWN, read_card
 from kgqa.models.segments import segment_mean
+from kgqa.progress import track
 from kgqa.text.synthesis.operations import QUESTIONS
 from kgqa.trainer.data.operations import operation_questions
 from kgqa.types import OPERATIONS, Question, Subgraph
@@ -42,7 +42,7 @@ def summaries(reader: LoadedReader, questions: list[Question]) -> Tensor:
     order = sorted(range(len(questions)), key=lambda n: len(questions[n].text))
     found: dict[int, Tensor] = {}
     parts = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
-    for part in track(parts, description="reading", transient=True):
+    for part in track(parts, "reading"):
         batch = reader.collate([questions[n] for n in part], [[Subgraph()]] * len(part)).batch
         summary = segment_mean(reader.heads(batch).fused.summary, batch.question, batch.num_questions)
         found |= zip(part, summary.float(), strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers
+from kgqa.progress import track
 from kgqa.types import Answer, Example, Question
 
 LEAST_OF_A_KIND = 5
@@ -24,17 +25,12 @@ def answer_all(
     answer_many: Callable[[Sequence[Question]], Sequence[Said]], examples: Sequence[Example], batch: int = 16
 ) -> list[Said]:
     """Answers to all questions in their order, questions of like length together, with a progress bar."""
-    from rich.progress import Progress
-
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].question.passage_text))
     found: dict[int, Said] = {}
-    with Progress(transient=True) as progress:
-        bar = progress.add_task("answering", total=len(examples))
-        for start in range(0, len(order), batch):
-            chunk = order[start : start + batch]
-            answers = answer_many([examples[i].question for i in chunk])
-            found.update(zip(chunk, answers, strict=True))
-            progress.advance(bar, len(chunk))
+    for start in track(range(0, len(order), batch), "answering"):
+        chunk = order[start : start + batch]
+        answers = answer_many([examples[i].question for i in chunk])
+        found.update(zip(chunk, answers, strict=True))
     return [found[i] for i in range(len(examples))]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from kgqa.evaluation.likelihood import held_out_loss, pair_accuracy
 from kgqa.metrics import over_seeds
 from kgqa.models.language.language_model import load_language_model
 from kgqa.models.pretrained import checksum
+from kgqa.progress import track
 from kgqa.text.corpus.shards import is_held_out, read_documents
 from kgqa.text.datasets.blimp import read_blimp
 from kgqa.text.datasets.published import located
@@ -133,14 +134,6 @@ def held_out_texts(data: Path) -> list[str]:
     return [
         "\n".join(document) for path in paths for document in read_documents(path) if is_held_out(document)
     ]
-
-
-def track(items: Iterable[Any], text: str, total: int) -> Iterable[Any]:
-    """The items, with a progress bar on standard error."""
-    from rich.console import Console
-    from rich.progress import track as shown
-
-    return shown(items, text, total=total, transient=True, console=Console(stderr=True))
 
 
 def _once(path: Path, measure: Callable[[], Any]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 import http.server
-import os
+import multiprocessing
 import re
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,65 +87,71 @@ def test_no_query_reaches_an_endpoint(box: QueryBox) -> None:
     assert heard == []
 
 
-def test_nothing_leaves_even_where_the_algebra_is_not_asked(
-    graph: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def nowhere(query: str) -> str:
+    return ""
+
+
+def failing(store: object, query: str) -> dict[str, object]:
+    raise {"memory": MemoryError, "value": ValueError, "exit": SystemExit}[query]()
+
+
+def ask(content: bytes, queries: list[str], patched: dict[str, object]) -> list[tuple[dict[str, Any], float]]:
+    """What each query is told, and the seconds it took."""
+    import pyoxigraph
+
     from kgqa.graph import querying
 
-    pyoxigraph = pytest.importorskip("pyoxigraph")
-    monkeypatch.setattr(querying, "_asks_elsewhere", lambda query: "")
+    store = pyoxigraph.Store()
+    store.load(content, format=pyoxigraph.RdfFormat.TURTLE)
+    querying._asks_elsewhere("SELECT * {}")  # imports what it needs
+    for name, value in patched.items():
+        setattr(querying, name, value)
+    found = []
+    for query in queries:
+        begin = time.monotonic()
+        found.append((querying._forked(store, query), time.monotonic() - begin))
+    return found
+
+
+def forked(content: bytes, queries: list[str], **patched: object) -> list[tuple[dict[str, Any], float]]:
+    """`ask` in a new process: a fork of this one, which has threads, may never come back."""
+    pytest.importorskip("pyoxigraph")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply_async(ask, (content, queries, patched)).get(timeout=120)
+
+
+def test_nothing_leaves_even_where_the_algebra_is_not_asked() -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
         server.socket.settimeout(2)
         here = f"http://127.0.0.1:{server.server_address[1]}/x"
-        told = querying._forked(pyoxigraph.Store(), f"SELECT * {{ SERVICE <{here}> {{ ?a ?b ?c }} }}")
+        query = f"SELECT * {{ SERVICE <{here}> {{ ?a ?b ?c }} }}"
+        ((told, _),) = forked(b"", [query], _asks_elsewhere=nowhere)
         assert "cannot be answered" in told["error"]
         with pytest.raises(TimeoutError):
             server.socket.accept()
 
 
-def test_a_query_over_its_limits_ends_and_the_next_is_answered(
-    graph: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pyoxigraph = pytest.importorskip("pyoxigraph")
-    from kgqa.graph import querying
-
-    store = pyoxigraph.Store()
-    store.load(turtle(graph), format=pyoxigraph.RdfFormat.TURTLE)
-    querying._asks_elsewhere("SELECT * {}")  # imports what it needs
+def test_a_query_over_its_limits_ends_and_the_next_is_answered(graph: GraphStore) -> None:
     product = " ".join(f"?a{n} ?b{n} ?c{n} ." for n in range(6))
     doubled = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(40))
-    monkeypatch.setattr(querying, "TIMEOUT_S", 3)
-    over = "more than 3 s|more memory|nested too deeply"
-    for query in (
+    over = [
         f"SELECT (COUNT(*) AS ?n) {{ {product} }}",
         f"SELECT * {{ {product} }} ORDER BY ?c5",
         f'SELECT ?x40 {{ BIND("aaaaaaaa" AS ?x0) {doubled} }}',
         "SELECT * " + "{ " * 2_400 + "} " * 2_400,
         "SELECT * { FILTER(" + "(" * 2_000 + "1" + ")" * 2_000 + ") }",
-    ):
-        begin = time.monotonic()
-        told = querying._forked(store, query)
-        assert re.search(over, told["error"]) and time.monotonic() - begin < 10
-    assert querying._forked(store, "SELECT ?a { ?a ?b <http://x/1> }")["rows"] == [["http://x/0"]]
+    ]
+    short = "SELECT ?a { ?a ?b <http://x/1> }"
     long = f'SELECT (REPLACE("{"a" * 9}", "a", "{"b" * 500}") AS ?a) {{ ?s ?p ?o }}'
-    rows = querying._forked(store, long)["rows"]
-    assert {len(row[0]) for row in rows} == {MAX_CELL} and len(rows) == MAX_ROWS
+    *ended, (few, _), (many, _) = forked(turtle(graph), [*over, short, long], TIMEOUT_S=3)
+    for told, seconds in ended:
+        assert re.search("more than 3 s|more memory|nested too deeply", told["error"]) and seconds < 10
+    assert few["rows"] == [["http://x/0"]]
+    assert {len(row[0]) for row in many["rows"]} == {MAX_CELL} and len(many["rows"]) == MAX_ROWS
 
 
-def test_a_fork_that_fails_ends_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kgqa.graph import querying
-
-    def failing(store: object, query: str) -> dict[str, object]:
-        raise {"memory": MemoryError, "value": ValueError, "exit": SystemExit}[query]()
-
-    here = os.getpid()
-    monkeypatch.setattr(querying, "_answered", failing)
-    for query in ("memory", "value", "exit"):
-        try:
-            told = querying._forked(None, query)
-        finally:
-            if os.getpid() != here:
-                os._exit(0)
+def test_a_fork_that_fails_ends_there() -> None:
+    for told, _ in forked(b"", ["memory", "value", "exit"], _answered=failing):
         assert "more memory" in told["error"]
 
 

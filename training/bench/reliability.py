@@ -1,6 +1,6 @@
 """What comes in broken: does everything end in one clear line?
 
-    python training/bench/reliability.py [--minutes 5] [--seed 0] [--kinds query ...] [--json]
+    python training/bench/reliability.py [--minutes 5] [--inputs 0] [--seed 0] [--kinds query ...] [--json]
 
 Inputs of every kind are broken at random and read in a child process each few dozen: graphs of every format, stores,
 questions, JSON lines, recipes, readers, and what strangers send (`faults/strangers.py`). Good is to be read or to be
@@ -36,6 +36,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the app's modules are beside the package
 CPU_S = 20
 """Processor seconds after which an input counts as a hang."""
+CHILD_S = 600
+"""Seconds after which a child is killed that waits for something, and its input counts as a hang."""
 LONGEST_LINE = 2_000
 """Characters of a refusal."""
 TOKENS = [
@@ -237,11 +239,13 @@ def _late(seconds: float) -> Callable[[], bool]:
 
 
 def in_child(work: Callable[[int], None]) -> tuple[int, str]:
-    """Run `work(pipe)` in a child; its wait status and what it wrote into the pipe."""
+    """Run `work(pipe)` in a child; its wait status (SIGALRM's after `CHILD_S`) and what it wrote into the pipe."""
     read, write = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if not child:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(CHILD_S)
         os.close(read)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
@@ -292,7 +296,7 @@ def try_all(name: str, attempt: Try, seeds: range, count: Counter[str]) -> list[
             seed = int(number) + 1
             if not outcome:  # it ended here
                 killer = status & 0x7F
-                outcome = "hang" if killer == signal.SIGPROF else f"crash: signal {killer}"
+                outcome = "hang" if killer in (signal.SIGPROF, signal.SIGALRM) else f"crash: signal {killer}"
             kind = outcome.partition(":")[0]
             count[kind] += 1
             if kind not in ("read", "refused"):
@@ -300,10 +304,12 @@ def try_all(name: str, attempt: Try, seeds: range, count: Counter[str]) -> list[
     return faults
 
 
-def rounds(minutes: float, size: int = 50) -> Iterator[range]:
-    """Ranges of seeds until the time is up."""
+def rounds(minutes: float, inputs: int, size: int = 50) -> Iterator[range]:
+    """Ranges of seeds until the time is up; or one of so many, other than 0."""
     until, at = time.monotonic() + 60 * minutes, 0
-    while time.monotonic() < until:
+    if inputs:
+        yield range(inputs)
+    while not inputs and time.monotonic() < until:
         yield range(at, at + size)
         at += size
 
@@ -312,6 +318,7 @@ def main() -> None:
     """Break, and print the table."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--minutes", type=float, default=5.0)
+    options.add_argument("--inputs", type=int, default=0, help="of each kind, instead of minutes")
     options.add_argument("--seed", type=int, default=0, help="first seed")
     options.add_argument("--kinds", nargs="+", help="of what is broken; all where none is named")
     options.add_argument("--json", action="store_true", help="print the sums as a line of JSON")
@@ -328,7 +335,7 @@ def main() -> None:
         tries = world.tries() | Strangers(world).tries()
         counts: dict[str, Counter[str]] = {name: Counter() for name in chosen.kinds or tries}
         faults: list[str] = []
-        for seeds in rounds(chosen.minutes):
+        for seeds in rounds(chosen.minutes, chosen.inputs):
             for name, count in counts.items():
                 shifted = range(seeds.start + chosen.seed, seeds.stop + chosen.seed)
                 faults += try_all(name, tries[name], shifted, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 from kgqa.assets import FACT_ENCODER
 from kgqa.cli.options import AsJson
 from kgqa.graph.storage.store import GraphStore
+from kgqa.progress import track
 
 if TYPE_CHECKING:
     from kgqa.models.fact_encoder import FactEncoder
@@ -45,14 +46,9 @@ def index(
 
 def write_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
     """Make the index of a graph's facts, with a bar."""
-    from rich.progress import track
-
     from kgqa.models.meaning import make_index
 
-    def shown(parts: Iterable[int]) -> Iterable[int]:
-        return track(list(parts), "embedding facts", transient=True)
-
-    make_index(graph, reads, shown).save(path)
+    make_index(graph, reads, partial(track, text="embedding facts")).save(path)
 
 
 def index_imported(folder: Path) -> None:
@@ -77,14 +73,12 @@ def embed(
     as_json: AsJson = False,
 ) -> None:
     """Learn entity vectors from a graph's facts (TransE, DistMult, ComplEx, RotatE), for ERNIE."""
-    from rich.progress import track
-
     from kgqa.graph.opening import open_store
     from kgqa.models.vectors.entities import FILE, train_entities
 
     opened = open_store(graph, "embedded")
     losses: list[float] = []
-    bar = iter(track(range(epochs), f"learning {method}", transient=True))
+    bar = track(range(epochs), f"learning {method}")
     next(bar)
 
     def seen(_epoch: int, loss: float) -> None:

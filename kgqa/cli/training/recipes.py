@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kgqa.cli.options import AsJson, Overrides, Recipe
+from kgqa.progress import track
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -119,19 +119,14 @@ def learn(
     show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
 ) -> None:
     """Learn word vectors by counting what goes with what in texts and graphs."""
-    from rich.progress import track
-
     from kgqa.models.vectors.word_vectors import FILE
     from kgqa.trainer.pretraining.word_vectors import WordsRecipe, learn_words
     from kgqa.trainer.recipe import load_recipe
 
     loaded = load_recipe(recipe, overrides or [], WordsRecipe)
 
-    def progress(items: Iterable[Any], name: str) -> Iterable[Any]:
-        return track(list(items), name, transient=True)
-
     try:
-        vectors = learn_words(loaded, progress)
+        vectors = learn_words(loaded, track)
     except MemoryError:
         raise InputError(f"{recipe}: not enough memory; give less text or a smaller vocabulary") from None
     folder = out or Path("runs") / loaded.name

@@ -11,6 +11,7 @@ from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import fingerprint, open_relevance
+from kgqa.progress import track
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
 from kgqa.trainer.data.operations import asked_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs, cache_key, cached_subgraphs, retrieval_settings
@@ -25,8 +26,6 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Pa
         InputError: data set, graph or the language model that judges relevance cannot be found or read, or the graph
             has no index of the facts that are to be found by meaning.
     """
-    from rich.progress import track
-
     if settings.name == WORLDS:
         judge = open_relevance(recipe.reading.relevance)
         pairs = list(asked_worlds(settings.limit or 8_000, settings.seed, recipe.reading.max_nodes, judge))
@@ -50,7 +49,7 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Pa
     found_by = encoder.fingerprint if encoder else ""
     found = retrieval_settings(graph, recipe.reading.max_nodes, judged_by, found_by)
     key = cache_key(examples, graph.hash, found)
-    shown = partial(track, description=f"retrieving {settings.name}", total=len(examples), transient=True)
+    shown = partial(track, text=f"retrieving {settings.name}", total=len(examples))
     subgraphs = cached_subgraphs(examples, folder, key, find, shown, change)
     return Part(settings, examples, subgraphs)
 

@@ -15,6 +15,7 @@ from kgqa.graph.retrieval.retrieval import retrieve
 from kgqa.models.collation.collate import Collator
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.vectors.entities import load_entities
+from kgqa.progress import track
 from kgqa.text.corpus.shards import Document, is_held_out
 from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.data.subgraphs import cache_key, cached_subgraphs, retrieval_settings
@@ -33,8 +34,6 @@ def grounded_batches(
     Raises:
         InputError: the graph cannot be opened, or no passage of the split names two of its concepts.
     """
-    from rich.progress import track
-
     graph = open_graph(data.graph)
     linker = forgiving_linker(graph)
     count = data.passages if split == "train" else min(data.passages // 8, HELD_OUT_PASSAGES)
@@ -45,7 +44,7 @@ def grounded_batches(
     )
     texts = (text for document in kept for text in passages(document, data.sequence_tokens))
     examples = [Example(Question("", passage=Passage(text))) for text in islice(texts, count)]
-    shown = partial(track, description=f"finding concepts, {split}", total=len(examples), transient=True)
+    shown = partial(track, text=f"finding concepts, {split}", total=len(examples))
 
     found = cached_subgraphs(
         examples,
