@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from kgqa.assets import cache_folder, find_model
 from kgqa.checking import check_question
 from kgqa.cli.asking.prompting import is_prompted, open_prompter
+from kgqa.progress import terminal
 from kgqa.text.datasets.tables import read_table
 from kgqa.types import InputError, Passage, Question, first_line, printable
 
@@ -238,7 +239,7 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
         else:
             answers = _answered(*reading)
         columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns) as progress:
+        with Progress(*columns, console=terminal()) as progress:
             bar = progress.add_task("", total=len(questions), completed=done)
             for lines in answers:
                 out.write("".join(lines))

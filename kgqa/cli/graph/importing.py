@@ -14,6 +14,7 @@ import typer
 from kgqa.cli.graph.indexing import index_imported
 from kgqa.cli.graph.showing import described, show_manifest
 from kgqa.cli.options import AsJson
+from kgqa.progress import terminal
 from kgqa.types import InputError
 
 Language = Annotated[str, typer.Option(help="Language preferred for labels, such as en or ko.")]
@@ -100,11 +101,10 @@ def _progress(quiet: bool) -> Iterator[Any]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}")
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, TimeElapsedColumn(), console=terminal(), transient=True) as bar:
         task = bar.add_task("reading", total=None)
 
         def report(stage: str, count: int, total: int | None = None) -> None:
