@@ -84,7 +84,7 @@ def data_folder() -> Path:
 
 
 def precision() -> str:
-    """How answers are computed: what KGQA_PRECISION says (bf16, fp32), else "auto"."""
+    """How answers are computed: what KGQA_PRECISION says (bf16, int8, fp32), else "auto"."""
     return os.environ.get("KGQA_PRECISION", "auto")
 
 

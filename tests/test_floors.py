@@ -50,7 +50,8 @@ SUB_ROOMS = {
         "opening": 4,
     },
     "models": {
-        "devices": 0,
+        "eight_bits": 0,
+        "devices": 1,
         "pretrained": 1,
         "segments": 0,
         "vectors": 0,

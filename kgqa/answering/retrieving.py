@@ -44,7 +44,7 @@ class Retriever:
         meaning: that search over the graph without its edits, where it is open already.
 
     Raises:
-        InputError: the graph's index is damaged, or KGQA_PRECISION names no precision.
+        InputError: the graph's index is damaged.
     """
 
     def __init__(

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import nn
 
 from kgqa.assets import precision
+from kgqa.models.eight_bits import to_eight_bits
 from kgqa.types import InputError
 
-PRECISIONS = ("auto", "bf16", "fp32")
+PRECISIONS = ("auto", "bf16", "int8", "fp32")
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -52,28 +55,48 @@ def return_freed_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def multiplies_in_bf16(device: torch.device) -> bool:
-    """Whether a reader that answers on `device` multiplies its matrices in bfloat16.
+def find_precision(device: torch.device) -> str:
+    """How a reader that answers on `device` multiplies its matrices: "bf16", "int8" or "fp32".
 
-    It does where that is faster: on cuda, and on processors with instructions for it. KGQA_PRECISION=fp32 or bf16
-    says otherwise. What is trained is trained as its recipe says.
+    In bfloat16 where that is faster: on cuda, and on processors with instructions for it. On other processors with
+    AVX2 in eight bits (`eight_bits.py`). KGQA_PRECISION says otherwise. What is trained is trained as its recipe says.
 
     Raises:
-        InputError: KGQA_PRECISION is neither.
+        InputError: KGQA_PRECISION is none of these, or int8 and this processor or torch has no such products.
     """
     wanted = precision()
     if wanted not in PRECISIONS:
         raise InputError(f"KGQA_PRECISION={wanted}: no such precision; write one of {', '.join(PRECISIONS)}")
+    able = torch.cpu.get_capabilities() if device.type == "cpu" else {}
+    has_int8 = able.get("avx2") and hasattr(torch.ops.onednn, "qlinear_pointwise")
+    if wanted == "int8" and not has_int8:
+        raise InputError(
+            "KGQA_PRECISION=int8: needs a processor with AVX2, and torch with oneDNN; write fp32"
+        )
     if wanted != "auto":
-        return wanted == "bf16"
+        return wanted
     if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    found = torch.cpu.get_capabilities()
-    return device.type == "cpu" and any(found.get(name) for name in ("avx512_bf16", "amx_bf16"))
+        return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
+    if able.get("avx512_bf16") or able.get("amx_bf16"):
+        return "bf16"
+    return "int8" if has_int8 else "fp32"
 
 
-def halve(module: nn.Module) -> None:
-    """Keep the matrices of linear layers in bfloat16, so that autocast need not make them anew in every pass."""
-    for layer in module.modules():
-        if isinstance(layer, nn.Linear):
-            layer.to(torch.bfloat16)
+def lighten(module: nn.Module, precision: str, probe: Callable[[], object] = lambda: None) -> None:
+    """Keep the matrices of linear layers as they are multiplied, so that no pass need make them anew.
+
+    `probe` sends something through the module: what is rounded to eight bits is so by what it is given then.
+    """
+    if precision == "bf16":
+        for layer in module.modules():
+            if isinstance(layer, nn.Linear):
+                layer.to(torch.bfloat16)
+    elif precision == "int8":
+        to_eight_bits(module, probe)
+
+
+def multiplying(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    """Within it the layers of a module that was made lighter are multiplied in that precision."""
+    # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
+    half = precision == "bf16"
+    return torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if half else nullcontext()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from torch.nn import functional as F
 from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
 from kgqa.models.collation.rows import padded
-from kgqa.models.devices import halve, multiplies_in_bf16
+from kgqa.models.devices import find_precision, lighten, multiplying
 from kgqa.models.pretrained import checksum, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import InputError
@@ -32,12 +31,15 @@ class FactEncoder(nn.Module):
     Texts end as its tokenizer ends them. `fingerprint` tells it from any other, for what is kept of its vectors.
     """
 
-    def __init__(self, encoder: nn.Module, tokenizer: Tokenizer, fingerprint: str = "") -> None:
+    def __init__(
+        self, encoder: nn.Module, tokenizer: Tokenizer, fingerprint: str = "", precision: str = "fp32"
+    ) -> None:
         super().__init__()
-        self.encoder, self.fingerprint = encoder, fingerprint
+        self.encoder, self.fingerprint, self.precision = encoder, fingerprint, precision
         self.tokenizer = tokenizer
         self.tokenizer.enable_truncation(MAX_TOKENS, direction="left")
         self.tokenizer.no_padding()
+        lighten(encoder, precision)
 
     @classmethod
     def load(cls, name: str | Path) -> FactEncoder:
@@ -50,10 +52,10 @@ class FactEncoder(nn.Module):
 
         folder = find_encoder(str(name))
         encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
-        if multiplies_in_bf16(encoder.device):
-            halve(encoder)
         made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)
-        return cls(encoder, load_tokenizer(folder), made_of).eval()
+        # texts are so short that rounding them to eight bits takes as long as it saves
+        precision = "bf16" if find_precision(encoder.device) == "bf16" else "fp32"
+        return cls(encoder, load_tokenizer(folder), made_of, precision).eval()
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
         """Texts as rows of tokens, a multiple of 8 long."""
@@ -71,17 +73,12 @@ class FactEncoder(nn.Module):
         return F.normalize(mean, dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded.
-
-        Raises:
-            InputError: KGQA_PRECISION names no precision.
-        """
+        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         size: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
         found = np.zeros((len(texts), size), dtype=np.float32)
         device = next(self.encoder.parameters()).device
-        half = torch.autocast(device.type, torch.bfloat16) if multiplies_in_bf16(device) else nullcontext()
-        with torch.inference_mode(), half:
+        with torch.inference_mode(), multiplying(device, self.precision):
             for at in range(0, len(order), AT_ONCE):
                 rows = order[at : at + AT_ONCE]
                 found[rows] = self.pooled(self.tokens([texts[i] for i in rows]).to(device)).cpu().numpy()

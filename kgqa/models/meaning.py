@@ -48,11 +48,7 @@ def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
 def make_index(
     graph: GraphStore, encoder: FactEncoder, progress: Callable[[Iterable[int]], Iterable[int]] = iter
 ) -> FactIndex:
-    """Embed every fact of a graph; `progress` goes over the first rows of the parts.
-
-    Raises:
-        InputError: KGQA_PRECISION names no precision.
-    """
+    """Embed every fact of a graph; `progress` goes over the first rows of the parts."""
     parts = [
         encoder.encode(facts_in_words(graph, graph.edges(start, start + _PART))).astype(np.float16)
         for start in progress(range(0, graph.edge_count, _PART))
@@ -67,7 +63,7 @@ def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder, below: Meaning | N
     edits, where it is open already. A graph on the network has none.
 
     Raises:
-        InputError: the index is damaged, or KGQA_PRECISION names no precision.
+        InputError: the index is damaged.
     """
     if isinstance(graph, OverlayGraph):
         below = below or open_meaning(graph.base, encoder)

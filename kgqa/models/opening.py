@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from kgqa.limits.stopping import go_on
 from kgqa.models.collation.candidates import CandidateRow, row_key
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
-from kgqa.models.devices import find_device, halve, multiplies_in_bf16
+from kgqa.models.devices import find_device, find_precision, lighten, multiplying
 from kgqa.models.heads.choice import of_choices
 from kgqa.models.pretrained import check_sums
 from kgqa.models.reader import Reader, Scores, load_reader
@@ -27,10 +26,11 @@ from kgqa.models.vectors.entities import FILE as ENTITIES
 from kgqa.models.vectors.entities import EntityVectors, load_entities
 from kgqa.models.vectors.word_vectors import WordVectors, load_words
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.types import Example, InputError, Question, Subgraph
+from kgqa.types import Example, InputError, Passage, Question, Subgraph
 
 ROWS_TOGETHER = (16, 512)
 """Rows of candidates read in one batch, on a CPU, whose caches hold no more, and elsewhere."""
+PROBE = Question("What did I dig with?", passage=Passage("I want to plant flowers, so I dug the ground."))
 LEAST = 1e-7
 """Probability of a concept below which it counts as that."""
 
@@ -41,7 +41,7 @@ class LoadedReader:
     Args:
         tokenizer, settings, entities, words: those that the network was trained with.
         card: what else its folder says of it.
-        bf16: multiply matrices in bfloat16; all else stays in float32.
+        precision: in which matrices are multiplied: bf16, int8 or fp32; all else stays in float32.
 
     Raises:
         InputError: the tokenizer marks neither start nor end.
@@ -57,11 +57,9 @@ class LoadedReader:
         card: Mapping[str, Any] | None = None,
         entities: EntityVectors | None = None,
         words: WordVectors | None = None,
-        bf16: bool = False,
+        precision: str = "fp32",
     ) -> None:
-        self.network, self.name, self.card, self.bf16 = reader.eval(), name, card or {}, bf16
-        if bf16:
-            halve(self.network)
+        self.network, self.name, self.card, self.precision = reader.eval(), name, card or {}, precision
         longest = min(settings.max_tokens, reader.stepper.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities, words=words)
@@ -69,6 +67,9 @@ class LoadedReader:
         self._walking = threading.Lock()
         for layer in reader.stepper.layers:
             layer.register_forward_pre_hook(lambda *_: go_on())
+        # what reasons over the graph is small, and stays as it is where numbers are rounded to eight bits
+        lighter = reader.stepper.encoder if precision == "int8" else reader
+        lighten(lighter, precision, lambda: self.heads(self.collate([PROBE], [[Subgraph()]]).batch))
 
     def collate(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> Collated:
         """Questions with their subgraphs, one a choice or one, as a batch.
@@ -85,11 +86,7 @@ class LoadedReader:
             InputError: what they say is no number, as where weights are damaged.
         """
         device = self.network.device
-        # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
-        half = (
-            torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if self.bf16 else nullcontext()
-        )
-        with self._walking, torch.inference_mode(), half:
+        with self._walking, torch.inference_mode(), multiplying(device, self.precision):
             computed: Scores = self.network(batch.to(device))
             scores = computed.to("cpu").float()
         if any(said.isnan().any() for said in (scores.span, scores.choice, scores.concept, scores.gate)):
@@ -198,7 +195,7 @@ def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:
         card=card,
         entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
         words=_words(folder, card) if reader.settings.word_size else None,
-        bf16=place is not None and multiplies_in_bf16(place),
+        precision="fp32" if place is None else find_precision(place),
     )
 
 

@@ -150,12 +150,15 @@ def test_a_reader_on_another_device_answers_the_same(
     assert {"elsewhere", "cpu"} <= set(went)
 
 
-def test_matrices_in_bfloat16_change_an_answer_little(
-    answerer: Answerer, model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_lighter_matrices_change_an_answer_little(
+    answerer: Answerer, model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch, precision: str
 ) -> None:
-    monkeypatch.setenv("KGQA_PRECISION", "bf16")
+    if precision == "int8" and not torch.cpu.get_capabilities().get("avx2"):
+        pytest.skip("no AVX2 here")
+    monkeypatch.setenv("KGQA_PRECISION", precision)
     half = Answerer.load(str(model_folder), str(tools_file))
-    assert half.reader.bf16 and not answerer.reader.bf16
+    assert half.reader.precision == precision and answerer.reader.precision == "fp32"
     for question in (
         Question("What did I dig with?", passage=PASSAGE),
         Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),

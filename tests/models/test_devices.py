@@ -4,7 +4,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.models.devices import find_device, halve, multiplies_in_bf16, return_freed_memory, spare_threads
+from kgqa.models.devices import (
+    find_device,
+    find_precision,
+    lighten,
+    return_freed_memory,
+    spare_threads,
+)
 from kgqa.types import InputError
 
 
@@ -44,23 +50,30 @@ def test_one_thread_unless_told_otherwise(monkeypatch) -> None:
 
 def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = torch.device("cpu")
-    for wanted, found in (("bf16", True), ("fp32", False)):
+    able = {"avx2": True}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    for wanted in ("bf16", "fp32", "int8"):
         monkeypatch.setenv("KGQA_PRECISION", wanted)
-        assert multiplies_in_bf16(cpu) is found
+        assert find_precision(cpu) == wanted
+    with pytest.raises(InputError, match="KGQA_PRECISION=int8: needs a processor with AVX2"):
+        find_precision(torch.device("mps"))
     monkeypatch.delenv("KGQA_PRECISION")
-    for able in (True, False):
-        monkeypatch.setattr(
-            torch.cpu, "get_capabilities", lambda able=able: {"avx512_bf16": able}, raising=False
-        )
-        assert multiplies_in_bf16(cpu) is able
+    for has, found in (
+        ({"avx2": True, "avx512_bf16": True}, "bf16"),
+        ({"avx2": True}, "int8"),
+        ({"architecture": "arm"}, "fp32"),
+    ):
+        able = has
+        assert find_precision(cpu) == found
+    assert find_precision(torch.device("mps")) == "fp32"
     monkeypatch.setenv("KGQA_PRECISION", "fp8")
     with pytest.raises(InputError, match="KGQA_PRECISION=fp8"):
-        multiplies_in_bf16(cpu)
+        find_precision(cpu)
 
 
 def test_only_linear_layers_are_halved() -> None:
     module = torch.nn.Sequential(torch.nn.Embedding(4, 8), torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
-    halve(module)
+    lighten(module, "bf16")
     assert [p.dtype for p in module.parameters()] == [
         torch.float32,
         torch.bfloat16,

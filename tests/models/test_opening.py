@@ -57,7 +57,8 @@ def test_matrices_are_halved_for_answering_and_not_for_training(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KGQA_PRECISION", "bf16")
-    assert open_reader(model_folder).bf16 and not open_reader(model_folder, device=None).bf16
+    assert open_reader(model_folder).precision == "bf16"
+    assert open_reader(model_folder, device=None).precision == "fp32"
 
 
 def test_a_choice_and_an_operation_are_read_of_one_row(encoder: nn.Module, tokenizer: Tokenizer) -> None:
