@@ -12,10 +12,12 @@ import torch
 from torch import nn
 
 from kgqa.assets import precision
-from kgqa.models.eight_bits import to_eight_bits
+from kgqa.models.eight_bits import multiplies_integers, to_eight_bits
 from kgqa.types import InputError
 
 PRECISIONS = ("auto", "bf16", "int8", "fp32")
+WIDE = 512
+"""Width of an encoder from which eight bits are faster than float32: at 256 they are not, at 384 by a tenth."""
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -55,11 +57,12 @@ def return_freed_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def find_precision(device: torch.device) -> str:
-    """How a reader that answers on `device` multiplies its matrices: "bf16", "int8" or "fp32".
+def find_precision(device: torch.device, width: int) -> str:
+    """How an encoder with states of `width` multiplies its matrices on `device`: "bf16", "int8" or "fp32".
 
     In bfloat16 where that is faster: on cuda, and on processors with instructions for it. On other processors with
-    AVX2 in eight bits (`eight_bits.py`). KGQA_PRECISION says otherwise. What is trained is trained as its recipe says.
+    AVX2 in eight bits, if it is wide enough to gain (`eight_bits.py`). KGQA_PRECISION says otherwise. What is trained
+    is trained as its recipe says.
 
     Raises:
         InputError: KGQA_PRECISION is none of these, or int8 and this processor or torch has no such products.
@@ -68,18 +71,16 @@ def find_precision(device: torch.device) -> str:
     if wanted not in PRECISIONS:
         raise InputError(f"KGQA_PRECISION={wanted}: no such precision; write one of {', '.join(PRECISIONS)}")
     able = torch.cpu.get_capabilities() if device.type == "cpu" else {}
-    has_int8 = able.get("avx2") and hasattr(torch.ops.onednn, "qlinear_pointwise")
+    has_int8 = able.get("avx2") and multiplies_integers()
     if wanted == "int8" and not has_int8:
-        raise InputError(
-            "KGQA_PRECISION=int8: needs a processor with AVX2, and torch with oneDNN; write fp32"
-        )
+        raise InputError("KGQA_PRECISION=int8: only on a CPU with AVX2, and torch with oneDNN; write fp32")
     if wanted != "auto":
         return wanted
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported() else "fp32"
     if able.get("avx512_bf16") or able.get("amx_bf16"):
         return "bf16"
-    return "int8" if has_int8 else "fp32"
+    return "int8" if has_int8 and width >= WIDE else "fp32"
 
 
 def lighten(module: nn.Module, precision: str, probe: Callable[[], object] = lambda: None) -> None:

@@ -23,7 +23,7 @@ class EightBitLinear(nn.Module):
     """A linear layer of integers; `outliers` are the features that it multiplies in float32.
 
     Inputs have seven bits: where a processor has no instruction for it, pairs of products are added in sixteen. What a
-    row gives depends on the rows beside it as little as in float32.
+    row gives depends on the rows beside it as little as in float32. It is for the CPU, and cannot be copied.
     """
 
     rows: Tensor
@@ -44,7 +44,7 @@ class EightBitLinear(nn.Module):
         self.register_buffer("zero", torch.zeros(len(scale), dtype=torch.long))
         self.register_buffer("bias", None if layer.bias is None else layer.bias.detach())
         self.register_buffer("outliers", outliers)
-        self.register_buffer("columns", weight[:, outliers].clone())
+        self.register_buffer("columns", weight[:, outliers])
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(..., in) to (..., out), in float32."""
@@ -61,18 +61,31 @@ class EightBitLinear(nn.Module):
 
 def to_eight_bits(module: nn.Module, probe: Callable[[], object]) -> None:
     """Replace the linear layers of a module, all that `probe` sends something through."""
-    largest: dict[nn.Module, Tensor] = {}
+    largest: dict[nn.Linear, Tensor] = {}
 
-    def seen(layer: nn.Module, inputs: tuple[Tensor], _: Tensor) -> None:
-        largest[layer] = inputs[0].detach().abs().flatten(0, -2).amax(0)
+    def seen(layer: nn.Linear, inputs: tuple[Tensor], _: Tensor) -> None:
+        found = inputs[0].detach().abs().flatten(0, -2).amax(0)
+        largest[layer] = torch.maximum(largest.get(layer, found), found)
 
     layers = [layer for layer in module.modules() if type(layer) is nn.Linear]
     hooks = [layer.register_forward_hook(seen) for layer in layers]
     probe()
     for hook in hooks:
         hook.remove()
+    made = {
+        layer: EightBitLinear(layer, found.topk(min(OUTLIERS, len(found))).indices)
+        for layer, found in largest.items()
+    }
     for parent in list(module.modules()):
         for name, layer in list(parent.named_children()):
-            if isinstance(layer, nn.Linear) and layer in largest:
-                count = min(OUTLIERS, len(largest[layer]))
-                setattr(parent, name, EightBitLinear(layer, largest[layer].topk(count).indices))
+            if layer in made:
+                setattr(parent, name, made[layer])
+
+
+def multiplies_integers() -> bool:
+    """Whether this torch does."""
+    name = "onednn::qlinear_pointwise"
+    return bool(
+        hasattr(torch.ops.onednn, "qlinear_pointwise")
+        and torch._C._dispatch_has_kernel_for_dispatch_key(name, "MkldnnCPU")
+    )

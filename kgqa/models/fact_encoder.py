@@ -53,8 +53,7 @@ class FactEncoder(nn.Module):
         folder = find_encoder(str(name))
         encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
         made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)
-        # texts are so short that rounding them to eight bits takes as long as it saves
-        precision = "bf16" if find_precision(encoder.device) == "bf16" else "fp32"
+        precision = find_precision(encoder.device, encoder.config.hidden_size)
         return cls(encoder, load_tokenizer(folder), made_of, precision).eval()
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:

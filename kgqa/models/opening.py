@@ -195,7 +195,7 @@ def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:
         card=card,
         entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
         words=_words(folder, card) if reader.settings.word_size else None,
-        precision="fp32" if place is None else find_precision(place),
+        precision="fp32" if place is None else find_precision(place, reader.stepper.hidden_size),
     )
 
 

@@ -23,7 +23,7 @@ from torch import Tensor
 from kgqa.assets import write_whole
 from kgqa.models.devices import return_freed_memory
 from kgqa.objectives.base import Batches, Objective
-from kgqa.progress import terminal
+from kgqa.progress import bars
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
 from kgqa.trainer.optimizer import build_optimizers, factor, set_rate
 from kgqa.trainer.recipe import TrainerSettings
@@ -333,10 +333,10 @@ class _Run:
 
     @contextmanager
     def _display(self) -> Iterator[Callable[[str, float], None]]:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
-        with Progress(*columns, TimeElapsedColumn(), console=terminal(), disable=not self.main) as bar:
+        with bars(*columns, TimeElapsedColumn(), disable=not self.main) as bar:
             task = bar.add_task("training", total=1.0)
             yield lambda text, share: bar.update(task, description=text, completed=share)
 

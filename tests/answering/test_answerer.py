@@ -12,6 +12,7 @@ from kgqa.answering.evidence.paths import answer_paths
 from kgqa.batch import Movable
 from kgqa.graph.opening import open_graph
 from kgqa.limits.stopping import Stopped, until
+from kgqa.models.eight_bits import EightBitLinear
 from kgqa.models.reader import Reader
 from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Source, Subgraph
 
@@ -159,6 +160,11 @@ def test_lighter_matrices_change_an_answer_little(
     monkeypatch.setenv("KGQA_PRECISION", precision)
     half = Answerer.load(str(model_folder), str(tools_file))
     assert half.reader.precision == precision and answerer.reader.precision == "fp32"
+    network = half.reader.network
+    eight = [
+        {type(layer) for layer in part.modules()} for part in (network.stepper.encoder, network.reasoner)
+    ]
+    assert [EightBitLinear in kinds for kinds in eight] == [precision == "int8", False]
     for question in (
         Question("What did I dig with?", passage=PASSAGE),
         Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),

@@ -54,9 +54,9 @@ def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     for wanted in ("bf16", "fp32", "int8"):
         monkeypatch.setenv("KGQA_PRECISION", wanted)
-        assert find_precision(cpu) == wanted
-    with pytest.raises(InputError, match="KGQA_PRECISION=int8: needs a processor with AVX2"):
-        find_precision(torch.device("mps"))
+        assert find_precision(cpu, 768) == wanted
+    with pytest.raises(InputError, match="KGQA_PRECISION=int8: only on a CPU"):
+        find_precision(torch.device("mps"), 768)
     monkeypatch.delenv("KGQA_PRECISION")
     for has, found in (
         ({"avx2": True, "avx512_bf16": True}, "bf16"),
@@ -64,11 +64,12 @@ def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest
         ({"architecture": "arm"}, "fp32"),
     ):
         able = has
-        assert find_precision(cpu) == found
-    assert find_precision(torch.device("mps")) == "fp32"
+        assert find_precision(cpu, 768) == found
+    able = {"avx2": True}
+    assert find_precision(cpu, 384) == find_precision(torch.device("mps"), 768) == "fp32"
     monkeypatch.setenv("KGQA_PRECISION", "fp8")
     with pytest.raises(InputError, match="KGQA_PRECISION=fp8"):
-        find_precision(cpu)
+        find_precision(cpu, 768)
 
 
 def test_only_linear_layers_are_halved() -> None:

@@ -28,6 +28,19 @@ def test_products_are_near_those_of_float32(bias: bool) -> None:
     assert type(module[1]) is torch.nn.Linear  # which nothing went through
 
 
+def test_a_layer_of_several_calls_and_places_is_rounded_once_by_all() -> None:
+    torch.manual_seed(0)
+    shared = torch.nn.Linear(64, 8)
+    module = torch.nn.ModuleList([torch.nn.Sequential(shared), torch.nn.Sequential(shared)])
+    first = torch.randn(5, 64)
+    first[:, 7] *= 300
+    with torch.inference_mode():
+        whole = shared(first)
+        to_eight_bits(module, lambda: (shared(first), shared(torch.randn(5, 64))))
+        assert module[0][0] is module[1][0] and 7 in module[0][0].outliers
+        assert (module[0](first) - whole).norm() < 0.001 * whole.norm()
+
+
 def test_a_layer_of_few_features() -> None:
     module = torch.nn.Sequential(torch.nn.Linear(3, 2))
     rows = torch.randn(4, 3)

@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))  # the app's modules are beside the package
 CPU_S = 20
 """Processor seconds after which an input counts as a hang."""
 CHILD_S = 600
-"""Seconds after which a child is killed that waits for something, and its input counts as a hang."""
+"""Seconds after which a child that waits for something is killed; each input has as many, and counts as a hang then."""
 LONGEST_LINE = 2_000
 """Characters of a refusal."""
 TOKENS = [
@@ -239,7 +239,7 @@ def _late(seconds: float) -> Callable[[], bool]:
 
 
 def in_child(work: Callable[[int], None]) -> tuple[int, str]:
-    """Run `work(pipe)` in a child; its wait status (SIGALRM's after `CHILD_S`) and what it wrote into the pipe."""
+    """Run `work(pipe)` in a child; its wait status and what it wrote into the pipe."""
     read, write = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -263,6 +263,7 @@ def _try_some(pipe: int, name: str, attempt: Try, seeds: range) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for seed in seeds:
         os.write(pipe, f"{seed}\t".encode())
+        signal.alarm(CHILD_S)
         signal.setitimer(signal.ITIMER_PROF, CPU_S)  # its signal ends the process, wherever it is
         with tempfile.TemporaryDirectory() as folder:
             try:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from kgqa.assets import cache_folder, find_model
 from kgqa.checking import check_question
 from kgqa.cli.asking.prompting import is_prompted, open_prompter
-from kgqa.progress import terminal
+from kgqa.progress import bars
 from kgqa.text.datasets.tables import read_table
 from kgqa.types import InputError, Passage, Question, first_line, printable
 
@@ -207,7 +207,7 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
     Raises:
         InputError: a question cannot be read, the output is another run's, or another run writes it now.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     from kgqa.checking import checked_language
 
@@ -239,7 +239,7 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
         else:
             answers = _answered(*reading)
         columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=terminal()) as progress:
+        with bars(*columns) as progress:
             bar = progress.add_task("", total=len(questions), completed=done)
             for lines in answers:
                 out.write("".join(lines))

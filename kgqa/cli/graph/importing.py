@@ -14,7 +14,7 @@ import typer
 from kgqa.cli.graph.indexing import index_imported
 from kgqa.cli.graph.showing import described, show_manifest
 from kgqa.cli.options import AsJson
-from kgqa.progress import terminal
+from kgqa.progress import bars
 from kgqa.types import InputError
 
 Language = Annotated[str, typer.Option(help="Language preferred for labels, such as en or ko.")]
@@ -101,10 +101,10 @@ def _progress(quiet: bool) -> Iterator[Any]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}")
-    with Progress(*columns, TimeElapsedColumn(), console=terminal(), transient=True) as bar:
+    with bars(*columns, TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task("reading", total=None)
 
         def report(stage: str, count: int, total: int | None = None) -> None:
