@@ -37,11 +37,17 @@ class Nouns:
         self.text, self.translate, self.said, self.modify = text, translate, said, modify
         self.words = lexicon()
 
-    def noun(self, phrase: Phrase, article: bool = True, subject: bool = False) -> list[Piece]:
-        """A noun phrase with article or determiner, what it belongs to, and the clauses that modify it."""
+    def noun(
+        self, phrase: Phrase, article: bool = True, subject: bool = False, listed: bool = False
+    ) -> list[Piece]:
+        """A noun phrase with article or determiner, what it belongs to, and the clauses that modify it.
+
+        Of several things that are joined, the last two have an "and" between them: a book, a pen and a ruler.
+        """
         said: list[Piece] = []
         if phrase.joined is not None:
-            said += [*self.noun(phrase.joined, article, subject), Piece("and")]
+            before = self.noun(phrase.joined, article, subject, listed=True)
+            said += [*before, Piece("," if listed else "and")]
         if phrase.asking:
             return [*said, *self._asking(phrase)]
         if phrase.said:

@@ -130,10 +130,10 @@ class _Parser:
             elif (
                 m.tag == "JC"
                 or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter)
-                or (phrase.nouns and (m.form == "그리고" or (m.form == "," and self._lists(at + 1))))
+                or (phrase.nouns and (m.form == "그리고" or (m.form == "," and self._lists(at + 1, phrase.joined is not None))))
             ):
                 self.joined = phrase
-                return at + 1
+                return at + (2 if m.form == "," and self.endings.form(at + 1) == "그리고" else 1)
             else:
                 break
             at += 1
@@ -151,11 +151,15 @@ class _Parser:
         self.clause.phrases.append(phrase)
         return at
 
-    def _lists(self, at: int) -> bool:
-        """Whether nouns follow of which one is joined to the next: 빵, 주스와 사과."""
+    def _lists(self, at: int, listed: bool) -> bool:
+        """Whether nouns follow that go on with what stands before a comma: 빵, 주스와 사과; 빵, 주스, 사과를."""
+        begin = at
         while self.endings.tag(at) in (*NOUNS, "XSN", "SP"):
             at += 1
-        return self.endings.tag(at) == "JC" or self.endings.form(at) == "그리고"
+        if self.endings.tag(at) == "JC" or self.endings.form(at) == "그리고":
+            return True
+        three = listed or any(m.tag == "SP" for m in self.found[begin:at])
+        return three and at > begin and self.endings.tag(at)[:1] in ("J", "V")
 
     @staticmethod
     def _is_counter(m: Morpheme) -> bool:
