@@ -40,11 +40,14 @@ LANGUAGES = pytest.mark.parametrize("form", [(390, "light", "en"), (390, "dark",
 SETTLED = """() => {
     const busy = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning"
         || document.querySelector("[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]")
-        || [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].some(chart => !chart.querySelector("svg"));
+        || [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].some(chart => !chart.querySelector("svg"))
+        || document.getAnimations().some(move => move.playState === "running"
+            && move.effect.getComputedTiming().endTime < Infinity);
     if (busy) window.busyAt = performance.now();
     return performance.now() - window.busyAt > 400;
 }"""
-"""The page has run to its end, all of it is drawn, and both have been so for a while: a click may start it again."""
+"""The page has run to its end, all of it is drawn and nothing moves, and so it has been for a while: a click may start it
+again, and one on what moves is lost."""
 
 
 def settled(page: Any) -> None:
