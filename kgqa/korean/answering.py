@@ -91,7 +91,11 @@ class KoreanOver:
         Raises:
             InputError: the extra `ko` is not installed.
         """
-        said = list(filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates)))
+        told = filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates))
+        kept: dict[tuple[str, Source], Candidate] = {}
+        for candidate in told:  # several spans of the English may stand for one of the Korean
+            kept.setdefault((candidate.text, candidate.source), candidate)
+        said = list(kept.values())
         best = said[0].text if said and answer.text is not None else None
         span = answer.evidence.span
         evidence = replace(answer.evidence, span=glossed.span(*span) if span else None)

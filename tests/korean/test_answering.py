@@ -50,6 +50,19 @@ def answered(question, *candidates, **evidence):
     return Answer(question, text, source, 0.5, tuple(candidates), Evidence(**evidence))
 
 
+def test_spans_that_are_one_in_korean_are_one_candidate(graph):
+    over = KoreanOver(graph)
+    glossed = over.gloss(Question("땅을 무엇으로 팠니?", passage=Passage(PASSAGE)))
+    text = glossed.english.passage_text
+    spans = [Span(text.index(words), text.index("pan") + 3) for words in ("with a", "a frying", "frying")]
+    found = [
+        Candidate(text[s.start : s.end], Source.PASSAGE, 0.9 - n / 10, span=s) for n, s in enumerate(spans)
+    ]
+    other = Candidate("spade", Source.KNOWLEDGE, 0.75, concept="urn:spade")
+    answer = over.answer(answered(glossed.english, found[0], other, *found[1:]), glossed)
+    assert [(c.text, c.score) for c in answer.candidates] == [("프라이팬", 0.9), ("spade", 0.75)]
+
+
 def test_a_span_comes_back_as_the_korean_words_without_their_particle(graph):
     over = KoreanOver(graph)
     glossed = over.gloss(Question("땅을 무엇으로 팠니?", passage=Passage(PASSAGE)))

@@ -130,7 +130,13 @@ class _Parser:
             elif (
                 m.tag == "JC"
                 or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter)
-                or (phrase.nouns and (m.form == "그리고" or (m.form == "," and self._lists(at + 1, phrase.joined is not None))))
+                or (
+                    phrase.nouns
+                    and (
+                        m.form == "그리고"
+                        or (m.form == "," and self._lists(at + 1, phrase.joined is not None))
+                    )
+                )
             ):
                 self.joined = phrase
                 return at + (2 if m.form == "," and self.endings.form(at + 1) == "그리고" else 1)

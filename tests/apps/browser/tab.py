@@ -46,8 +46,8 @@ SETTLED = """() => {
     if (busy) window.busyAt = performance.now();
     return performance.now() - window.busyAt > 400;
 }"""
-"""The page has run to its end, all of it is drawn and nothing moves, and so it has been for a while: a click may start it
-again, and one on what moves is lost."""
+"""The page has run to its end, all of it is drawn and nothing moves, and so it has been for a while: a click may start
+it again, and one on what moves is lost."""
 
 
 def settled(page: Any) -> None:
