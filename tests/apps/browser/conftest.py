@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tab import CHROMIUM, go_to
+from tab import CHROMIUM
 
 from kgqa.assets import DEFAULT_READER, MODELS
 
@@ -69,8 +69,8 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """A tab on the app; at its end no request went elsewhere and the console is free of errors."""
+def page(browser: Any) -> Iterator[Any]:
+    """A tab for the app; at its end no request went elsewhere and the console is free of errors."""
     elsewhere: list[str] = []
     errors: list[str] = []
 
@@ -85,7 +85,6 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
     tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    go_to(tab, address)
     yield tab
     tab.close()
     assert not elsewhere and not errors

@@ -15,6 +15,7 @@ from tab import (
     at_each_width,
     downloaded,
     fits,
+    go_to,
     is_said_in,
     settled,
     visit,
@@ -25,7 +26,8 @@ from kgqa.text.datasets.json_lines import read_examples
 pytestmark = MARKS
 
 
-def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
+def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path) -> None:
+    go_to(page, address)
     page.get_by_role("button", name="clean the carpet").click()
     page.locator("[role=status][aria-live]").wait_for()
     assert "q=What+did+she+use" in page.url
@@ -90,6 +92,7 @@ def test_ask_why_what_if_upload_compare(page: Any, tmp_path: Path) -> None:
 
 
 def test_the_history_survives_a_reload_and_is_walked_by_arrows(page: Any, address: str) -> None:
+    go_to(page, address)
     for example in ("example0", "example1"):
         page.locator(f".st-key-{example} button").click()
         page.locator(".st-key-history0" if example == "example0" else ".st-key-history1").wait_for()
