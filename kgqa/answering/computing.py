@@ -28,6 +28,8 @@ READ_AT_ONCE = 8
 """Questions that are read beside their operands at once."""
 READ_FIRST, SURE = 8, 0.9
 """Operands that are read before the others, and the probability of one from which on those are not read."""
+NEGLIGIBLE = 0.01
+"""Probability of an operand with an operation, below which one is no longer applied to the other."""
 
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
@@ -53,7 +55,8 @@ def _passage_answers(draft: Draft, computed: Computed | None) -> bool:
     """Whether the passage answers an open question, likelier than what was computed does."""
     best = ranked(draft)[0]
     found = computed.candidate if computed else None
-    return best.source is Source.PASSAGE and (found is None or found.score <= best.score)
+    told = found is not None and found.source is not Source.NONE and found.score > best.score
+    return best.source is Source.PASSAGE and not told
 
 
 def _read(
@@ -88,22 +91,34 @@ def _chosen(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[T
 
 
 def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations: Tensor) -> Computed | None:
-    """What the likeliest operation that a likely operand allows makes of it; nothing where the graph is likelier not to
-    tell, which is no to what is asked of things that it knows."""
+    """What the likeliest operation that a likely operand allows makes of it; or that the graph does not tell, where
+    that is likelier, which is no to what is asked of things that it knows.
+
+    It is as sure as all pairs of operand and operation together that come to the same, among those that come to
+    anything (Liang, 2013: the probability of an answer is that of all programs with this denotation).
+    """
     *of_operands, untold = chosen.tolist()
     if not of_operands:
         return None
     asked = list(zip(OPERATIONS, operations.tolist(), strict=True))
     pairs = [(own * share, name, n) for n, own in enumerate(of_operands) for name, share in asked]
     pairs.sort(key=lambda pair: -pair[0])
-    question = draft.question.text
-    made = ((p, applied(facts, name, told.operands[n], told.things, question)) for p, name, n in pairs)
-    sure, outcome = next((pair for pair in made if pair[1] is not None), (0.0, None))
-    if outcome is None or untold > sure:
-        if OPERATIONS[int(operations.argmax())] == "exists" and told.things:
-            return Computed(Candidate(NO, Source.KNOWLEDGE, untold))
-        return Computed(None)
-    return _as_answer(draft, facts, outcome, sure)
+    silence = (NO,) if OPERATIONS[int(operations.argmax())] == "exists" and told.things else ()
+    shares: dict[tuple[str, ...], float] = {silence: untold}
+    first, most = None, 0.0
+    for share, name, n in pairs:
+        if first is not None and share < NEGLIGIBLE:
+            break
+        outcome = applied(facts, name, told.operands[n], told.things, draft.question.text)
+        if outcome is not None:
+            shares[outcome.texts] = shares.get(outcome.texts, 0.0) + share
+            first, most = (outcome, share) if first is None else (first, most)
+    total = sum(shares.values()) or 1.0
+    sure = {texts: share / total for texts, share in shares.items()}
+    if first is not None and untold <= most:
+        return _as_answer(draft, facts, first, sure[first.texts])
+    source = Source.KNOWLEDGE if silence else Source.NONE
+    return Computed(Candidate("".join(silence), source, sure[silence]))
 
 
 def _as_answer(draft: Draft, facts: Facts, outcome: Outcome, sure: float) -> Computed:

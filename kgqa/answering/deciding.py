@@ -29,11 +29,13 @@ def _decided(draft: Draft, decision: Decision) -> Draft:
         found = [none, *rest] if none.score > decision.none_above else [*rest, none]
     best, source = found[0], found[0].source
     candidates = [candidate for candidate in found if candidate.source is not Source.NONE]
-    if computed is not None and computed.candidate is None:
-        source = Source.NONE  # what was asked for cannot be told, and no other answer answers it
-    elif computed is not None and computed.candidate is not None:
+    if computed is not None:
         best, source = computed.candidate, computed.candidate.source
-        candidates = [best, *(candidate for candidate in candidates if candidate.text != best.text)]
+        candidates = [replace(c, score=c.score * (1 - best.score)) for c in candidates if c.text != best.text]
+        if source is Source.NONE:
+            none = best
+        else:
+            candidates = [best, *candidates]
         draft = replace(draft, evidence=computed.evidence, items=computed.items)
     return replace(
         draft,

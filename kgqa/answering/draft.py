@@ -45,9 +45,9 @@ class HeadScores:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What was computed of facts, and those facts; no candidate where it was asked for and cannot be computed."""
+    """What was computed of facts, and those facts; of source none where the graph does not tell what is asked."""
 
-    candidate: Candidate | None
+    candidate: Candidate
     evidence: Evidence = field(default_factory=Evidence)
     items: tuple[Item, ...] = ()
     """Several things that are the answer together."""

@@ -45,7 +45,7 @@ def explain(drafts: Drafts, facts: int) -> Drafts:
 
 
 def _explained(draft: Draft, facts: int) -> Draft:
-    if draft.computed is not None and draft.computed.candidate is not None:
+    if draft.computed is not None and draft.source is not Source.NONE:
         return draft
     best = draft.best
     evidence = evidence_of(

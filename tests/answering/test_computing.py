@@ -172,3 +172,11 @@ def test_of_what_is_taken_away_from_the_reader_nothing_is_computed(fleet) -> Non
         assert told is None or told.text != "Oslo"
     (draft,) = operate((fleet.draft(question),), whole, reads)
     assert draft.computed.candidate.text == "Oslo"
+
+
+def test_an_answer_is_as_sure_as_all_that_comes_to_the_same(ask) -> None:
+    # by what they are built in and by how many their owner employs it is not less, by their length it is
+    answer = ask("Is Tern older than Gull?", "of Gull; Tern", "less")
+    assert answer.text == "no" and answer.candidates[0].score == pytest.approx(2 / 3, abs=0.01)
+    alone = ask("Is Tern older than Gull?", "built in of", "less")
+    assert alone.text == "no" and alone.candidates[0].score > 0.95

@@ -8,6 +8,7 @@ from kgqa.types import Candidate, Evidence, Passage, Question, Source, Span
 
 SPADE = Candidate("spade", Source.KNOWLEDGE, 0.9, concept="x:spade")
 THREE = Candidate("3", Source.KNOWLEDGE, 0.7)
+NOTHING = Candidate("", Source.NONE, 0.8)
 
 
 def draft(gate: tuple[float, ...], computed: Computed | None = None) -> Draft:
@@ -28,11 +29,13 @@ def test_the_likeliest_source_answers_and_no_answer_is_one() -> None:
 def test_what_was_computed_comes_first_and_what_cannot_be_is_no_answer() -> None:
     evidence = Evidence(query="ASK {}")
     counted, lacking = decide(
-        (draft((-9.0, 2.0, 0.0), Computed(THREE, evidence)), draft((-9.0, 2.0, 0.0), Computed(None))),
+        (draft((-9.0, 2.0, 0.0), Computed(THREE, evidence)), draft((-9.0, 2.0, 0.0), Computed(NOTHING))),
         Decision(),
     )
     assert [c.text for c in counted.candidates] == ["3", "spade"] and counted.evidence == evidence
+    assert sum(c.score for c in counted.candidates) < 1  # the others share what it leaves
     assert lacking.source is Source.NONE and lacking.candidates[0].text == "spade"
+    assert lacking.confidence == pytest.approx(0.8) == lacking.none
 
 
 def test_none_is_said_where_it_is_likelier_than_a_user_allows() -> None:
