@@ -30,6 +30,9 @@ READ_FIRST, SURE = 8, 0.9
 """Operands that are read before the others, and the probability of one from which on those are not read."""
 NEGLIGIBLE = 0.01
 """Probability of an operand with an operation, below which one is no longer applied to the other."""
+AT_ODDS = 0.5
+"""Where what comes to anything is less likely than this, the operand and the operation that were read do not go
+together, and an answer is less sure by as much."""
 
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
@@ -91,11 +94,12 @@ def _chosen(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[T
 
 
 def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations: Tensor) -> Computed | None:
-    """What the likeliest operation that a likely operand allows makes of it; or that the graph does not tell, where
-    that is likelier, which is no to what is asked of things that it knows.
+    """The likeliest of what operations make of the operands that allow them, and of that the graph does not tell, which
+    is no to what is asked of things that it knows.
 
-    It is as sure as all pairs of operand and operation together that come to the same, among those that come to
-    anything (Liang, 2013: the probability of an answer is that of all programs with this denotation).
+    An answer is as likely as all operands and operations together that come to it (Liang, Jordan and Klein, 2013,
+    Learning Dependency-Based Compositional Semantics: the sum over logical forms of one denotation), among those that
+    come to anything.
     """
     *of_operands, untold = chosen.tolist()
     if not of_operands:
@@ -103,22 +107,22 @@ def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations
     asked = list(zip(OPERATIONS, operations.tolist(), strict=True))
     pairs = [(own * share, name, n) for n, own in enumerate(of_operands) for name, share in asked]
     pairs.sort(key=lambda pair: -pair[0])
-    silence = (NO,) if OPERATIONS[int(operations.argmax())] == "exists" and told.things else ()
+    says_no = OPERATIONS[int(operations.argmax())] == "exists" and bool(told.things)
+    silence = (NO,) if says_no else ()
     shares: dict[tuple[str, ...], float] = {silence: untold}
-    first, most = None, 0.0
+    outcomes: dict[tuple[str, ...], Outcome] = {}
     for share, name, n in pairs:
-        if first is not None and share < NEGLIGIBLE:
+        if outcomes and share < NEGLIGIBLE:
             break
         outcome = applied(facts, name, told.operands[n], told.things, draft.question.text)
         if outcome is not None:
             shares[outcome.texts] = shares.get(outcome.texts, 0.0) + share
-            first, most = (outcome, share) if first is None else (first, most)
-    total = sum(shares.values()) or 1.0
-    sure = {texts: share / total for texts, share in shares.items()}
-    if first is not None and untold <= most:
-        return _as_answer(draft, facts, first, sure[first.texts])
-    source = Source.KNOWLEDGE if silence else Source.NONE
-    return Computed(Candidate("".join(silence), source, sure[silence]))
+            outcomes.setdefault(outcome.texts, outcome)
+    texts = max(shares, key=shares.__getitem__)
+    sure = shares[texts] / max(sum(shares.values()), AT_ODDS)
+    if texts in outcomes:
+        return _as_answer(draft, facts, outcomes[texts], sure)
+    return Computed(Candidate(NO, Source.KNOWLEDGE, sure) if says_no else Candidate("", Source.NONE, sure))
 
 
 def _as_answer(draft: Draft, facts: Facts, outcome: Outcome, sure: float) -> Computed:

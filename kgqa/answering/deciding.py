@@ -31,11 +31,9 @@ def _decided(draft: Draft, decision: Decision) -> Draft:
     candidates = [candidate for candidate in found if candidate.source is not Source.NONE]
     if computed is not None:
         best, source = computed.candidate, computed.candidate.source
-        candidates = [replace(c, score=c.score * (1 - best.score)) for c in candidates if c.text != best.text]
-        if source is Source.NONE:
-            none = best
-        else:
-            candidates = [best, *candidates]
+        left = [replace(c, score=c.score * (1 - best.score)) for c in found if c.text != best.text]
+        candidates = [c for c in (best, *left) if c.source is not Source.NONE]
+        none = next((c for c in (best, *left) if c.source is Source.NONE), None)
         draft = replace(draft, evidence=computed.evidence, items=computed.items)
     return replace(
         draft,

@@ -48,12 +48,8 @@ def _explained(draft: Draft, facts: int) -> Draft:
     if draft.computed is not None and draft.source is not Source.NONE:
         return draft
     best = draft.best
-    evidence = evidence_of(
-        best, draft.question, deciding_rows(best, draft.question, draft.scores.rows), facts
-    )
-    if draft.computed is not None:  # nothing is answered: nothing leads there
-        evidence = replace(evidence, paths=())
-    return replace(draft, evidence=evidence)
+    rows = deciding_rows(best, draft.question, draft.scores.rows)
+    return replace(draft, evidence=evidence_of(best, draft.question, rows, facts))
 
 
 def deciding_rows(best: Candidate, question: Question, rows: Sequence[ReadRow]) -> list[ReadRow]:

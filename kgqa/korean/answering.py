@@ -92,9 +92,9 @@ class KoreanOver:
             InputError: the extra `ko` is not installed.
         """
         told = filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates))
-        kept: dict[tuple[str, Source], Candidate] = {}
+        kept: dict[tuple[str, Source, str | None], Candidate] = {}
         for candidate in told:  # several spans of the English may stand for one of the Korean
-            kept.setdefault((candidate.text, candidate.source), candidate)
+            kept.setdefault((candidate.text, candidate.source, candidate.concept), candidate)
         said = list(kept.values())
         best = said[0].text if said and answer.text is not None else None
         span = answer.evidence.span

@@ -74,7 +74,7 @@ def test_an_edit_changes_the_answer(ask, fleet) -> None:
     owned = Fact(Triple(f"{NAME}Line", f"{NAME}owns", "new:Skua"), ("Island Line", "Skua"))
     ship = Fact(Triple("new:Skua", TYPE, f"{NAME}Ship"), ("Skua", "ship"))
     added = OverlayGraph(fleet.graph, [owned, ship])
-    assert ask("How many ships does the Island Line own?", "; ship", "count", graph=added).text == "3"
+    assert ask("How many ships does the Island Line own?", "Skua; Tern", "count", graph=added).text == "3"
     gull = Fact(Triple(f"{NAME}Line", f"{NAME}owns", f"{NAME}Gull"), ("Island Line", "Gull"))
     struck = OverlayGraph(fleet.graph, (), [gull])
     assert ask("What does the Island Line have?", "owns", "lookup", graph=struck).text == "East Pier, Tern"
@@ -180,3 +180,14 @@ def test_an_answer_is_as_sure_as_all_that_comes_to_the_same(ask) -> None:
     assert answer.text == "no" and answer.candidates[0].score == pytest.approx(2 / 3, abs=0.01)
     alone = ask("Is Tern older than Gull?", "built in of", "less")
     assert alone.text == "no" and alone.candidates[0].score > 0.95
+
+
+def test_what_does_not_go_together_makes_no_answer_sure(ask) -> None:
+    # what is read, values that can be ordered, cannot be looked up; what can be is hardly read
+    answer = ask("How long is the Gull?", "length of", "lookup")
+    assert answer.confidence < 0.2
+
+
+def test_no_is_said_of_what_is_known_to_be_so_and_of_what_is_not_told(ask) -> None:
+    told = ask("Does Tern take cars?", "takes cars", "exists")
+    assert told.text == "no" and told.evidence.paths and told.candidates[0].score > 0.9

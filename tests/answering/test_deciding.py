@@ -33,7 +33,9 @@ def test_what_was_computed_comes_first_and_what_cannot_be_is_no_answer() -> None
         Decision(),
     )
     assert [c.text for c in counted.candidates] == ["3", "spade"] and counted.evidence == evidence
-    assert sum(c.score for c in counted.candidates) < 1  # the others share what it leaves
+    (left,) = decide((draft((-9.0, 2.0, 0.0)),), Decision())
+    assert counted.candidates[1].score == pytest.approx(0.3 * left.candidates[0].score)  # what 3 leaves
+    assert counted.none == pytest.approx(0.3 * left.none)
     assert lacking.source is Source.NONE and lacking.candidates[0].text == "spade"
     assert lacking.confidence == pytest.approx(0.8) == lacking.none
 

@@ -58,9 +58,9 @@ def test_spans_that_are_one_in_korean_are_one_candidate(graph):
     found = [
         Candidate(text[s.start : s.end], Source.PASSAGE, 0.9 - n / 10, span=s) for n, s in enumerate(spans)
     ]
-    other = Candidate("spade", Source.KNOWLEDGE, 0.75, concept="urn:spade")
-    answer = over.answer(answered(glossed.english, found[0], other, *found[1:]), glossed)
-    assert [(c.text, c.score) for c in answer.candidates] == [("프라이팬", 0.9), ("spade", 0.75)]
+    others = [Candidate("spade", Source.KNOWLEDGE, 0.75, concept=f"urn:spade{n}") for n in range(2)]
+    answer = over.answer(answered(glossed.english, found[0], *others, *found[1:]), glossed)
+    assert [(c.text, c.score) for c in answer.candidates] == [("프라이팬", 0.9), *[("spade", 0.75)] * 2]
 
 
 def test_a_span_comes_back_as_the_korean_words_without_their_particle(graph):

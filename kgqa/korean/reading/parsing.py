@@ -13,6 +13,7 @@ from kgqa.graph.linking.person_names import korean_names
 from kgqa.korean.reading.clauses import Clause, Phrase, Predicate, Sentence, Word
 from kgqa.korean.reading.endings import Endings
 from kgqa.korean.reading.mending import BEGINS, LONE, NOUNS, mended
+from kgqa.korean.reading.roles import is_time
 from kgqa.korean.reading.topics import give_back_subject, modifying, move_on, share_topics
 from kgqa.korean.words.lexicon import lexicon
 from kgqa.korean.words.numerals import number
@@ -44,6 +45,7 @@ class _Parser:
         self.clause = Clause()
         self.modifying: list[Clause] = []
         self.joined: Phrase | None = None
+        self.after_comma = False
 
     def sentences(self) -> list[Sentence]:
         at = begun = 0
@@ -127,19 +129,12 @@ class _Parser:
                 phrase = Phrase(owner=phrase, joined=phrase.joined)
                 assert phrase.owner is not None
                 phrase.owner.joined = None
-            elif (
-                m.tag == "JC"
-                or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter)
-                or (
-                    phrase.nouns
-                    and (
-                        m.form == "그리고"
-                        or (m.form == "," and self._lists(at + 1, phrase.joined is not None))
-                    )
-                )
-            ):
-                self.joined = phrase
-                return at + (2 if m.form == "," and self.endings.form(at + 1) == "그리고" else 1)
+            elif self._joins(at, phrase):
+                self.joined, self.after_comma = phrase, m.form == ","
+                both = (
+                    m.form == "," and self.endings.form(at + 1) == "그리고"
+                )  # one "and" is said for the two
+                return at + 1 + both
             else:
                 break
             at += 1
@@ -157,15 +152,31 @@ class _Parser:
         self.clause.phrases.append(phrase)
         return at
 
-    def _lists(self, at: int, listed: bool) -> bool:
-        """Whether nouns follow that go on with what stands before a comma: 빵, 주스와 사과; 빵, 주스, 사과를."""
+    def _joins(self, at: int, phrase: Phrase) -> bool:
+        """Whether a morpheme joins a phrase to the next: 와, 하고, 그리고, a comma of a list."""
+        m = self.found[at]
+        if m.tag == "JC" or (m.form in ("와", "과", "하고") and m.tag == "JKB" and phrase.counter):
+            return True
+        return bool(phrase.nouns) and (m.form == "그리고" or (m.form == "," and self._lists(at + 1, phrase)))
+
+    def _lists(self, at: int, first: Phrase) -> bool:
+        """Whether nouns after a comma go on with a list: one is joined to the next (빵, 주스와 사과), or commas part
+        three things (빵, 주스, 사과를). A time and a pronoun begin something else: 주말, 누가 빵과 주스를 샀니?"""
         begin = at
         while self.endings.tag(at) in (*NOUNS, "XSN", "SP"):
             at += 1
         if self.endings.tag(at) == "JC" or self.endings.form(at) == "그리고":
             return True
-        three = listed or any(m.tag == "SP" for m in self.found[begin:at])
-        return three and at > begin and self.endings.tag(at)[:1] in ("J", "V")
+        passed = self.found[begin:at]
+        three = (first.joined is not None and self.after_comma) or any(m.tag == "SP" for m in passed)
+        things = [first, *(Phrase(nouns=[_word(m)]) for m in passed if m.tag != "SP")]
+        return (
+            three
+            and len(things) > 1
+            and self.endings.tag(at)[:1] in ("J", "V")
+            and not any(m.tag == "NP" for m in passed)
+            and not any(map(is_time, things))
+        )
 
     @staticmethod
     def _is_counter(m: Morpheme) -> bool:

@@ -86,6 +86,7 @@ def test_the_answer_comes_before_its_reasons_and_is_said_alike_everywhere(
 ) -> None:
     say = visit(page, address, form)
     ask_example(page, 0)
+    # the first of two: while the page is run again, what it showed stands beside what it shows
     shown, took = headline(page), page.get_by_text(TOOK).first.inner_text()
     assert shown[0]
     page.reload()

@@ -9,6 +9,7 @@ from kgqa.korean.english.gloss import gloss
     ("korean", "english"),
     [
         ("땅을 무엇으로 팠니?", "What did you dig the ground with?"),
+        ("빵과 주스, 무엇을 샀니?", "What did you buy bread and juice?"),
         ("누가 창문을 깼어요?", "Who broke a window?"),
         ("엄마는 사과를 몇 개 샀니?", "How many apples did mom buy?"),
         ("유나에게 무엇이 필요했니?", "What did Yuna need?"),
