@@ -120,7 +120,10 @@ def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations
             outcomes.setdefault(outcome.texts, outcome)
     texts = max(shares, key=shares.__getitem__)
     sure = shares[texts] / max(sum(shares.values()), AT_ODDS)
-    if texts in outcomes:
+    by_silence = (
+        texts == silence and untold > shares[texts] / 2
+    )  # no facts say it, at most some are beside it
+    if texts in outcomes and not by_silence:
         return _as_answer(draft, facts, outcomes[texts], sure)
     return Computed(Candidate(NO, Source.KNOWLEDGE, sure) if says_no else Candidate("", Source.NONE, sure))
 

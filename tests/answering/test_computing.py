@@ -8,6 +8,7 @@ from kgqa.answering.computing import _read, operate
 from kgqa.answering.deciding import decide
 from kgqa.answering.decision import Decision
 from kgqa.answering.draft import Draft
+from kgqa.answering.operations.telling import UNTOLD
 from kgqa.answering.retrieving import Retriever
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import Fact, OverlayGraph
@@ -188,6 +189,10 @@ def test_what_does_not_go_together_makes_no_answer_sure(ask) -> None:
     assert answer.confidence < 0.2
 
 
-def test_no_is_said_of_what_is_known_to_be_so_and_of_what_is_not_told(ask) -> None:
+def test_no_is_said_with_the_facts_that_say_it_and_without_others(ask) -> None:
     told = ask("Does Tern take cars?", "takes cars", "exists")
     assert told.text == "no" and told.evidence.paths and told.candidates[0].score > 0.9
+    untold = ask(
+        "Does Tern take cars?", UNTOLD, "exists"
+    )  # its length, were it asked whether there is one, is no too
+    assert untold.text == "no" and not untold.evidence.paths and untold.candidates[0].score > 0.9
