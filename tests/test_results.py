@@ -45,6 +45,11 @@ def test_what_has_changed_since_is_marked(results: dict[str, Any]) -> None:
     assert results["cell"](row, "em,ms", "") == "0.5 ± 0.01, 12†" and results["cell"](row, "f1", "%") == ""
 
 
+def test_a_withdrawn_figure_is_not_shown(results: dict[str, Any]) -> None:
+    row = {"figures": {"em": 0.9}, "watched": {}, "withdrawn": "trained on"}
+    assert results["cell"](row, "em", "%") == "withdrawn"
+
+
 def test_a_line_is_kept_of_a_command(results: dict[str, Any], tmp_path: Path) -> None:
     results["add"].__globals__["LINES"] = tmp_path
     told = {"em": 0.5, "task": "x", "data": "ab"}

@@ -36,11 +36,13 @@ HEAD = """# Results
 
 Made by `python training/results.py` of the lines in [results/](results), which hold command, commit, seeds and time
 of each figure; a command takes `--model NAME` for another reader than kgqa-base. † is a figure whose code, data or
-weights have changed since. ± is a standard deviation over seeds. Shares are percent. "Asked" is a goal set before.
+weights have changed since; a withdrawn one was measured on questions that the reader was trained on. ± is a standard deviation over seeds. Shares are percent. "Asked" is a goal set before.
 More tables: [results/MORE.md](results/MORE.md). What was tried on the way: [RUNS.md](RUNS.md), and the notebook until
 now: [history/](history).
 """
 STALE = "†"
+WITHDRAWN = "withdrawn"
+"""Stands for a figure whose line says why it proves nothing (`withdrawn`)."""
 PLACE = re.compile(r"(<!-- results: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -102,6 +104,8 @@ def cell(row: dict[str, Any] | None, figures: str, unit: str) -> str:
     """One or several figures (by comma) of a line, a list as mean and standard deviation."""
     if row is None or not all(name in row["figures"] for name in figures.split(",")):
         return ""
+    if row.get("withdrawn"):
+        return WITHDRAWN
     told = []
     for name in figures.split(","):
         value = row["figures"][name]

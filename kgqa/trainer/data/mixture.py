@@ -24,7 +24,7 @@ from kgqa.text.corpus.shards import read_documents
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.held_out import is_held_out
-from kgqa.trainer.data.operations import operation_questions, operations_in_suite, operations_in_worlds
+from kgqa.trainer.data.operations import operation_questions, operations_in_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
 from kgqa.trainer.recipe import Settings
@@ -37,11 +37,11 @@ POOL = 32
 
 WORLDS = "worlds"
 """Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
-OPERATIONS, GRAPHS = "operations", "graph-questions"
-"""Data sets of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
+OPERATIONS = "operations"
+"""Data set of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
 ALONE = "operation-questions"
 """Questions of the former, for their operations alone."""
-MADE_UP = ("synthesis", "aligned", WORLDS, OPERATIONS, ALONE, GRAPHS)
+MADE_UP = ("synthesis", "aligned", WORLDS, OPERATIONS, ALONE)
 
 
 class DataSettings(Settings):
@@ -51,8 +51,8 @@ class DataSettings(Settings):
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
     facts), `worlds` (small made-up graphs with questions that only they
     answer), `operations` (the same to be looked up, counted and compared, with what the graph offers as choices),
-    `operation-questions` (questions of that kind for their operation alone), `graph-questions` (those of tests/graphs
-    in the form of `operations`) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
+    `operation-questions` (questions of that kind for their operation alone) or `aligned` (sentences of `texts` that
+    hold a fact of the graph, one end hidden)."""
     graph: str = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -200,8 +200,6 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         found = operations_in_worlds(settings.limit or 8_000, settings.seed)
     elif settings.name == ALONE:
         found = operation_questions(settings.limit or 40_000, settings.seed)
-    elif settings.name == GRAPHS:
-        found = operations_in_suite()
     else:
         found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))

@@ -5,30 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from kgqa.answering.operations.applying import Outcome, applied
 from kgqa.answering.operations.operands import Facts, Operand
 from kgqa.answering.operations.telling import UNTOLD, Told, tell
-from kgqa.assets import GRAPH_SUITE
 from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.meanings import is_kind
-from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.retrieval import Relevance, retrieve
 from kgqa.graph.storage.store import GraphStore
-from kgqa.metrics import accepts
-from kgqa.text.datasets.json_lines import question_of
-from kgqa.text.files import rows_of
 from kgqa.text.synthesis.operations import QUESTIONS, Meant, operation_worlds
 from kgqa.text.synthesis.worlds import worlds
 from kgqa.types import Example, Question, Subgraph
-
-ASKED = {
-    "how-many": ("count",),
-    "yes-no": ("exists", "less", "more"),
-    "compare": ("least", "most", "less", "more", "difference", "sum"),
-}
-"""Operations that a kind of question of the suite of graphs may ask for; the others look something up."""
 
 
 def operations_in_worlds(count: int, seed: int) -> Iterator[Example]:
@@ -58,49 +45,6 @@ def operation_questions(count: int, seed: int) -> Iterator[Example]:
         for posed in world.posed:
             asked = replace(posed.question, choices=(UNTOLD,))
             yield Example(asked, choice=0, kind=posed.operation, operation=posed.operation)
-
-
-def operations_in_suite(folder: Path = GRAPH_SUITE) -> Iterator[Example]:
-    """The questions of the suite of graphs whose answer one operation alone gives, over whichever operands.
-
-    Raises:
-        InputError: a graph cannot be read.
-    """
-    for path in sorted(folder.glob("*.jsonl")):
-        beside = [other for other in sorted(folder.glob(f"{path.stem}.*")) if other != path]
-        if not beside:  # edits, which are of several graphs
-            continue
-        graph = open_graph(beside[0])
-        facts, linker = Facts(graph), forgiving_linker(graph)
-        for number, row in rows_of(path):
-            question = question_of(row, f"{path}:{number}", "")
-            told = tell(facts, linker, question)
-            example = _of_answer(facts, told, question, row["kind"], tuple(row["answers"]))
-            if example is not None:
-                yield example
-
-
-def _of_answer(
-    facts: Facts, told: Told, question: Question, kind: str, answers: Sequence[str]
-) -> Example | None:
-    operations = ASKED.get(kind, ("lookup",))
-    if not answers:
-        return _example(facts, told, question, operations[0], [])
-    found = [
-        (operation, number)
-        for operation in operations
-        for number, operand in enumerate(told.operands)
-        if (outcome := applied(facts, operation, operand, told.things, question.text)) is not None
-        and all(accepts(answers, text) for text in outcome.texts)
-    ]
-    if len({operation for operation, _ in found}) != 1:  # none, or nobody knows which
-        return None
-    # of several the plainest is meant
-    found.sort(key=lambda pair: len(told.operands[pair[1]].relations) + bool(told.operands[pair[1]].only))
-    operation, first = found[0]
-    if operation == "exists" and len(found) > 1 and accepts(answers, "no"):
-        return None  # what is not so is not so by any relation
-    return _example(facts, told, question, operation, [first, *(n for _, n in found)])
 
 
 def _is(facts: Facts, operand: Operand, meant: Meant) -> bool:

@@ -1,11 +1,8 @@
-import json
-from pathlib import Path
-
 import pytest
 
 from kgqa.answering.operations.telling import UNTOLD
 from kgqa.trainer.data.mixture import DataSettings, load_examples
-from kgqa.trainer.data.operations import asked_worlds, operations_in_suite, operations_in_worlds
+from kgqa.trainer.data.operations import asked_worlds, operations_in_worlds
 from kgqa.types import OPERATIONS, Example
 
 
@@ -36,33 +33,6 @@ def test_questions_for_their_operation_alone_are_short() -> None:
     found = load_examples(DataSettings(name="operation-questions", graph="none", limit=100), None)
     assert len(found) == 100 and {example.operation for example in found} > {"count", "least", "most"}
     assert all(example.question.choices == (UNTOLD,) and example.choice == 0 for example in found)
-
-
-def test_questions_over_graphs_are_told_by_their_answers(tmp_path: Path) -> None:
-    (tmp_path / "fleet.tsv").write_text(
-        "head\trelation\ttail\nGull\tcaptain\tAda Berg\nTern\tcaptain\tOle Lind\n"
-        "Gull\tlength\t80 m\nTern\tlength\t60 m\n"
-        "Line\towns\tGull\nLine\towns\tTern\n",
-        encoding="utf-8",
-    )
-    rows = [
-        ("Who commands the Gull?", "one-hop", ["Ada Berg"]),
-        ("How many ships does the Line own?", "how-many", ["2"]),
-        ("Which is longer, the Gull or the Tern?", "compare", ["Gull"]),
-        ("Who painted the Gull?", "unanswerable", []),
-        ("Who painted the Gull blue?", "one-hop", ["Nobody"]),
-    ]
-    lines = [json.dumps({"question": q, "kind": kind, "answers": answers}) for q, kind, answers in rows]
-    (tmp_path / "fleet.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "edits.jsonl").write_text("", encoding="utf-8")
-    found = list(operations_in_suite(tmp_path))
-    said = [(e.operation, e.question.choices[e.choice]) for e in found]
-    assert said == [
-        ("lookup", "Ada Berg. Gull captain Ada Berg"),
-        ("count", "Gull; Tern. Line owns Gull"),
-        ("most", "length of Gull; Tern. Gull length 80 m"),
-        ("lookup", UNTOLD),
-    ]
 
 
 def test_questions_come_with_a_subgraph_of_their_own_world() -> None:
