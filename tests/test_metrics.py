@@ -37,7 +37,9 @@ def test_exact_match_and_f1(text: str, golds: list[str], em: float, overlap: flo
 
 
 def test_a_thousand_predictions_score_as_by_the_official_script() -> None:
-    reading = Path(__file__).parents[1] / "training" / "data" / "reading_dev.jsonl"
+    reading = (
+        Path(__file__).parents[1] / "training" / "data" / "reading" / "development" / "reading_dev.jsonl"
+    )
     examples = [e for e in read_examples(reading) if e.verdict is None and not e.concepts]
     draw, answers, told = random.Random(0), [], []
     examples = [draw.choice(examples) for _ in range(1_000)]

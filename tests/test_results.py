@@ -61,9 +61,16 @@ def test_a_line_is_kept_of_a_command(results: dict[str, Any], tmp_path: Path) ->
 
 
 def test_a_line_watches_what_it_depends_on_and_no_more(results: dict[str, Any]) -> None:
-    asked, watched_by = "kgqa evaluate own --data training/data/why_dev.jsonl", results["watched_by"]
+    asked, watched_by = (
+        "kgqa evaluate own --data training/data/why/development/why_dev.jsonl",
+        results["watched_by"],
+    )
     watched = watched_by("why_dev", "x", f"{asked} --model kgqa-everyday")
-    assert {"training/data/why_dev.jsonl", "training/models/kgqa-everyday", "kgqa/metrics.py"} <= set(watched)
+    assert {
+        "training/data/why/development/why_dev.jsonl",
+        "training/models/kgqa-everyday",
+        "kgqa/metrics.py",
+    } <= set(watched)
     default = f"training/models/{DEFAULT_READER}"
     assert default not in watched and default in watched_by("why_dev", "x", asked)
     compared = watched_by("compare csqa", "dragon", "kgqa evaluate compare")

@@ -19,7 +19,7 @@ from kgqa.answering.answerer import Answerer
 from kgqa.models.devices import spare_threads
 from kgqa.text.datasets.json_lines import read_examples
 
-DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 
 
 def main() -> None:

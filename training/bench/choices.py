@@ -18,7 +18,7 @@ from kgqa.text.augment import with_choices
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Source
 
-DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 
 
 def main() -> None:

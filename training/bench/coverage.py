@@ -54,7 +54,12 @@ def words_found(graph: KnowledgeGraph, linker: Linker, texts: list[str]) -> list
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", default=[str(DATA / "everyday_dev.jsonl")], help="Questions.")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        default=[str(DATA / "everyday" / "development" / "everyday_dev.jsonl")],
+        help="Questions.",
+    )
     parser.add_argument("--graph", default="everyday", help="Graph: a shipped name, folder or file.")
     parser.add_argument("--missing", action="store_true", help="Print each question whose answer is missed.")
     asked = parser.parse_args()

@@ -24,7 +24,7 @@ from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import KnowledgeGraph, Passage, Question
 
-DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 
 
 def asked(number: int) -> list[Question]:

@@ -39,7 +39,7 @@ def main() -> None:
     done = {(line["set"], line["id"]) for line in map(json.loads, lines)}
     end = time.monotonic() + 60 * given.minutes
     with given.out.open("a", encoding="utf-8", buffering=1) as out:
-        for name in [*DATASETS, *sorted(map(str, (ROOT / "training" / "data").glob("*.jsonl")))]:
+        for name in [*DATASETS, *sorted(map(str, (ROOT / "training" / "data").rglob("*.jsonl")))]:
             short = Path(name).name
             left = [] if time.monotonic() > end else chosen(name, given.each)
             for row in asked(answerer, [q for q in left if (short, q.id) not in done]):

@@ -42,7 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default=DEFAULT_READER)
     parser.add_argument(
-        "--data", type=Path, default=Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+        "--data",
+        type=Path,
+        default=Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl",
     )
     parser.add_argument("--show", type=int, default=0)
     arguments = parser.parse_args()

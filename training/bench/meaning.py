@@ -24,7 +24,10 @@ from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example, InputError
 
 AMONG = (1, 3, 8, 20, 48, 120)
-SETS = ("training/data/everyday_dev.jsonl", "training/data/everyday_fresh.jsonl")
+SETS = (
+    "training/data/everyday/development/everyday_dev.jsonl",
+    "training/data/everyday/test/everyday_fresh.jsonl",
+)
 
 
 def recall(retriever: Retriever, examples: Sequence[Example]) -> dict[str, float]:

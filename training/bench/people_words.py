@@ -78,7 +78,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default=DEFAULT_READER)
     parser.add_argument(
-        "--data", type=Path, default=Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+        "--data",
+        type=Path,
+        default=Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl",
     )
     arguments = parser.parse_args()
     examples = [e for e in load_dataset(str(arguments.data)) if e.source == "knowledge"]

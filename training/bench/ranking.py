@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=2_700)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    own = [e for e in load_dataset("training/data/everyday_train_*.jsonl") if e.source is Source.KNOWLEDGE]
+    own = [e for e in load_dataset("training/data/everyday/train/*.jsonl") if e.source is Source.KNOWLEDGE]
     total = given.questions + given.questions // 4
     everyday = collect(open_graph("everyday"), own[:: max(1, len(own) // (2 * total))], total)
     told = collect(open_graph(expanded(CONCEPTNET)), list(load_dataset("csqa-open-train")), total)

@@ -32,7 +32,7 @@ from kgqa.types import Answer, Passage, Question, Source
 
 ELSEWHERE = 3
 """Facts struck for each answer that touch neither it nor a shown path."""
-DATA = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+DATA = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 
 
 def elsewhere(answerer: Answerer, answer: Answer, seed: int) -> list[float]:

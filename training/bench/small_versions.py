@@ -24,7 +24,7 @@ from kgqa.evaluation.evaluation import evaluate
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example
 
-DEV = Path(__file__).parents[1] / "data" / "everyday_dev.jsonl"
+DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 
 
 class Timed:

@@ -81,7 +81,7 @@ def test_a_korean_answer_may_be_followed_by_its_particle() -> None:
 
 @pytest.mark.parametrize("name", ["korean_dev", "korean_test"])
 def test_the_korean_questions_and_their_translations_ask_the_same(name: str) -> None:
-    data = Path(__file__).parents[3] / "training" / "data"
-    korean, english = (list(read_examples(data / f"{name}{suffix}.jsonl")) for suffix in ("", "_en"))
+    data = Path(__file__).parents[3] / "training" / "data" / "korean"
+    korean, english = (list(read_examples(next(data.glob(f"*/{name}{end}.jsonl")))) for end in ("", "_en"))
     for ours, theirs in zip(korean, english, strict=True):
         assert (ours.question.id, ours.kind, ours.source) == (theirs.question.id, theirs.kind, theirs.source)
