@@ -36,9 +36,9 @@ HEAD = """# Results
 
 Made by `python training/results.py` of the lines in [results/](results), which hold command, commit, seeds and time
 of each figure; a command takes `--model NAME` for another reader than kgqa-base. † is a figure whose code, data or
-weights have changed since; a withdrawn one was measured on questions that the reader was trained on. ± is a standard deviation over seeds. Shares are percent. "Asked" is a goal set before.
-More tables: [results/MORE.md](results/MORE.md). What was tried on the way: [RUNS.md](RUNS.md), and the notebook until
-now: [history/](history).
+weights have changed since; a withdrawn one was measured on questions that the reader was trained on. ± is a standard
+deviation over seeds. Shares are percent. "Asked" is a goal set before. More tables: [results/MORE.md](results/MORE.md).
+What was tried on the way: [RUNS.md](RUNS.md), and the notebook until now: [history/](history).
 """
 STALE = "†"
 WITHDRAWN = "withdrawn"

@@ -25,7 +25,7 @@ from kgqa.text.datasets.published import located
 from kgqa.text.files import rows_of
 from kgqa.types import Example, KnowledgeGraph
 
-DATA = Path(__file__).parents[1] / "data"
+DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 STEPS = ("a concept", "within two facts", "among 100", "among 120", "among 200")
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument(
         "files",
         nargs="*",
-        default=[str(DATA / "everyday" / "development" / "everyday_dev.jsonl")],
+        default=[str(DEV)],
         help="Questions.",
     )
     parser.add_argument("--graph", default="everyday", help="Graph: a shipped name, folder or file.")
