@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from kgqa.types import InputError
-
 Item = TypeVar("Item")
 _STOP: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
 _OFTEN = 200
 
 
-class Stopped(InputError):
-    """A question was given up: it took too long, or whoever asked has left."""
+class Stopped(Exception):
+    """A question was given up: it took too long, or whoever asked has left.
+
+    It is no `ValueError`: what is caught as bad input within a step lets it pass.
+    """
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgqa.limits.stopping import until
+from kgqa.limits.stopping import Stopped, until
 from kgqa.types import InputError, Question
 
 ALIKE = 2.0
@@ -228,7 +228,7 @@ class Batcher:
         try:
             with until(stop):
                 answers = wanted[0].work([asked.question for asked in wanted])
-        except InputError as error:
+        except (InputError, Stopped) as error:
             if len(wanted) == 1 or stop():
                 _fail(wanted, error)
                 return

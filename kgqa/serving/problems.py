@@ -9,8 +9,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from kgqa.types import InputError
-
 _FIELDS = ("passage", "choices", "choice", "question", "graph", "model", "relation")
 TITLES = {
     400: "The request cannot be read",
@@ -68,7 +66,7 @@ def busy_problem(wait_s: float, instance: str) -> Response:
     return problem(503, detail, instance, headers={"Retry-After": str(again)})
 
 
-def of_input(error: InputError) -> dict[str, str]:
+def of_input(error: Exception) -> dict[str, str]:
     """Field, detail and remedy of an error whose line reads "what; remedy"."""
     what, _, remedy = str(error).rpartition("; ")
     what, remedy = (what, remedy) if what else (str(error), "")

@@ -130,14 +130,14 @@ class Service:
         """
         return await self._wait(self._taken(asked, self.limits.within_s), request)
 
-    async def answers(self, many: Sequence[Asked], request: Request) -> list[Answer | InputError]:
+    async def answers(self, many: Sequence[Asked], request: Request) -> list[Answer | InputError | Stopped]:
         """The same of several, between those who ask one: each answer, or why there is none.
 
         Raises:
             Busy: one of them would not be answered in time.
         """
         taken: list[Future[Answer]] = []
-        found: list[Answer | InputError] = []
+        found: list[Answer | InputError | Stopped] = []
         try:
             for asked in many:
                 taken.append(self._taken(asked, self.limits.timeout_s / 2))
@@ -145,7 +145,7 @@ class Service:
                 try:
                     answer = await self._wait(future, request)
                     found.append(answer)
-                except InputError as error:
+                except (InputError, Stopped) as error:
                     found.append(error)
             return found
         finally:
@@ -243,7 +243,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         found = await service.answers(many.questions, request)
         bodies = [
             {"id": asked.id, "error": of_input(one)}
-            if isinstance(one, InputError)
+            if isinstance(one, Exception)
             else _body(service, asked, one)
             for asked, one in zip(many.questions, found, strict=True)
         ]
@@ -337,8 +337,11 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(InputError)
     async def refused(request: Request, error: InputError) -> Response:
-        status = 504 if isinstance(error, Stopped) else 422
-        return problem(status, str(error), instance(request), [of_input(error)])
+        return problem(422, str(error), instance(request), [of_input(error)])
+
+    @app.exception_handler(Stopped)
+    async def stopped(request: Request, error: Stopped) -> Response:
+        return problem(504, str(error), instance(request), [of_input(error)])
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> Response:

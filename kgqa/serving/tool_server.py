@@ -12,7 +12,7 @@ import numpy as np
 from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.checking import check_question
 from kgqa.graph.concepts import candidates, rows_of
-from kgqa.limits.stopping import until
+from kgqa.limits.stopping import Stopped, until
 from kgqa.types import InputError, Passage, Question
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
         try:
             with until(lambda: time.monotonic() > end):
                 yield
-        except InputError as error:
+        except (InputError, Stopped) as error:
             raise ToolError(str(error)) from None
 
     @server.tool()

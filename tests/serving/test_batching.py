@@ -5,6 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from kgqa.limits.stopping import Stopped
 from kgqa.serving.batching import ANSWER, APART, BATCH_S, KNOWN_AFTER, Batcher, Busy
 from kgqa.types import Answer, InputError, Passage, Question
 
@@ -52,7 +53,7 @@ def test_who_leaves_or_waits_too_long_is_given_up(stub) -> None:
     gone = ask(batcher, stub, Question("gone"), 60)
     threading.Timer(0.1, gone.cancel).start()
     late = ask(batcher, stub, Question("late", passage=Passage("long " * 2_000)), 2)
-    with pytest.raises(InputError, match="too long"):
+    with pytest.raises(Stopped, match="too long"):
         late.result(10)
     assert time.monotonic() - began < 4
     batcher.close()
@@ -78,7 +79,7 @@ def test_a_close_gives_up_what_does_not_end(stub) -> None:
     batcher.close(0.5)
     assert time.monotonic() - began < 3 and not batcher._thread.is_alive()
     for future in futures:
-        with pytest.raises((Busy, InputError)):
+        with pytest.raises((Busy, Stopped)):
             future.result(1)
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kgqa.limits.stopping import until
+from kgqa.limits.stopping import Stopped, until
 from kgqa.types import InputError, Passage, Question
 
 ROOT = Path(__file__).parents[2]
@@ -269,7 +269,7 @@ def _try_some(pipe: int, name: str, attempt: Try, seeds: range) -> None:
             try:
                 attempt(random.Random(f"{name} {seed}"), Path(folder))
                 told = "read"
-            except InputError as error:
+            except (InputError, Stopped) as error:
                 said = str(error)
                 clear = "\n" not in said and len(said) < LONGEST_LINE
                 told = "refused" if clear else f"unclear: {said[:200]!r}"
