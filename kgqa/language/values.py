@@ -90,6 +90,25 @@ def _parts(name: str) -> tuple[str, str, str]:
     return split_literal(name) if name.startswith('"') else (name, "", "")
 
 
+_SAME_UNITS = {
+    name: line.split()[0]
+    for line in (
+        "eur euro euros €",
+        "usd dollar dollars $",
+        "gbp pound pounds £",
+        "percent %",
+        "year years",
+        "month months",
+    )
+    for name in line.split()
+}
+
+
+def same_unit(unit: str) -> str:
+    """One name for a unit however it is written: euros and € are eur."""
+    return _SAME_UNITS.get(unit, unit)
+
+
 def is_date(name: str, value: Value) -> bool:
     """Whether a value is a date, a mere number that reads like a year included."""
     reads_like_year = _YEAR.fullmatch(_parts(name)[0]) is not None and 100 <= value.amount <= 2200

@@ -1,0 +1,260 @@
+"""What a graph says of things: asked of it in bulk when it is needed, and then kept for the question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgqa.answering.logical_forms.language import Step
+from kgqa.graph.linking.literals import is_value
+from kgqa.graph.meanings import is_kind, narrows
+from kgqa.language.values import Value, value_of, with_unit
+from kgqa.types import NO, YES, Ints, KnowledgeGraph, NodeRole, Subgraph
+
+MOST_FACTS = 2_000
+"""Facts of an entity that are asked for, in each direction."""
+MOST_COUNTED = 50_000
+"""The same where they are counted and the graph is local."""
+_TRUTHS = frozenset({YES, NO, "true", "false"})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fact by the graph's ids."""
+
+    head: int
+    relation: int
+    tail: int
+    weight: float = 1.0
+
+
+class TooMany(Exception):
+    """There may be more facts than were asked for, so that a set or a count would not be exact."""
+
+
+def ids(entities: Iterable[int]) -> Ints:
+    """Entities as the graph takes them."""
+    return np.array(list(entities), dtype=np.int32)
+
+
+def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = None) -> list[Row]:
+    """Facts that have one of the entities at either end."""
+    wanted = ids(dict.fromkeys(entities))
+    if not len(wanted):
+        return []
+    columns = (column.tolist() for column in graph.neighbours(wanted, limit))
+    return [Row(*row) for row in zip(*columns, strict=True)]
+
+
+class GraphFacts:
+    """The facts of one graph that a question has asked for so far."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self.graph = graph
+        self.most = MOST_FACTS if graph.is_remote else MOST_COUNTED
+        self._types: list[bool] = []
+        self._narrows: list[bool] = []
+        self._rows: dict[int, list[Row]] = {}
+        self._complete: dict[int, int] = {}
+        self._named: dict[int, tuple[str, str]] = {}
+        self._values: dict[tuple[int, int], Value | None] = {}
+        self._instances: dict[int, dict[int, tuple[Row, ...]]] = {}
+
+    # ---- facts
+
+    def fetch(self, entities: Iterable[int], limit: int | None = None) -> None:
+        """Ask for the facts of several entities at once, up to `limit` of each in each direction."""
+        limit = limit or self.most
+        new = {e: limit for e in entities if self._complete.get(e, 0) < limit}
+        if not new:
+            return
+        self._complete |= new
+        self._rows |= {e: [] for e in new}
+        for row in rows_of(self.graph, new, limit):
+            for end in {row.head, row.tail} & new.keys():
+                self._rows[end].append(row)
+        self.name_all(end for e in new for row in self._rows[e] for end in (row.head, row.tail))
+        self.name_all(new)
+        for e in new:  # in the order of what they are called, not of how they happen to be stored
+            self._rows[e].sort(key=self._called)
+
+    def name_all(self, entities: Iterable[int]) -> None:
+        """Ask for names and labels of several entities at once."""
+        unknown = list(dict.fromkeys(e for e in entities if e not in self._named))
+        if unknown:
+            found = zip(self.graph.names(ids(unknown)), self.graph.labels(ids(unknown)), strict=True)
+            self._named |= dict(zip(unknown, found, strict=True))
+
+    def _called(self, row: Row) -> tuple[str, ...]:
+        relation = self.graph.relations[row.relation]
+        called = self.label(row.head), relation.label, self.label(row.tail), relation.name
+        return tuple(text.casefold() for text in called)
+
+    def of(self, entity: int) -> list[Row]:
+        """Facts at whose head or tail an entity stands."""
+        if entity not in self._rows:
+            self.fetch([entity])
+        return self._rows[entity]
+
+    def is_cut_off(self, entity: int) -> bool:
+        """Whether there may be further facts of an entity than those that were asked for."""
+        heads = Counter(row.head == entity for row in self.of(entity))
+        return max(heads.values(), default=0) >= self._complete[entity]
+
+    def onward(self, entity: int) -> Iterator[tuple[Step, int, Row]]:
+        """Each step from an entity, where it leads, and the fact."""
+        for row in self.of(entity):
+            if row.head == entity != row.tail:
+                yield Step(row.relation, True), row.tail, row
+            elif row.tail == entity != row.head:
+                yield Step(row.relation, False), row.head, row
+
+    def along(self, entity: int, step: Step) -> Iterator[tuple[int, Row]]:
+        """Where one step leads from an entity. Raises TooMany where not all facts are at hand."""
+        if self.is_cut_off(entity):
+            raise TooMany
+        for row in self.of(entity):
+            if row.relation == step.relation and (row.head if step.forward else row.tail) == entity:
+                yield (row.tail if step.forward else row.head), row
+
+    # ---- names and values
+
+    def label(self, entity: int) -> str:
+        """What an entity is called; "" where it has no name."""
+        if entity not in self._named:
+            self.name_all([entity])
+        return self._named[entity][1]
+
+    def name(self, entity: int) -> str:
+        """IRI, or literal."""
+        if entity not in self._named:
+            self.name_all([entity])
+        return self._named[entity][0]
+
+    def value(self, entity: int, relation: int = -1) -> Value | None:
+        """The value that an entity stands for, in the unit that it or the relation that leads to it names."""
+        key = entity, relation
+        if key not in self._values:
+            name, label = self.name(entity), self.label(entity)
+            found = value_of(name if name.startswith('"') else label)
+            if found is not None and not found.unit and relation >= 0:
+                text = with_unit(label, name, self.graph.relations[relation])
+                found = (value_of(f'"{text}"') or found) if text != label else found
+            self._values[key] = found
+        return self._values[key]
+
+    def is_value(self, entity: int) -> bool:
+        """Whether something is a number, a date, a yes or no: two entities that share it are not joined by it."""
+        return is_value(self.name(entity)) or self.label(entity) in _TRUTHS or self.value(entity) is not None
+
+    def by_label(self, entities: Iterable[int]) -> list[int]:
+        """Entities in the order of what they are called."""
+        return sorted(entities, key=lambda e: (self.label(e).casefold(), self.name(e)))
+
+    # ---- classes
+
+    def is_type(self, relation: int) -> bool:
+        """Whether a relation leads from an instance to its class, or from a class to a wider one."""
+        self._know(relation)
+        return self._types[relation]
+
+    def is_narrower(self, relation: int) -> bool:
+        """Whether a relation leads from a class to a wider one."""
+        self._know(relation)
+        return self._narrows[relation]
+
+    def _know(self, relation: int) -> None:
+        for known in self.graph.relations[len(self._types) : relation + 1]:
+            self._types.append(is_kind(known))
+            self._narrows.append(narrows(known))
+
+    def classes(self, entity: int) -> list[int]:
+        """The classes that an entity is directly said to be of."""
+        return [row.tail for row in self.of(entity) if row.head == entity and self.is_type(row.relation)]
+
+    def is_class(self, entity: int) -> bool:
+        """Whether something is said to be of this class, or narrower than it."""
+        return any(row.tail == entity and self.is_type(row.relation) for row in self.of(entity))
+
+    def instances(self, kind: int) -> dict[int, tuple[Row, ...]]:
+        """The instances of a class and of its narrower classes, with the facts that say so: what leads to the class over
+        one relation that says the type and any number that say what is narrower. Where nothing does, as in a
+        thesaurus, all that is narrower.
+
+        Raises:
+            TooMany: there may be further ones.
+        """
+        if kind not in self._instances:
+            below: dict[int, tuple[Row, ...]] = {kind: ()}
+            layer = [kind]
+            found: dict[int, tuple[Row, ...]] = {}
+            while layer:
+                self.fetch(layer)
+                following: list[int] = []
+                for wide in layer:
+                    if self.is_cut_off(wide):
+                        raise TooMany
+                    for row in self.of(wide):
+                        if row.tail != wide or not self.is_type(row.relation):
+                            continue
+                        if not self.is_narrower(row.relation):
+                            found.setdefault(row.head, (row, *below[wide]))
+                        elif row.head not in below:
+                            below[row.head] = (row, *below[wide])
+                            following.append(row.head)
+                layer = following
+            below.pop(kind)
+            self._instances[kind] = found or below
+        return self._instances[kind]
+
+
+def with_facts(base: Subgraph, graph: KnowledgeGraph, rows: Sequence[Row]) -> Subgraph:
+    """A subgraph and some facts besides."""
+    names = dict.fromkeys(base.nodes)
+    ends = list(dict.fromkeys(end for row in rows for end in (row.head, row.tail)))
+    named = list(zip(ends, graph.names(ids(ends)), graph.labels(ids(ends)), strict=True)) if ends else []
+    new = [(entity, name, label) for entity, name, label in named if name not in names]
+    place = {name: at for at, name in enumerate([*base.nodes, *(name for _, name, _ in new)])}
+    node = {entity: place[name] for entity, name, _ in named}
+    relations = list(base.relations)
+    number = {relation.name: at for at, relation in enumerate(relations)}
+    edges = dict.fromkeys(map(tuple, base.edges.tolist()))
+    weights = base.weights.tolist()
+    for row in rows:
+        relation = graph.relations[row.relation]
+        if relation.name not in number:
+            number[relation.name] = len(relations)
+            relations.append(relation)
+        edge = (node[row.head], number[relation.name], node[row.tail])
+        if edge not in edges:
+            edges[edge] = None
+            weights.append(row.weight)
+    roles = [int(NodeRole.OTHER)] * len(new)
+    return Subgraph(
+        nodes=(*base.nodes, *(name for _, name, _ in new)),
+        labels=(*base.labels, *(label for _, _, label in new)),
+        roles=np.array([*base.roles.tolist(), *roles], dtype=np.int32),
+        scores=np.array([*base.scores.tolist(), *(0.5 for _ in new)], dtype=np.float32),
+        edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
+        weights=np.array(weights, dtype=np.float32),
+        relations=tuple(relations),
+        links=base.links,
+    )
+
+
+def edge_of(subgraph: Subgraph, graph: KnowledgeGraph, row: Row) -> int:
+    """Row of a fact among the subgraph's edges."""
+    head, tail = (subgraph.nodes.index(name) for name in graph.names(ids((row.head, row.tail))))
+    name = graph.relations[row.relation].name
+    relation = next(at for at, known in enumerate(subgraph.relations) if known.name == name)
+    edge: int = subgraph.edges.tolist().index([head, relation, tail])
+    return edge
+
+
+def are_cut_off(rows: Sequence[Row], entities: Collection[int], limit: int) -> bool:
+    """Whether there may be further facts of one of the entities than those that were asked for up to a limit."""
+    known = [Counter(ends) for ends in zip(*((row.head, row.tail) for row in rows), strict=True)]
+    return any(times[entity] >= limit for times in known for entity in entities)

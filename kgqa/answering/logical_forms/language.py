@@ -1,0 +1,354 @@
+"""Logical forms: s-expressions after GrailQA (Gu et al., 2021, section 3), with difference, averages and ranks added.
+
+Entities and relations are the graph's own numbers, so that executing needs no names; `parse` and `show` put names in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal, NamedTuple
+
+from kgqa.types import InputError
+
+Comparator = Literal["<", "<=", "=", ">=", ">", "between", "contains"]
+COMPARATORS: tuple[Comparator, ...] = ("<", "<=", "=", ">=", ">", "between", "contains")
+Aggregation = Literal["SUM", "AVG", "MIN", "MAX"]
+DEEPEST = 40
+"""Parentheses within each other that are parsed."""
+
+
+class Step(NamedTuple):
+    """A relation, followed from head to tail where `forward`."""
+
+    relation: int
+    forward: bool = True
+
+
+Path = tuple[Step, ...]
+"""Relations followed one after the other: through nodes without a name, to a value."""
+
+
+class Form:
+    """A node of a logical form."""
+
+    __slots__ = ()
+
+
+class SetForm(Form):
+    """A form that denotes a set of entities."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entities(SetForm):
+    """The entities themselves."""
+
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Class(SetForm):
+    """The instances of a class and of its narrower classes."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Join(SetForm):
+    """What a path leads to from the members of a set."""
+
+    path: Path
+    source: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class And(SetForm):
+    """The members of both sets."""
+
+    left: SetForm
+    right: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Minus(SetForm):
+    """The members of the first set that are not in the second."""
+
+    left: SetForm
+    right: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(SetForm):
+    """The members of a set of which a value compares so with the given one, or lies between two."""
+
+    op: Comparator
+    path: Path
+    values: tuple[str, ...]
+    source: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme(SetForm):
+    """The members of a set with the largest or smallest value, or count of what a path leads to; or the `rank`-th."""
+
+    largest: bool
+    path: Path
+    source: SetForm
+    rank: int = 1
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Form):
+    """How many members a set has."""
+
+    source: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Form):
+    """Sum, average, least or largest of the values of a set's members."""
+
+    kind: Aggregation
+    path: Path
+    source: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Form):
+    """Whether a set has a member."""
+
+    source: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Form):
+    """Whether the value of one entity compares so with that of another."""
+
+    op: Comparator
+    path: Path
+    left: SetForm
+    right: SetForm
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Form):
+    """How far the values of two entities are apart."""
+
+    path: Path
+    left: SetForm
+    right: SetForm
+
+
+def parts(form: Form) -> Iterator[Form]:
+    """A form and all forms inside it, the outermost first."""
+    yield form
+    for field in fields(form):  # type: ignore[arg-type]
+        inner = getattr(form, field.name)
+        if isinstance(inner, Form):
+            yield from parts(inner)
+
+
+def paths(form: Form) -> list[Path]:
+    """The paths of relations in a form, the outermost first."""
+    return [path for part in parts(form) if (path := getattr(part, "path", ()))]
+
+
+def entities(form: Form) -> list[int]:
+    """The entities and classes that a form names."""
+    found: list[int] = []
+    for part in parts(form):
+        found += part.ids if isinstance(part, Entities) else [part.id] if isinstance(part, Class) else []
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- printing
+
+
+def show(form: Form, entity: Callable[[int], str], relation: Callable[[int], str]) -> str:
+    """A form as an s-expression.
+
+    >>> show(Count(Join((Step(0, False),), Entities((1,)))), lambda e: "Ilse", lambda r: "director")
+    '(COUNT (JOIN director "Ilse"))'
+    """
+
+    def quoted(text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+
+    def name(step: int) -> str:
+        text = relation(step)
+        return text if re.fullmatch(r"[A-Za-z_][\w.:-]*", text) else quoted(text)
+
+    def path(steps: Path) -> str:
+        written = [name(s.relation) if s.forward else f"(R {name(s.relation)})" for s in steps]
+        return written[0] if len(written) == 1 else f"(PATH {' '.join(written)})"
+
+    def of(part: Form) -> str:
+        match part:
+            case Entities(ids):
+                names = " ".join(quoted(entity(e)) for e in ids)
+                return names if len(ids) == 1 else f"(SET {names})"
+            case Class(kind):
+                return f"(CLASS {quoted(entity(kind))})"
+            case Join(steps, source):
+                return f"(JOIN {path(_turned(steps))} {of(source)})"
+            case And(left, right) | Minus(left, right):
+                return f"({type(part).__name__.upper()} {of(left)} {of(right)})"
+            case Filter(op, steps, values, source):
+                return f"(FILTER {op} {path(steps)} {' '.join(map(quoted, values))} {of(source)})"
+            case Extreme(largest, steps, source, rank, counted):
+                scale = f"(COUNT {path(steps)})" if counted else path(steps)
+                return (
+                    f"(ARG{'MAX' if largest else 'MIN'} {scale} {of(source)}{f' {rank}' if rank > 1 else ''})"
+                )
+            case Count(source) | Exists(source):
+                return f"({type(part).__name__.upper()} {of(source)})"
+            case Aggregate(kind, steps, source):
+                return f"({kind} {path(steps)} {of(source)})"
+            case Compare(op, steps, left, right):
+                return f"(COMPARE {op} (VALUES {path(steps)} {of(left)}) (VALUES {path(steps)} {of(right)}))"
+            case Difference(steps, left, right):
+                return f"(DIFFERENCE (VALUES {path(steps)} {of(left)}) (VALUES {path(steps)} {of(right)}))"
+        raise TypeError(part)
+
+    return of(form)
+
+
+def _turned(steps: Path) -> Path:
+    """A path the other way round. GrailQA's (JOIN r S) goes from tails in S to heads, (JOIN (R r) S) from heads."""
+    return tuple(Step(step.relation, not step.forward) for step in reversed(steps))
+
+
+# ----------------------------------------------------------------------------------------------- parsing
+
+_TOKEN = re.compile(r'\s*(?:(?P<paren>[()])|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<word>[^\s()"]+))')
+
+
+class _Quoted(str):
+    """A token that stood in quotes: a name or a value, no keyword."""
+
+
+_Tree = str | list["_Tree"]  # type: ignore[misc]
+
+
+def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int]) -> Form:
+    """The form that an s-expression says; `entity` and `relation` find names, and raise InputError where they cannot.
+
+    Raises:
+        InputError: it is no form, or a name is unknown.
+    """
+    tree, rest = _tree(_tokens(text), text, 0)
+    if rest:
+        raise InputError(f"logical form {text!r}: something follows its end; remove it")
+
+    def fail(what: str) -> InputError:
+        return InputError(f"logical form {text!r}: {what}; see the README for examples")
+
+    def path(part: _Tree) -> Path:
+        if isinstance(part, str):
+            names = part.split("/") if not isinstance(part, _Quoted) else [part]
+            return tuple(Step(relation(name)) for name in names)
+        if len(part) == 2 and part[0] == "R":
+            return _turned(path(part[1]))
+        if len(part) > 1 and part[0] == "PATH":
+            return tuple(step for inner in part[1:] for step in path(inner))
+        raise fail("a relation is a name, (R relation) or (PATH relation ...)")
+
+    def values(part: _Tree) -> tuple[Path, SetForm]:
+        if isinstance(part, list) and len(part) == 3 and part[0] == "VALUES":
+            return path(part[1]), of_set(part[2])
+        raise fail("COMPARE and DIFFERENCE take two (VALUES relation set)")
+
+    def of_set(part: _Tree) -> SetForm:
+        form = of(part)
+        if not isinstance(form, SetForm):
+            raise fail("a number or a truth stands where a set belongs")
+        return form
+
+    def of(part: _Tree) -> Form:
+        if isinstance(part, str):
+            return Entities((entity(part),))
+        head, *rest = part or [""]
+        match (head, rest):
+            case ("SET", [_, *_]):
+                return Entities(tuple(entity(str(name)) for name in rest))
+            case ("CLASS", [str(name)]):
+                return Class(entity(name))
+            case ("JOIN", [steps, source]):
+                return Join(_turned(path(steps)), of_set(source))
+            case ("VALUES", [steps, source]):
+                return Join(path(steps), of_set(source))
+            case ("AND", [left, right]):
+                return And(of_set(left), of_set(right))
+            case ("AND", [left, *more]) if len(more) > 1:
+                return And(of_set(left), of_set(["AND", *more]))
+            case ("MINUS", [left, right]):
+                return Minus(of_set(left), of_set(right))
+            case ("FILTER", [op, steps, *limits, source]) if op in COMPARATORS and limits:
+                if len(limits) != (2 if op == "between" else 1):
+                    raise fail("FILTER takes one value, between takes two")
+                return Filter(op, path(steps), tuple(map(str, limits)), of_set(source))  # type: ignore[arg-type]
+            case ("ARGMAX" | "ARGMIN", [scale, source, *rank]) if len(rank) <= 1:
+                counted = isinstance(scale, list) and bool(scale) and scale[0] == "COUNT"
+                steps = path(scale[1]) if counted and len(scale) == 2 else path(scale)
+                if rank and not (
+                    isinstance(rank[0], str) and rank[0].isdecimal() and 0 < int(rank[0]) < 10_000
+                ):
+                    raise fail("the rank is a whole number from 1")
+                place = int(str(rank[0])) if rank else 1
+                return Extreme(head == "ARGMAX", steps, of_set(source), place, counted)
+            case ("COUNT", [source]):
+                return Count(of_set(source))
+            case ("SUM" | "AVG" | "MIN" | "MAX", [steps, source]):
+                return Aggregate(head, path(steps), of_set(source))  # type: ignore[arg-type]
+            case ("EXISTS", [source]):
+                return Exists(of_set(source))
+            case ("COMPARE", [op, left, right]) if op in COMPARATORS[:5]:
+                (steps, first), (other, second) = values(left), values(right)
+                if steps != other:
+                    raise fail("COMPARE takes the same relation twice")
+                return Compare(op, steps, first, second)  # type: ignore[arg-type]
+            case ("DIFFERENCE", [left, right]):
+                (steps, first), (other, second) = values(left), values(right)
+                if steps != other:
+                    raise fail("DIFFERENCE takes the same relation twice")
+                return Difference(steps, first, second)
+        raise fail(f"{head if isinstance(head, str) else '('!s} ... is no form of the language")
+
+    return of(tree)
+
+
+def _tokens(text: str) -> list[str]:
+    found: list[str] = []
+    at = 0
+    while text[at:].strip():
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise InputError(f"logical form {text!r}: a quotation mark is not closed at {at}")
+        said = match["text"]
+        found.append(
+            _Quoted(re.sub(r"\\(.)", r"\1", said)) if said is not None else match["paren"] or match["word"]
+        )
+        at = match.end()
+    return found
+
+
+def _tree(tokens: Sequence[str], text: str, depth: int) -> tuple[_Tree, Sequence[str]]:
+    if not tokens or depth > DEEPEST:
+        raise InputError(f"logical form {text!r}: {'nested too deeply' if tokens else 'it ends too early'}")
+    first, rest = tokens[0], tokens[1:]
+    if first == ")" and not isinstance(first, _Quoted):
+        raise InputError(f"logical form {text!r}: a parenthesis closes nothing")
+    if first != "(" or isinstance(first, _Quoted):
+        return first, rest
+    found: list[_Tree] = []
+    while rest and not (rest[0] == ")" and not isinstance(rest[0], _Quoted)):
+        inner, rest = _tree(rest, text, depth + 1)
+        found.append(inner)
+    if not rest:
+        raise InputError(f"logical form {text!r}: a parenthesis is not closed")
+    return found, rest[1:]

@@ -1,0 +1,272 @@
+"""A logical form as SPARQL 1.1: what is shown with an answer, to be copied and asked of the graph itself.
+
+What SPARQL cannot put in order, as "12 kg" beside "900 g", stands in a query as the entities for which it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import count
+from urllib.parse import quote
+
+from kgqa.answering.logical_forms.execute import amounts, iso_of, limit_of, members, values
+from kgqa.answering.logical_forms.facts import GraphFacts, TooMany
+from kgqa.answering.logical_forms.language import (
+    Aggregate,
+    And,
+    Class,
+    Compare,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Filter,
+    Form,
+    Join,
+    Minus,
+    Path,
+    SetForm,
+)
+from kgqa.graph.linking.literals import XSD, comparable, split_literal
+from kgqa.graph.sources.sparql_client import term
+from kgqa.graph.sources.vocabulary import steps_of
+from kgqa.language.values import same_unit
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+_NUMBERS = frozenset("integer decimal double float int long short nonNegativeInteger positiveInteger".split())  # noqa: SIM905
+_ORDERED = frozenset("date dateTime gYear".split())  # noqa: SIM905
+_FIRST_NUMBER = (
+    r'xsd:double(REPLACE(REPLACE(STR({}), ",", ""), "^[^0-9+-]*([+-]?[0-9]+([.][0-9]+)?).*$", "$1"))'
+)
+_PREFIX = f"PREFIX xsd: <{XSD}>\n"
+
+
+class _NoQueryError(Exception):
+    """SPARQL cannot say it."""
+
+
+def written(name: str) -> str:
+    """An entity or relation as SPARQL; a plain name is a URN, as where a table is exported to RDF.
+
+    >>> written("http://x/a"), written("Old Nettle")
+    ('<http://x/a>', '<urn:kgqa:Old%20Nettle>')
+    """
+    if name.startswith("_:"):
+        raise _NoQueryError
+    if name.startswith('"'):
+        return term(name) or '""'
+    return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
+
+
+def relation_path(relation: str) -> str:
+    """A relation as a property path: what leads over a node without a name takes two steps."""
+    return "/".join(written(step) for step in steps_of(relation))
+
+
+def to_sparql(facts: GraphFacts, form: Form) -> str:
+    """The query that gives what `execute` gives; "" where SPARQL cannot say it."""
+    try:
+        query = _Query(facts).of(form)
+    except (_NoQueryError, TooMany):
+        return ""
+    return _PREFIX + query if "xsd:" in query else query
+
+
+class _Query:
+    def __init__(self, facts: GraphFacts) -> None:
+        self.facts, self._numbers = facts, count(1)
+
+    def of(self, form: Form) -> str:
+        match form:
+            case SetForm():
+                return _block("SELECT DISTINCT ?x", self.lines(form, "?x"))
+            case Count(source):
+                return _block("SELECT (COUNT(DISTINCT ?x) AS ?count)", self.lines(source, "?x"))
+            case Exists(source):
+                lines = self.lines(source, "?x")
+                ends = {self.facts.label(e).lower() for e in members(self.facts, source)}
+                if ends and ends <= {"yes", "no", "true", "false"}:
+                    lines.append('FILTER(LCASE(STR(?x)) IN ("true", "yes", "1"))')
+                return _block("ASK", lines)
+            case Aggregate(kind, path, source):
+                number, plain = self._order(members(self.facts, source), path)
+                if not plain and kind in ("SUM", "AVG"):
+                    raise _NoQueryError
+                inner = [*self.lines(source, "?x"), self.triple("?x", path, "?v")]
+                head = f"SELECT ({kind}({number.format('?v')}) AS ?{kind.lower()})"
+                return _block(head, [_inner("SELECT DISTINCT ?x ?v", inner)])
+            case Compare() | Difference():
+                path, left, right = form.path, form.left, form.right
+                both = [*members(self.facts, left), *members(self.facts, right)]
+                number, plain = self._order(both, path)
+                lines = [*self.lines(left, "?x"), *self.lines(right, "?y")]
+                lines += [self.triple("?x", path, "?a"), self.triple("?y", path, "?b")]
+                first, second = number.format("?a"), number.format("?b")
+                if isinstance(form, Compare):
+                    return _block("ASK", [*lines, f"FILTER({first} {form.op} {second})"])
+                if not plain:
+                    raise _NoQueryError
+                return _block(f"SELECT (ABS({first} - {second}) AS ?difference)", lines)
+        raise TypeError(form)
+
+    def new(self, letter: str = "e") -> str:
+        return f"?{letter}{next(self._numbers)}"
+
+    def triple(self, head: str, path: Path, tail: str) -> str:
+        """A triple pattern over a path of relations."""
+        steps = []
+        for step in path:
+            name = relation_path(self.facts.graph.relations[step.relation].name)
+            steps.append(
+                name if step.forward else (f"^({name})" if "/" in name.split(">")[1:-1] else f"^{name}")
+            )
+        return f"{head} {'/'.join(steps)} {tail} ."
+
+    def listed(self, variable: str, entities: Iterable[int]) -> str:
+        """The entities themselves."""
+        names = sorted(written(self.facts.name(e)) for e in entities)
+        return f"VALUES {variable} {{ {' '.join(names)} }}"
+
+    def lines(self, form: SetForm, x: str) -> list[str]:
+        """Patterns that bind a variable to the members of a set."""
+        match form:
+            case Entities(ids):
+                return [self.listed(x, ids)]
+            case Class(kind):
+                return [f"{x} {self._class_path(kind)} {written(self.facts.name(kind))} ."]
+            case Join(path, source):
+                inner = self.new()
+                return [*self.lines(source, inner), self.triple(inner, path, x)]
+            case And(left, right):
+                return [*self.lines(left, x), *self.lines(right, x)]
+            case Minus(left, right):
+                return [*self.lines(left, x), f"MINUS {_inner(f'SELECT {x}', self.lines(right, x))}"]
+            case Filter(op, path, limits, source):
+                condition = self._condition(form)
+                if condition is None:
+                    return [self.listed(x, members(self.facts, form))]
+                value = self.new("v")
+                return [
+                    *self.lines(source, x),
+                    self.triple(x, path, value),
+                    f"FILTER({condition.format(value)})",
+                ]
+            case Extreme(largest, path, source, rank, counted):
+                order = f"{'DESC' if largest else 'ASC'}"
+                place = f"ORDER BY {order}({{}}) OFFSET {rank - 1} LIMIT 1"
+                if counted:
+                    inner, tail, number = [*self.lines(source, x)], self.new("v"), self.new("n")
+                    inner.append(f"OPTIONAL {{ {self.triple(x, path, tail)} }}")
+                    each = _inner(f"SELECT {x} (COUNT(DISTINCT {tail}) AS {number})", inner, f"GROUP BY {x}")
+                    return [each, _inner(f"SELECT DISTINCT {number}", [each], place.format(number))]
+                try:
+                    said, _ = self._order(members(self.facts, source), path)
+                except _NoQueryError:
+                    return [self.listed(x, members(self.facts, form))]
+                value, best, other, again = self.new("v"), self.new("n"), self.new("v"), self.new()
+                first = [*self.lines(source, again), self.triple(again, path, other)]
+                inner_query = _inner(
+                    f"SELECT DISTINCT ({said.format(other)} AS {best})", first, place.format(best)
+                )
+                own = [*self.lines(source, x), self.triple(x, path, value)]
+                return [*own, inner_query, f"FILTER({said.format(value)} = {best})"]
+        raise TypeError(form)
+
+    def _class_path(self, kind: int) -> str:
+        facts, relations = self.facts, self.facts.graph.relations
+        kinds = [r for r in range(len(relations)) if facts.is_type(r)]
+        wider = "|".join(relation_path(relations[r].name) for r in kinds if facts.is_narrower(r))
+        direct = "|".join(relation_path(relations[r].name) for r in kinds if not facts.is_narrower(r))
+        of_instances = any(not facts.is_narrower(rows[0].relation) for rows in facts.instances(kind).values())
+        if not of_instances and wider:
+            return f"({wider})+"
+        return f"({direct})/({wider})*" if wider else f"({direct})"
+
+    def _order(self, entities: Iterable[int], path: Path) -> tuple[str, bool]:
+        """How SPARQL puts the values in order that a path leads to from some entities, a format for the variable, and
+        whether that is a number."""
+        found = [end for each in amounts(self.facts, list(entities), path).values() for _, end, _ in each]
+        return self._number(found, path)
+
+    def _number(self, ends: Sequence[int], path: Path) -> tuple[str, bool]:
+        names = [self.facts.name(end) for end in ends]
+        kinds = {split_literal(name)[2].replace(XSD, "") if name.startswith('"') else "-" for name in names}
+        if kinds and kinds <= _NUMBERS:
+            return "xsd:double({})", True
+        if len(kinds) == 1 and kinds <= _ORDERED:
+            return "{}", False
+        factors = {self._factor(end, path) for end in ends}
+        texts = {re.sub(r"[\d.,]+", "", split_literal(name)[0]) for name in names if name.startswith('"')}
+        if kinds == {""} and len(texts) == len(factors) == 1 and None not in factors:
+            return _FIRST_NUMBER, True
+        raise _NoQueryError
+
+    def _factor(self, end: int, path: Path) -> float | None:
+        """Base units in one unit as it is written."""
+        value, raw = self.facts.value(end, path[-1].relation), comparable(self.facts.name(end))
+        if value is None or raw is None or value.unit in ("date", "time of day"):
+            return None
+        return round(value.amount / raw, 9) if raw else None
+
+    def _condition(self, form: Filter) -> str | None:
+        """A condition on the variable that a format is given, None where SPARQL has none."""
+        facts, path = self.facts, form.path
+        ends = {e for entity in members(facts, form.source) for e, _ in values(facts, entity, path)}
+        names = [facts.name(end) for end in ends]
+        literal = all(name.startswith('"') for name in names)
+        if form.op == "contains":
+            as_written = literal and all(
+                split_literal(n)[0] == facts.label(e) for n, e in zip(names, ends, strict=True)
+            )
+            return f"CONTAINS(LCASE(STR({{}})), {_text(form.values[0].lower())})" if as_written else None
+        if form.op == "between":
+            low, high = sorted(
+                form.values, key=lambda text: (limit_of(text).amount or 0.0, limit_of(text).date)
+            )
+            pair = [
+                self._condition(Filter(o, path, (v,), form.source)) for o, v in ((">=", low), ("<=", high))
+            ]  # type: ignore[arg-type]
+            return None if None in pair else " && ".join(filter(None, pair))
+        limit = limit_of(form.values[0])
+        dates = [iso_of(name) for name in names]
+        if names and all(dates):
+            if not limit.date or any(split_literal(n)[0] != iso for n, iso in zip(names, dates, strict=True)):
+                return None
+            size = len(limit.date)
+            long = f" && STRLEN(STR({{0}})) >= {size}" if any(len(iso) < size for iso in dates) else ""
+            return f'SUBSTR(STR({{0}}), 1, {size}) {form.op} "{limit.date}"{long}'
+        if any(dates) or limit.amount is None or not literal:
+            return None
+        try:
+            number, is_number = self._number(list(ends), path)
+        except _NoQueryError:
+            return None
+        if not is_number:
+            return None
+        value = facts.value(next(iter(ends)), path[-1].relation)
+        assert value is not None
+        unit = same_unit(value.unit)
+        if limit.unit and unit and limit.unit != unit:
+            return None
+        factors = {self._factor(end, path) for end in ends}
+        factor = factors.pop() if limit.unit == unit and unit else 1.0
+        if factor is None or (limit.unit == unit and unit and factors):
+            return None
+        return f"{number} {form.op} {limit.amount / factor:.12g}".replace("{}", "{0}")
+
+
+def _text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("{", "{{").replace("}", "}}")
+    return f'"{escaped}"'
+
+
+def _inner(head: str, lines: Sequence[str], tail: str = "") -> str:
+    inside = "\n  ".join(line.replace("\n", "\n  ") for line in lines)
+    return f"{{ {head} WHERE {{\n  {inside}\n}} {tail}".rstrip() + " }"
+
+
+def _block(head: str, lines: Sequence[str]) -> str:
+    inside = "\n".join(lines).replace("\n", "\n  ")
+    return f"{head}{'' if head == 'ASK' else ' WHERE'} {{\n  {inside}\n}}"
