@@ -1,6 +1,6 @@
 """Executes a logical form over a graph: exact, or not at all.
 
-A value is compared as it is written, or in its unit: "900 g" is less than "2 kg", "2019" is after "2018-05-03" by its year.
+A value is compared in its unit, "900 g" with "2 kg", and a date by as much as the question says of it.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
 _TRUE, _FALSE = frozenset({"yes", "true"}), frozenset({"no", "false"})
 Members = dict[int, tuple[Row, ...]]
 """Entities with the facts that lead to each."""
+Amounts = dict[int, list[tuple[float, int, tuple[Row, ...]]]]
+"""Of each entity numbers, the nodes that say them, and the facts that lead there."""
 
 
 class Limit(NamedTuple):
@@ -199,15 +201,13 @@ def values(facts: GraphFacts, entity: int, path: Path) -> Iterator[tuple[int, tu
     yield from members(facts, Join(path, Entities((entity,)))).items()
 
 
-def amounts(
-    facts: GraphFacts, source: Iterable[int], path: Path
-) -> dict[int, list[tuple[float, int, tuple[Row, ...]]]]:
+def amounts(facts: GraphFacts, source: Iterable[int], path: Path) -> Amounts:
     """Numbers that a path leads to from each of some entities, all in one unit.
 
     Raises:
         TooMany: not all are numbers of one unit, so that they cannot be put in order.
     """
-    found: dict[int, list[tuple[float, int, tuple[Row, ...]]]] = {}
+    found: Amounts = {}
     units: set[str] = set()
     facts.fetch(source)
     for entity in source:

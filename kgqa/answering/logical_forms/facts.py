@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -180,9 +180,8 @@ class GraphFacts:
         return any(row.tail == entity and self.is_type(row.relation) for row in self.of(entity))
 
     def instances(self, kind: int) -> dict[int, tuple[Row, ...]]:
-        """The instances of a class and of its narrower classes, with the facts that say so: what leads to the class over
-        one relation that says the type and any number that say what is narrower. Where nothing does, as in a
-        thesaurus, all that is narrower.
+        """The instances of a class and of its narrower classes, with the facts that say so; where there are none, as in
+        a thesaurus, all that is narrower.
 
         Raises:
             TooMany: there may be further ones.
@@ -252,9 +251,3 @@ def edge_of(subgraph: Subgraph, graph: KnowledgeGraph, row: Row) -> int:
     relation = next(at for at, known in enumerate(subgraph.relations) if known.name == name)
     edge: int = subgraph.edges.tolist().index([head, relation, tail])
     return edge
-
-
-def are_cut_off(rows: Sequence[Row], entities: Collection[int], limit: int) -> bool:
-    """Whether there may be further facts of one of the entities than those that were asked for up to a limit."""
-    known = [Counter(ends) for ends in zip(*((row.head, row.tail) for row in rows), strict=True)]
-    return any(times[entity] >= limit for times in known for entity in entities)

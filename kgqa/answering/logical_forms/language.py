@@ -232,7 +232,7 @@ class _Quoted(str):
     """A token that stood in quotes: a name or a value, no keyword."""
 
 
-_Tree = str | list["_Tree"]  # type: ignore[misc]
+_Tree = str | list["_Tree"]
 
 
 def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int]) -> Form:
@@ -263,6 +263,12 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
             return path(part[1]), of_set(part[2])
         raise fail("COMPARE and DIFFERENCE take two (VALUES relation set)")
 
+    def pair(left: _Tree, right: _Tree) -> tuple[Path, SetForm, SetForm]:
+        (first, one), (second, other) = values(left), values(right)
+        if first != second:
+            raise fail("COMPARE and DIFFERENCE take the same relation twice")
+        return first, one, other
+
     def of_set(part: _Tree) -> SetForm:
         form = of(part)
         if not isinstance(form, SetForm):
@@ -291,32 +297,24 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
             case ("FILTER", [op, steps, *limits, source]) if op in COMPARATORS and limits:
                 if len(limits) != (2 if op == "between" else 1):
                     raise fail("FILTER takes one value, between takes two")
-                return Filter(op, path(steps), tuple(map(str, limits)), of_set(source))  # type: ignore[arg-type]
+                return Filter(op, path(steps), tuple(map(str, limits)), of_set(source))
             case ("ARGMAX" | "ARGMIN", [scale, source, *rank]) if len(rank) <= 1:
-                counted = isinstance(scale, list) and bool(scale) and scale[0] == "COUNT"
-                steps = path(scale[1]) if counted and len(scale) == 2 else path(scale)
-                if rank and not (
-                    isinstance(rank[0], str) and rank[0].isdecimal() and 0 < int(rank[0]) < 10_000
-                ):
+                counted = isinstance(scale, list) and len(scale) == 2 and scale[0] == "COUNT"
+                place = str(rank[0]) if rank else "1"
+                if not (place.isdecimal() and 0 < int(place[:9]) < 10_000):
                     raise fail("the rank is a whole number from 1")
-                place = int(str(rank[0])) if rank else 1
-                return Extreme(head == "ARGMAX", steps, of_set(source), place, counted)
+                along = path(scale[1]) if counted else path(scale)
+                return Extreme(head == "ARGMAX", along, of_set(source), int(place), counted)
             case ("COUNT", [source]):
                 return Count(of_set(source))
             case ("SUM" | "AVG" | "MIN" | "MAX", [steps, source]):
-                return Aggregate(head, path(steps), of_set(source))  # type: ignore[arg-type]
+                return Aggregate(head, path(steps), of_set(source))
             case ("EXISTS", [source]):
                 return Exists(of_set(source))
             case ("COMPARE", [op, left, right]) if op in COMPARATORS[:5]:
-                (steps, first), (other, second) = values(left), values(right)
-                if steps != other:
-                    raise fail("COMPARE takes the same relation twice")
-                return Compare(op, steps, first, second)  # type: ignore[arg-type]
+                return Compare(op, *pair(left, right))  # type: ignore[arg-type]
             case ("DIFFERENCE", [left, right]):
-                (steps, first), (other, second) = values(left), values(right)
-                if steps != other:
-                    raise fail("DIFFERENCE takes the same relation twice")
-                return Difference(steps, first, second)
+                return Difference(*pair(left, right))
         raise fail(f"{head if isinstance(head, str) else '('!s} ... is no form of the language")
 
     return of(tree)

@@ -16,6 +16,7 @@ from kgqa.answering.logical_forms.language import (
     Aggregate,
     And,
     Class,
+    Comparator,
     Compare,
     Count,
     Difference,
@@ -143,7 +144,7 @@ class _Query:
                 return [*self.lines(left, x), *self.lines(right, x)]
             case Minus(left, right):
                 return [*self.lines(left, x), f"MINUS {_inner(f'SELECT {x}', self.lines(right, x))}"]
-            case Filter(op, path, limits, source):
+            case Filter(path=path, source=source):
                 condition = self._condition(form)
                 if condition is None:
                     return [self.listed(x, members(self.facts, form))]
@@ -157,10 +158,10 @@ class _Query:
                 order = f"{'DESC' if largest else 'ASC'}"
                 place = f"ORDER BY {order}({{}}) OFFSET {rank - 1} LIMIT 1"
                 if counted:
-                    inner, tail, number = [*self.lines(source, x)], self.new("v"), self.new("n")
-                    inner.append(f"OPTIONAL {{ {self.triple(x, path, tail)} }}")
-                    each = _inner(f"SELECT {x} (COUNT(DISTINCT {tail}) AS {number})", inner, f"GROUP BY {x}")
-                    return [each, _inner(f"SELECT DISTINCT {number}", [each], place.format(number))]
+                    body, tail, count_of = [*self.lines(source, x)], self.new("v"), self.new("n")
+                    body.append(f"OPTIONAL {{ {self.triple(x, path, tail)} }}")
+                    each = _inner(f"SELECT {x} (COUNT(DISTINCT {tail}) AS {count_of})", body, f"GROUP BY {x}")
+                    return [each, _inner(f"SELECT DISTINCT {count_of}", [each], place.format(count_of))]
                 try:
                     said, _ = self._order(members(self.facts, source), path)
                 except _NoQueryError:
@@ -225,10 +226,9 @@ class _Query:
             low, high = sorted(
                 form.values, key=lambda text: (limit_of(text).amount or 0.0, limit_of(text).date)
             )
-            pair = [
-                self._condition(Filter(o, path, (v,), form.source)) for o, v in ((">=", low), ("<=", high))
-            ]  # type: ignore[arg-type]
-            return None if None in pair else " && ".join(filter(None, pair))
+            ends_of: list[tuple[Comparator, str]] = [(">=", low), ("<=", high)]
+            both = [self._condition(Filter(op, path, (value,), form.source)) for op, value in ends_of]
+            return None if None in both else " && ".join(filter(None, both))
         limit = limit_of(form.values[0])
         dates = [iso_of(name) for name in names]
         if names and all(dates):
