@@ -4,14 +4,16 @@ are replaced whole.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from secrets import token_hex
 
 from kgqa.types import InputError
 
@@ -54,16 +56,138 @@ def cache_folder(kind: str) -> Path:
     return Path(home) / "kgqa" / kind
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, in place of an earlier one, which stands until then."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+def output_file(path: Path | str, overwrite: bool, *inputs: Path | str) -> Path:
+    """The file that an output's path means, links followed: what is written there is a new file or one given up.
+
+    Raises:
+        InputError: it is an input, a folder or device, or there already where it is not to be overwritten.
+    """
+    found = Path(os.path.realpath(path))
+    if any(os.path.exists(name) and found.exists() and os.path.samefile(name, found) for name in inputs):
+        raise InputError(f"{path}: is the input itself; name another output file")
+    if os.path.lexists(found):
+        if not found.is_file():
+            raise InputError(f"{path}: no regular file; name another output file")
+        if not overwrite:
+            raise taken(path)
+    return found
+
+
+def taken(path: Path | str) -> InputError:
+    """What is said where a file is there that is not ours."""
+    return InputError(f"{path}: is there already; name another output, or replace it with --overwrite")
+
+
+@contextmanager
+def replacing(path: Path, overwrite: bool = True) -> Iterator[Path]:
+    """A new file beside `path` to write: it is put in its place once the block ends, and removed where that fails.
+
+    What stands at `path` is whole, the old or the new, at every moment, also after a crash of the machine.
+
+    Raises:
+        InputError: as `output_file`; or nothing can be written there, as on a full disk.
+    """
+    target = output_file(path, overwrite)
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(part, path)
-    except OSError:
+        with _beside(target) as part:
+            yield part
+            put_in_place(part, target, overwrite)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); make room, or name another place"
+        ) from None
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A new hidden file, locked as long as this process lives, which tells it from those that killed ones left."""
+    name = f".{target.name[:40]}."
+    for left in target.parent.glob(f"{glob.escape(name)}????????.part"):
+        with suppress(OSError, ImportError), left.open("rb") as file:
+            if hold(file.fileno()):
+                left.unlink()
+    part, handle = _new_file(target.parent, name)
+    try:
+        with suppress(OSError):
+            part.chmod(target.stat().st_mode & 0o777)
+        yield part
+    finally:
+        if handle is not None:
+            os.close(handle)
         with suppress(OSError):
             part.unlink()
-        raise
+
+
+def _new_file(folder: Path, name: str) -> tuple[Path, int | None]:
+    while True:
+        part = folder / f"{name}{token_hex(4)}.part"
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            hold(handle)
+        except ImportError:  # Windows renames no open file
+            os.close(handle)
+            return part, None
+        if os.fstat(handle).st_nlink:  # else somebody took it for left before it was held
+            return part, handle
+        os.close(handle)
+
+
+def hold(handle: int) -> bool:
+    """Lock an open file for this process alone; False where another holds it.
+
+    Raises:
+        ImportError: the system (Windows) has no such locks.
+    """
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def put_in_place(part: Path, target: Path, overwrite: bool = True) -> None:
+    """Rename a finished file, on disk before and after.
+
+    Raises:
+        InputError: a file has come to be there that is not to be overwritten.
+    """
+    with part.open("rb+") as file:
+        os.fsync(file.fileno())
+    if overwrite:
+        os.replace(part, target)
+    else:
+        try:
+            os.link(part, target)  # unlike a rename, never in place of another
+        except FileExistsError:
+            raise taken(target) from None
+        except OSError:  # a file system without hard links
+            output_file(target, overwrite)
+            os.replace(part, target)
+        else:
+            part.unlink()
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """See that renames within a folder are on disk, on systems that can be told."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, in place of an earlier one, which stands until then.
+
+    Raises:
+        InputError: as `replacing`.
+    """
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
 
 
 def feedback_file() -> Path:

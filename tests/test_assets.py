@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 
 import pytest
@@ -79,9 +80,47 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path: Path) 
     for text in ("old\n", "new\n"):
         assets.write_whole(path, text)
     assert path.read_text() == "new\n" and list(tmp_path.iterdir()) == [path]
-    with pytest.raises(OSError):
+    with pytest.raises(InputError, match="No such file"):
         assets.write_whole(tmp_path / "nowhere" / "kept.txt", "")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(InputError, match="no regular file"):
         assets.write_whole(tmp_path / "folder", "")
     assert sorted(other.name for other in tmp_path.iterdir()) == ["folder", "kept.txt"]
+
+
+def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "kept.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    with (
+        pytest.raises(InputError, match="kept.txt: cannot be written .No space"),
+        assets.replacing(path) as part,
+    ):
+        part.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(InputError, match="cannot be written .12 requested"), assets.replacing(path):
+        raise OSError("12 requested and 0 written")  # numpy's, without a number
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+    with assets.replacing(path) as part:
+        part.write_text("new")
+    assert path.read_text() == "new" and path.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_a_killed_writer_left_goes_and_what_another_writes_stays(tmp_path: Path) -> None:
+    left = tmp_path / ".kept.txt.0123abcd.part"
+    left.write_text("half")
+    with assets.replacing(tmp_path / "kept.txt") as one, assets.replacing(tmp_path / "kept.txt") as other:
+        assert not left.exists() and one.exists() and other.exists()
+        one.write_text("one")
+        other.write_text("other")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
+
+
+def test_a_file_that_comes_to_be_there_is_not_replaced_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "kept.txt"
+    with pytest.raises(InputError, match="--overwrite"), assets.replacing(path, overwrite=False) as part:
+        part.write_text("new")
+        path.write_text("mine")
+    assert path.read_text() == "mine" and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(InputError, match="--overwrite"), assets.replacing(path, overwrite=False):
+        pass

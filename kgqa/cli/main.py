@@ -16,7 +16,7 @@ from kgqa.cli.asking.answering import ask
 from kgqa.cli.asking.prompting import continue_text
 from kgqa.cli.asking.serving import serve, serve_app, serve_tools
 from kgqa.cli.evaluation.evaluating import compare_rows, evaluate_task, probe_encoder
-from kgqa.cli.options import Ablated, AsJson, Device, Engine, Graph, Language, Model, NoneAbove
+from kgqa.cli.options import Ablated, AsJson, Device, Engine, Graph, Language, Model, NoneAbove, Overwrite
 from kgqa.cli.training.adapting import adapt_reader
 from kgqa.cli.training.recipes import learn, pretrain_recipe, train_recipe
 from kgqa.types import InputError, printable
@@ -67,15 +67,16 @@ def predict(
     workers: Annotated[int, typer.Option(min=1, help="For ray: readers at work, a core or GPU each.")] = 2,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a row that holds no question.")] = False,
     none_above: NoneAbove = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Answer a file of questions, or with a classifier label a file; a stopped run of answers goes on where it was."""
     from kgqa.cli.asking import predicting
 
     if (Path(model) / "task.json").is_file():
-        predicting.classify_file(Path(source), Path(target), Path(model), batch, device)
+        predicting.classify_file(Path(source), Path(target), Path(model), batch, device, overwrite)
         return
     run = predicting.Run(graph, model, batch, device, language, engine, workers, strict, none_above)
-    predicting.predict(source, target, run)
+    predicting.predict(source, target, run, overwrite)
 
 
 def suite(

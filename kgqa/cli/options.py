@@ -32,4 +32,5 @@ Ablated = Annotated[
 ]
 Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml")]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

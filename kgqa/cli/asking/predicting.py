@@ -1,25 +1,24 @@
 """`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run.
 
 Files may be tables (CSV, TSV), JSON lines or Parquet, or lie at any address that fsspec opens; then the answers are
-gathered as JSON lines on this machine, and go there once all are given.
+gathered as JSON lines on this machine, and go there once all are given (`answer_files.py`).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-from kgqa.assets import cache_folder, find_model
+from kgqa.assets import find_model, output_file, replacing
 from kgqa.checking import check_question
+from kgqa.cli.asking.answer_files import find_place, unfinished
 from kgqa.cli.asking.prompting import is_prompted, open_prompter
 from kgqa.progress import bars
 from kgqa.text.datasets.tables import read_table
@@ -102,7 +101,7 @@ def _lines(name: str) -> Iterator[bytes]:
         wrong = "no regular file" if Path(name).exists() else "no such file"
         raise InputError(f"{name}: {wrong}; give a file with one question a line")
     try:
-        with _opened(name, "rb") as file:
+        with _opened(name) as file:
             if not name.endswith(".parquet"):
                 yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
                 return
@@ -117,13 +116,13 @@ def _lines(name: str) -> Iterator[bytes]:
         raise InputError(f"{name}: cannot be read ({first_line(error)}); check address and form") from None
 
 
-def _opened(name: str, mode: str) -> Any:
+def _opened(name: str) -> Any:
     """A file here, or wherever fsspec finds it."""
     if "://" not in name:
-        return Path(name).open(mode)
+        return Path(name).open("rb")
     import fsspec
 
-    return fsspec.open(name, mode)
+    return fsspec.open(name, "rb")
 
 
 def _told(value: object) -> str:
@@ -161,51 +160,15 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     return question
 
 
-def predict(source: str, target: str, run: Run) -> None:
-    """`predict_file` to a file of either form, here or at an address; answers on their way there lie in the cache.
-
-    Raises:
-        InputError: as `predict_file`; a file cannot be fetched or written.
-    """
-    if "://" not in target and not target.endswith(".parquet"):
-        predict_file(source, Path(target), run)
-        return
-    name = blake2b(target.encode(), digest_size=12).hexdigest()
-    answers = cache_folder("predictions") / f"{name}.jsonl"
-    answers.parent.mkdir(parents=True, exist_ok=True)
-    predict_file(source, answers, run)
-    _bring(answers, target)
-
-
-def _bring(answers: Path, name: str) -> None:
-    """Write the answers where they are to be, in the form that the name says."""
-    try:
-        with _opened(name, "wb") as out, answers.open("rb") as lines:
-            if not name.endswith(".parquet"):
-                shutil.copyfileobj(lines, out)
-                return
-            import pyarrow
-            import pyarrow.parquet
-
-            rows = [json.loads(line) for line in lines]
-            for row in rows:  # nested parts stay JSON: of other questions they have other fields
-                nested = {name: value for name, value in row.items() if isinstance(value, dict | list)}
-                row |= {name: json.dumps(value, ensure_ascii=False) for name, value in nested.items()}
-            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(
-            f"{name}: cannot be written ({first_line(error)}); check address and rights"
-        ) from None
-
-
-def predict_file(source: Path | str, target: Path, run: Run) -> None:
-    """Answer a file of questions. Lines already in `target` are kept, so a stopped run goes on.
+def predict(source: Path | str, target: Path | str, run: Run, overwrite: bool = False) -> None:
+    """Answer a file of questions. A stopped run goes on where it was: its answers lie in `TARGET.part` until all are
+    there, those for an address in the cache.
 
     Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
     does not go on there. Either engine writes the same file.
 
     Raises:
-        InputError: a question cannot be read, the output is another run's, or another run writes it now.
+        InputError: a question cannot be read, the output is not this run's, or another run writes it now.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
@@ -214,6 +177,7 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
     if not is_prompted(run.model):
         find_model(run.model)
     checked_language(run.language)
+    place = find_place(str(source), str(target))
     questions, faults = read_questions(source, run.strict)
     if faults and not questions:
         raise InputError(faults[0])
@@ -221,12 +185,7 @@ def predict_file(source: Path | str, target: Path, run: Run) -> None:
         print(f"left out: {printable(fault)}", file=sys.stderr)
     if faults:
         print(f"{source}: {len(faults)} rows left out; --strict stops at the first", file=sys.stderr)
-    is_input = "://" not in str(source) and target.exists() and os.path.samefile(source, target)
-    if is_input or (target.exists() and not target.is_file()):
-        raise InputError(f"{target}: the input itself, or no regular file; name another output file")
-    with _owned(target) as out:
-        done = _finished(target, questions)
-        _check_run(target, _run_of(questions, run), begun=done > 0)
+    with unfinished(place, questions, _run_of(questions, run), overwrite) as (out, done):
         if done == len(questions):
             print(f"{target}: all {done} answers are there", file=sys.stderr)
             return
@@ -264,27 +223,6 @@ def _answered(
     yield from (json_lines(map(answerer.shown, answerer.answer_many(chunk))) for chunk in chunks)
 
 
-@contextmanager
-def _owned(target: Path) -> Iterator[IO[str]]:
-    """The output, opened to go on at its end; nobody else writes it meanwhile."""
-    import fcntl
-
-    try:
-        out = target.open("a", encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"{target}: cannot be written ({error.strerror}); name another output file"
-        ) from None
-    with out:
-        try:
-            fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(
-                f"{target}: another run is writing it; wait for it, or name another output"
-            ) from None
-        yield out
-
-
 def _run_of(questions: Sequence[Question], run: Run) -> dict[str, str]:
     """Fingerprints of what the answers depend on."""
     from kgqa.graph.opening import graph_fingerprint
@@ -301,67 +239,26 @@ def _run_of(questions: Sequence[Question], run: Run) -> dict[str, str]:
     return {**found, "language": run.language, "threshold for none": str(run.none_above)}
 
 
-def _check_run(target: Path, run: dict[str, str], begun: bool) -> None:
-    """Raise where the answers that are there are those of another run; note down whose they are where none are."""
-    record = target.with_name(f".{target.name}.run.json")
-    try:
-        earlier = json.loads(record.read_text(encoding="utf-8")) if begun else run
-    except FileNotFoundError:
-        return  # answers of a version that kept no record
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{record}: damaged ({error}); name another output file") from None
-    if earlier != run:
-        changed = [key for key in run if not isinstance(earlier, dict) or earlier.get(key) != run[key]]
-        raise InputError(
-            f"{target}: holds answers made before the {' and the '.join(changed)} changed; name another output file"
-        )
-    if not begun:
-        record.write_text(json.dumps(run) + "\n", encoding="utf-8")
-
-
-def _finished(target: Path, questions: list[Question]) -> int:
-    """How many answers a stopped run left; a last line that was cut off is dropped from the file."""
-    kept = count = 0
-    with target.open("rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                break
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict) or count >= len(questions) or row.get("id") != questions[count].id:
-                raise InputError(
-                    f"{target}:{count + 1}: not the answer to question {count + 1} of the input; "
-                    "name another output file"
-                )
-            kept += len(line)
-            count += 1
-    if kept < target.stat().st_size:
-        with target.open("r+b") as file:
-            file.truncate(kept)
-    return count
-
-
-def classify_file(source: Path, target: Path, folder: Path, batch: int, device: str = "auto") -> None:
+def classify_file(
+    source: Path, target: Path, folder: Path, batch: int, device: str = "auto", overwrite: bool = False
+) -> None:
     """Label the rows of a JSON-lines file: each comes back with what was decided beside it, in the same order.
 
     Raises:
-        InputError: a row cannot be used, or the folder holds no classifier.
+        InputError: a row cannot be used, the folder holds no classifier, or the output is there already.
     """
     from kgqa.models.classifiers import Classifier
     from kgqa.text.datasets.labelled import as_labelled
     from kgqa.text.files import rows_of
 
+    output_file(target, overwrite, source)
     classifier = Classifier(folder, device)
     given = [
         (row, as_labelled(classifier.kind, row, f"{source}:{number}")) for number, row in rows_of(source)
     ]
-    part = target.with_name(target.name + ".part")
-    with part.open("w", encoding="utf-8") as out:
+    with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as out:
         for at in range(0, len(given), batch):
             chosen = given[at : at + batch]
             for (row, _), told in zip(chosen, classifier([read for _, read in chosen]), strict=True):
                 kept = {name: value for name, value in row.items() if name not in told}
                 out.write(json.dumps({**kept, **told}, ensure_ascii=False) + "\n")
-    os.replace(part, target)

@@ -11,7 +11,7 @@ import numpy as np
 
 from kgqa.assets import write_whole
 from kgqa.graph.meanings import meanings_called, meanings_of_values, meanings_told, says_all
-from kgqa.types import Edges, InputError, Ints
+from kgqa.types import Edges, Ints
 
 SEEN = 100_000
 """Facts that are looked at, at equal distances."""
@@ -61,7 +61,4 @@ def described(
 
 def write_manifest(path: Path, manifest: dict[str, Any]) -> None:
     """Write a store's manifest, atomically. Raises InputError where it cannot be written."""
-    try:
-        write_whole(path, json.dumps(manifest, ensure_ascii=False, indent=1))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another folder") from None
+    write_whole(path, json.dumps(manifest, ensure_ascii=False, indent=1))

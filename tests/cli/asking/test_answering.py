@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kgqa.cli.asking.answering import ask, show
-from kgqa.cli.asking.predicting import Run, predict_file, read_questions
+from kgqa.cli.asking.predicting import Run, predict, read_questions
 from kgqa.cli.graph.commands import graph_app
 from kgqa.cli.main import app
 from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
@@ -32,11 +32,12 @@ def test_predict_keeps_the_order_and_goes_on_where_it_was(
     rows = [{"id": f"q{i}", "question": f"What is it {i}?", "passage": "a red house"} for i in range(9)]
     rows[4] = {"id": "q4", "question": "What?", "choices": ["bee", "hive"]}  # type: ignore[dict-item]
     source, target = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
-    predict_file(source, target, Run(str(tools_file), str(model_folder), 4))
+    predict(source, target, Run(str(tools_file), str(model_folder), 4))
     whole = target.read_text()
     assert [json.loads(line)["id"] for line in whole.splitlines()] == [row["id"] for row in rows]
-    target.write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
-    predict_file(source, target, Run(str(tools_file), str(model_folder), 4))
+    target.unlink()
+    (tmp_path / "out.jsonl.part").write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
+    predict(source, target, Run(str(tools_file), str(model_folder), 4))
     for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
         assert json.loads(line)["answer"] == json.loads(original)["answer"]
 
@@ -47,7 +48,7 @@ def test_another_files_answers_are_never_overwritten(
     source = write(tmp_path / "in.jsonl", [{"id": "a", "question": "What?"}])
     target = write(tmp_path / "out.jsonl", [{"id": "other"}])
     with pytest.raises(InputError, match=r"out.jsonl:1"):
-        predict_file(source, target, Run(str(tools_file), str(model_folder), 4))
+        predict(source, target, Run(str(tools_file), str(model_folder), 4))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kgqa.cli.asking.predicting as predicting
-from kgqa.cli.asking.predicting import Run, predict_file, read_questions
+from kgqa.cli.asking.predicting import Run, predict, read_questions
 from kgqa.cli.training.recipes import train_recipe
 from kgqa.types import InputError
 
@@ -73,24 +73,24 @@ def test_files_of_all_forms_are_answered_and_bad_rows_left_out_by_their_number(
         else:
             source.write_text("".join(json.dumps(row) + "\n" for row in lists))
     run = Run(str(tools_file), str(model_folder), 4)
-    predicting.predict(str(source), str(target), run)
+    predict(str(source), str(target), run)
     answers = [json.loads(line) for line in target.read_text().splitlines()]
     assert [answer["id"] for answer in answers] == ["a", "c"] and answers[1]["answer"] in ("bee", "hive")
     told = capsys.readouterr().err
     assert "1 rows left out" in told and ("3: " if form in ("csv", "tsv") else ":2: ") in told
     with pytest.raises(InputError, match=r"the question is empty|no question"):
-        predicting.predict(str(source), str(tmp_path / "strict.jsonl"), replace(run, strict=True))
+        predict(str(source), str(tmp_path / "strict.jsonl"), replace(run, strict=True))
     assert not (tmp_path / "strict.jsonl").exists()
 
 
-def predict(source: Path, target: Path, graph: Path, model: Path) -> None:
-    predict_file(source, target, Run(str(graph), str(model), 4))
+def answer(source: Path, target: Path, graph: Path, model: Path) -> None:
+    predict(source, target, Run(str(graph), str(model), 4))
 
 
 def test_half_a_letter_poisons_no_file(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(b'{"question": "What is \\ud800?"}\n')
     with pytest.raises(InputError, match="question 1: .*surrogate"):
-        predict(tmp_path / "in.jsonl", tmp_path / "out.jsonl", tools_file, model_folder)
+        answer(tmp_path / "in.jsonl", tmp_path / "out.jsonl", tools_file, model_folder)
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -99,21 +99,21 @@ def test_only_the_same_run_goes_on(model_folder: Path, tools_file: Path, tmp_pat
     source.write_bytes(FINE)
     for bad in (source, tmp_path, Path("/dev/full")):
         with pytest.raises(InputError, match="input itself|regular file"):
-            predict(source, bad, tools_file, model_folder)
-    predict(source, target, tools_file, model_folder)
+            answer(source, bad, tools_file, model_folder)
+    answer(source, target, tools_file, model_folder)
     whole = target.read_bytes()
-    predict(source, target, tools_file, model_folder)  # all there
-    with target.open("a") as held:
+    answer(source, target, tools_file, model_folder)  # all there
+    with (tmp_path / "out.jsonl.part").open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(InputError, match="another run"):
-            predict(source, target, tools_file, model_folder)
+            answer(source, target, tools_file, model_folder)
     source.write_bytes(FINE.replace(b"dig", b"plant"))
     with pytest.raises(InputError, match="questions changed"):
-        predict(source, target, tools_file, model_folder)
+        answer(source, target, tools_file, model_folder)
     source.write_bytes(FINE)
     tools_file.write_text(tools_file.read_text().replace("trowel", "spade"))
     with pytest.raises(InputError, match="graph changed"):
-        predict(source, target, tools_file, model_folder)
+        answer(source, target, tools_file, model_folder)
     assert target.read_bytes() == whole and json.loads(whole)["id"] == "a"
 
 
@@ -123,11 +123,11 @@ def test_the_threshold_for_none_is_a_setting_and_part_of_a_run(
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text('{"question": "What is red?", "passage": "a red house"}\n')
     never, always = (Run(str(tools_file), str(model_folder), 4, none_above=above) for above in (1.0, 0.0))
-    predict_file(source, target, never)
+    predict(source, target, never)
     assert json.loads(target.read_text())["answer"]
     with pytest.raises(InputError, match="threshold for none changed"):
-        predict_file(source, target, always)
-    predict_file(source, tmp_path / "none.jsonl", always)
+        predict(source, target, always)
+    predict(source, tmp_path / "none.jsonl", always)
     assert json.loads((tmp_path / "none.jsonl").read_text())["source"] == "none"
 
 
@@ -148,10 +148,10 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
     with fsspec.open("memory://asked/in.jsonl", "wb") as file:
         file.write(plain.read_bytes())
     asked = Run(str(tools_file), str(model_folder), 4)
-    predicting.predict(str(plain), str(tmp_path / "out.jsonl"), asked)
+    predict(str(plain), str(tmp_path / "out.jsonl"), asked)
     expected = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    predicting.predict("memory://asked/in.jsonl", "memory://asked/out.jsonl", asked)
-    predicting.predict(str(columns), str(tmp_path / "out.parquet"), asked)
+    predict("memory://asked/in.jsonl", "memory://asked/out.jsonl", asked)
+    predict(str(columns), str(tmp_path / "out.parquet"), asked)
     with fsspec.open("memory://asked/out.jsonl", "rb") as file:
         there = [json.loads(line) for line in file]
     found = parquet.read_table(tmp_path / "out.parquet").to_pylist()
@@ -159,7 +159,7 @@ def test_parquet_and_addresses_hold_the_answers_of_json_lines(
         assert (wanted["id"], wanted["answer"]) == (one["id"], one["answer"]) == (two["id"], two["answer"])
         assert json.loads(two["candidates"]) == wanted["candidates"]
     with pytest.raises(InputError, match="cannot be read"):
-        predicting.predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), asked)
+        predict("memory://asked/nowhere.jsonl", str(tmp_path / "none.jsonl"), asked)
 
 
 def test_columns_of_any_type_pass_and_a_bad_row_names_the_users_file(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_nothing_is_left_in_temporary_folders_when_a_run_is_killed(
         return answered(*given)
 
     monkeypatch.setattr(predicting, "_answered", looked_at)
-    predicting.predict(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), asked)
+    predict(str(tmp_path / "in.parquet"), str(tmp_path / "out.jsonl"), asked)
     assert there == [[]]
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.asking.predicting import Run, predict_file
+from kgqa.cli.asking.predicting import Run, predict
 from kgqa.cli.asking.prompting import continue_text, is_prompted, open_prompter, prompt_one
 from kgqa.cli.evaluation.evaluating import evaluate_prompted
 from kgqa.types import InputError, Question
@@ -53,11 +53,11 @@ def test_a_file_is_answered_and_gone_on_with(folder: Path, tmp_path: Path) -> No
     asked, out = tmp_path / "asked.jsonl", tmp_path / "out.jsonl"
     rows = [{"id": str(n), "question": "with what ?", "choices": ["trowel", "hive"]} for n in range(3)]
     asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    predict_file(asked, out, Run("everyday", str(folder), 2, "cpu"))
+    predict(asked, out, Run("everyday", str(folder), 2, "cpu"))
     whole = out.read_text().splitlines(keepends=True)
     assert [json.loads(line)["id"] for line in whole] == ["0", "1", "2"]
     out.write_text("".join(whole[:2]))
-    predict_file(asked, out, Run("everyday", str(folder), 2, "cpu"))
+    predict(asked, out, Run("everyday", str(folder), 2, "cpu"))
     again = out.read_text().splitlines(keepends=True)
     assert again[:2] == whole[:2] and json.loads(again[2])["answer"] == json.loads(whole[2])["answer"]
 
