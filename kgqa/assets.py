@@ -46,6 +46,8 @@ PARTS = ROOT / "training" / "parts.json"
 APP = ROOT / "apps" / "main.py"
 RECIPES = ROOT / "training" / "recipes"
 """Recipes of the shipped readers and encoders, and of the comparison."""
+DATA_SETS = ROOT / "training" / "data"
+"""The project's own question sets, a folder with a card each."""
 GRAPH_SUITE = ROOT / "tests" / "graphs"
 """Graphs in the forms people have them, with questions, for development."""
 

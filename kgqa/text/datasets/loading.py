@@ -29,18 +29,31 @@ def load_dataset(spec: str, data: Path | None = None) -> Iterator[Example]:
     """
     if spec in DATASETS:
         return DATASETS[spec](data or data_folder())
+    return chain.from_iterable(_read(path) for path in files_of(spec))
+
+
+def files_of(spec: str) -> list[Path]:
+    """The files that a path or a pattern names.
+
+    Raises:
+        InputError: there are none.
+    """
     path = Path(spec)
     if any(mark in spec for mark in "*?[") and not path.exists():
         found = sorted(path.parent.glob(path.name))
         if not found:
             raise InputError(f"{spec}: no such files; the pattern is looked for in {path.parent}")
-        return chain.from_iterable(load_dataset(str(file)) for file in found)
+        return found
     if not path.exists():
         if path.suffix or "/" in spec:
             raise InputError(f"{spec}: no such file; give JSON lines or a name: {', '.join(DATASETS)}")
         near = difflib.get_close_matches(spec, DATASETS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(DATASETS)}"
         raise InputError(f"{spec}: no such data set or file; {hint}")
-    if spec.removesuffix(".zst").endswith(".json"):
+    return [path]
+
+
+def _read(path: Path) -> Iterator[Example]:
+    if path.name.removesuffix(".zst").endswith(".json"):
         return published.squad(path)
     return read_examples(path)

@@ -21,8 +21,10 @@ from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, aligned_batch
 from kgqa.text.augment import renamed, with_choices
 from kgqa.text.corpus.shards import read_documents
+from kgqa.text.datasets.cards import Role
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.synthesis import synthesise
+from kgqa.trainer.data.guard import Guard
 from kgqa.trainer.data.held_out import is_held_out
 from kgqa.trainer.data.operations import operation_questions, operations_in_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs
@@ -41,7 +43,8 @@ OPERATIONS = "operations"
 """Data set of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
 ALONE = "operation-questions"
 """Questions of the former, for their operations alone."""
-MADE_UP = ("synthesis", "aligned", WORLDS, OPERATIONS, ALONE)
+MADE_OF_FACTS = ("synthesis", "aligned")
+MADE_UP = (*MADE_OF_FACTS, WORLDS, OPERATIONS, ALONE)
 
 
 class DataSettings(Settings):
@@ -186,7 +189,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         InputError: there are none, or the set is made of facts and no graph is given.
     """
     found: Iterable[Example]
-    if settings.name in ("synthesis", "aligned"):
+    if settings.name in MADE_OF_FACTS:
         if graph is None:
             raise InputError(
                 f'{settings.name}: questions made of facts need a graph; graph = "none" has none'
@@ -225,6 +228,25 @@ def sentences(settings: DataSettings) -> Iterator[str]:
     for name in settings.texts:
         for document in read_documents(Path(name)):
             yield from document
+
+
+def check_uses(training: Sequence[DataSettings], development: Sequence[DataSettings] = ()) -> None:
+    """Refuse a mixture that reads what readers are measured on, and development sets that are kept for the last test.
+
+    Raises:
+        InputError: naming the data set and the card that forbids its use; or a data set is not there.
+    """
+    guard = Guard()
+    for settings in training:
+        if settings.name in MADE_OF_FACTS and settings.graph != "none" and Path(settings.graph).is_file():
+            guard.check_source(settings.graph)
+        if settings.name not in MADE_UP:
+            guard.check_source(settings.name)
+            guard.check_rows(settings.name, islice(load_dataset(settings.name), settings.limit))
+    kept = Guard(allowed=[role for role in Role if role != Role.TEST])
+    for settings in development:
+        if settings.name not in MADE_UP:
+            kept.check_source(settings.name)
 
 
 def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:

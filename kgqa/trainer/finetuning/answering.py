@@ -21,7 +21,7 @@ from kgqa.objectives.finetuning.qa import QA
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.trainer.checkpoint import export_best
 from kgqa.trainer.data.held_out import READERS, figures_of, measure
-from kgqa.trainer.data.mixture import MixedBatches, data_hashes, in_order, split_off
+from kgqa.trainer.data.mixture import MixedBatches, check_uses, data_hashes, in_order, split_off
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.trainer.finetuning.preparing import prepare
 from kgqa.trainer.finetuning.starting import build
@@ -42,6 +42,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path) -> TrainResult:
         raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
     check_measured(recipe.trainer, READERS)
     located, sizes = recipe.located(), dict[str, int]()
+    check_uses(located.data, located.development)
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
         if not find_reasoner(recipe.reasoner.name).reads_entities:

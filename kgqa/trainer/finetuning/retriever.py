@@ -23,6 +23,7 @@ from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.trainer.checkpoint import export_best
+from kgqa.trainer.data.guard import Guard
 from kgqa.trainer.data.held_out import held_out_loss, is_held_out
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
@@ -157,7 +158,11 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
         raise InputError(
             f"retriever.graph={settings.graph}: a graph on the network cannot be learnt; import it"
         )
-    examples = [e for name in settings.data for e in load_dataset(expanded(name)) if e.concepts]
+    names, guard = [expanded(name) for name in settings.data], Guard()
+    for name in names:
+        guard.check_source(name)
+        guard.check_rows(name, load_dataset(name))
+    examples = [e for name in names for e in load_dataset(name) if e.concepts]
     claim(folder, recipe, questions=questions_hash(examples), graph=graph.hash, weights=weights_of([source]))
     reads = FactEncoder.load(source)
     said = facts_in_words(graph, graph.edges())

@@ -32,6 +32,7 @@ from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.text.datasets.labelled import Kind, Labelled, read_labelled
 from kgqa.trainer.checkpoint import export_best
+from kgqa.trainer.data.guard import Guard
 from kgqa.trainer.data.mixture import of_like_length
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
@@ -130,6 +131,8 @@ def train_task(
     ):
         raise InputError("task.temperature, soft and layers are a teacher's; name one in task.teacher")
     data = data or data_folder()
+    if Path(expanded(settings.train)).is_file():
+        Guard().check_source(expanded(settings.train))
     rows = read_labelled(settings.kind, expanded(settings.train), "train", data)[: settings.limit]
     labels = labels_of(rows, settings.kind)
     torch.manual_seed(recipe.trainer.seed)

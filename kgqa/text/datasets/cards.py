@@ -1,0 +1,166 @@
+"""Data cards: what each part of a question set may be used for, who wrote it, and the hashes by which it is recognised.
+
+A set is a folder with a `card.toml`; `training/data_cards.py` writes `hashes.json` beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import lru_cache
+from hashlib import blake2b, file_digest
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgqa.assets import DATA_SETS, GRAPH_SUITE
+from kgqa.text.datasets.json_lines import question_of
+from kgqa.text.files import read_text, rows_of
+from kgqa.types import InputError, Question, first_line
+
+CARD, HASHES = "card.toml", "hashes.json"
+ABOUT = (CARD, HASHES, "README.md")
+"""Files of a set's folder that are no data."""
+
+
+class Role(StrEnum):
+    """What a part may be used for."""
+
+    TRAIN = "train"
+    CALIBRATION = "calibration"
+    """Confidences are fitted to it."""
+    DEVELOPMENT = "development"
+    """Measured while building: readers and settings may be chosen on it."""
+    TEST = "test"
+    """Measured at the end: nothing is chosen on it."""
+
+
+class Part(BaseModel):
+    """Some files of a set, or some published sets by their names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Role
+    files: str = ""
+    """Pattern within the card's folder; a file belongs to the first part whose pattern fits."""
+    names: tuple[str, ...] = ()
+    """Names by which `load_dataset` knows published sets."""
+    questions: int = 0
+    asks: str
+    author: str
+
+
+class Card(BaseModel):
+    """A set of questions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: Path
+    about: str
+    licence: str
+    parts: tuple[Part, ...]
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.parent.name
+
+    def files(self) -> dict[Path, Part]:
+        """Each file of the set with its part."""
+        found: dict[Path, Part] = {}
+        for part in self.parts:
+            for path in sorted(self.path.parent.glob(part.files)) if part.files else ():
+                if path.is_file() and path.name not in ABOUT:
+                    found.setdefault(path, part)
+        return found
+
+
+def read_card(path: Path) -> Card:
+    """The card of a set.
+
+    Raises:
+        InputError: it is missing, or something in it is not as it should be.
+    """
+    try:
+        return Card.model_validate({**tomllib.loads(read_text(path)), "path": path})
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: no TOML ({error}); mend the line") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: {place}: {first_line(first['msg'])}; mend it") from None
+
+
+def shipped_cards() -> list[Card]:
+    """Cards of the project's own sets, of the suite of graphs and of the published sets, as far as they are there."""
+    paths = [*sorted(DATA_SETS.glob(f"*/{CARD}")), GRAPH_SUITE / CARD]
+    return [read_card(path) for path in paths if path.is_file()]
+
+
+def card_above(path: Path) -> Card | None:
+    """The card of the set that a file lies in, in its folder or the folder above.
+
+    Raises:
+        InputError: the card is not as it should be.
+    """
+    for folder in list(path.resolve().parents)[:2]:
+        if (folder / CARD).is_file():
+            return read_card(folder / CARD)
+    return None
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file, as `sha256sum` prints it."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def text_hash(question: Question) -> str:
+    """Hash of a question's passage, or of its own text where it has none; case, spaces and punctuation do not count."""
+    return _hash(question.passage_text.strip() or question.text)
+
+
+@lru_cache(1 << 16)
+def _hash(text: str) -> str:
+    words = re.sub(r"\W+", " ", text.casefold()).strip()
+    return blake2b(words.encode(), digest_size=8).hexdigest()
+
+
+def text_hashes(questions: Iterable[Question]) -> list[str]:
+    """The hashes of all their texts, each once, sorted."""
+    return sorted(set(map(text_hash, questions)))
+
+
+def hashes_of(card: Card) -> dict[str, dict[str, str | list[str]]]:
+    """What `hashes.json` should hold: for each file its SHA-256, and the hashes of its texts unless it may be trained on.
+
+    Raises:
+        InputError: a line of a file is no question.
+    """
+    found: dict[str, dict[str, str | list[str]]] = {}
+    for path, part in card.files().items():
+        told: dict[str, str | list[str]] = {"sha256": file_hash(path)}
+        if part.role != Role.TRAIN and path.suffix == ".jsonl":
+            told["texts"] = text_hashes(
+                question_of(row, f"{path}:{number}", "") for number, row in rows_of(path)
+            )
+        found[path.relative_to(card.path.parent).as_posix()] = told
+    return found
+
+
+def known_hashes(card: Card) -> dict[str, dict[str, str | list[str]]]:
+    """What `hashes.json` holds; nothing where there is none.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    path = card.path.with_name(HASHES)
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(read_text(path)))
+    except ValueError as error:
+        raise InputError(f"{path}: damaged ({error}); run python training/data_cards.py") from None

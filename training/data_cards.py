@@ -1,0 +1,43 @@
+"""Hashes beside each data card, and the table of all parts in training/DATA.md: `python training/data_cards.py`.
+
+Run it after a file of `training/data` or `tests/graphs` has changed, or a card.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from kgqa.text.datasets.cards import HASHES, Card, hashes_of, shipped_cards
+
+PAGE = Path(__file__).parent / "DATA.md"
+PLACE = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def table(cards: list[Card]) -> str:
+    """All parts of the project's own sets, a line each."""
+    lines = ["| set | part | questions | for | what is asked | by |", "|---|---|---|---|---|---|"]
+    for card in cards:
+        for part in card.parts:
+            if part.files:
+                told = (f"{part.questions:,}", part.role, part.asks, part.author)
+                lines.append(f"| {card.name} | `{part.files}` | {' | '.join(told)} |")
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """What every file that is made of the cards should hold."""
+    cards = shipped_cards()
+    found = {
+        card.path.with_name(HASHES): json.dumps(hashes_of(card), indent=0) + "\n"
+        for card in cards
+        if card.files()
+    }
+    text = PAGE.read_text(encoding="utf-8")
+    return {**found, PAGE: PLACE.sub(lambda place: f"{place[1]}{table(cards)}{place[2]}", text)}
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
