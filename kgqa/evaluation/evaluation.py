@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from kgqa.evaluation.near_duplicates import near_duplicates
 from kgqa.graph.linking.normalising import normalise
 from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers
 from kgqa.progress import track
@@ -35,7 +36,10 @@ def answer_all(
 
 
 def evaluate(
-    answer_many: AnswerMany, examples: Sequence[Example], whole: AnswerMany | None = None
+    answer_many: AnswerMany,
+    examples: Sequence[Example],
+    whole: AnswerMany | None = None,
+    near: Sequence[Example] | None = None,
 ) -> dict[str, float]:
     """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
 
@@ -47,6 +51,8 @@ def evaluate(
     Where `answer_many` has something taken away from it, `whole` is the same with all of it: `whole_exact_match` is
     its share, `gain` how much more that is and `gain_error` the standard error of that over the same questions; the
     same again of knowledge questions alone.
+    With training rows `near`: `near_duplicates` is how many questions nearly repeat one of them (`near_duplicates.py`),
+    `exact_match_near` and `exact_match_far` the shares of these and of all others.
     """
     started = time.perf_counter()
     answers = answer_all(answer_many, examples)
@@ -56,6 +62,12 @@ def evaluate(
     if any(pairs):
         figures["pair_exact_match"] = pair_accuracy(pairs, right)
     figures |= _of_each_kind(examples, right) | _with_the_best_threshold(examples, answers)
+    if near is not None:
+        close = {pair.measured for pair in near_duplicates(examples, near)}
+        figures["near_duplicates"] = len(close)
+        for name, chosen in (("near", close), ("far", set(range(len(right))) - close)):
+            if chosen:
+                figures[f"exact_match_{name}"] = float(np.mean([right[n] for n in chosen]))
     if whole is not None:
         better = _right(examples, answer_all(whole, examples))
         known = [n for n, example in enumerate(examples) if example.source == "knowledge"]

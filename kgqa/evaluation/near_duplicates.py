@@ -44,7 +44,7 @@ def near_duplicates(
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
     except ImportError:
-        raise InputError("near-duplicates need scikit-learn; pip install scikit-learn") from None
+        raise InputError('near-duplicates need scikit-learn; pip install "kgqa[near-duplicates]"') from None
 
     if not measured or not trained:
         return

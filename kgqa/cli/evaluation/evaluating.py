@@ -51,6 +51,12 @@ def evaluate_task(
     shots: Shots = 0,
     shown: Shown = None,
     worth: Worth = "token",
+    near_duplicates: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Training file, pattern or data set name; figures of its near-duplicates apart. Repeat it."
+        ),
+    ] = None,
 ) -> None:
     """Measure a reader on a data set."""
     from kgqa.graph.retrieval.ablation import find_ablation
@@ -68,6 +74,7 @@ def evaluate_task(
     from kgqa.evaluation.calibration import store_calibration
     from kgqa.evaluation.deletion_test import deletion_test
     from kgqa.evaluation.evaluation import evaluate
+    from kgqa.text.datasets.loading import load_dataset
     from kgqa.trainer.fingerprint import questions_hash
 
     answerer = Answerer.load(model, graph, device=device, language=language, none_above=none_above)
@@ -76,7 +83,8 @@ def evaluate_task(
         whole, answerer = answerer.answer_many, answerer.with_ablation(ablate)
     if calibrate:
         store_calibration(find_model(model), fit(answerer, examples))
-    figures = evaluate(answerer.answer_many, examples, whole)
+    near = [e for name in near_duplicates for e in load_dataset(name)] if near_duplicates else None
+    figures = evaluate(answerer.answer_many, examples, whole, near)
     if deletion:
         passed = deletion_test(answerer, [example.question for example in examples[:deletion]])
         figures["deletion_tests"] = float(len(passed))

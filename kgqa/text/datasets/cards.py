@@ -1,6 +1,7 @@
 """Data cards: what each part of a question set may be used for, who wrote it, and the hashes by which it is recognised.
 
-A set is a folder with a `card.toml`; `training/data_cards.py` writes `hashes.json` beside it.
+A set is a folder with a `card.toml`; `training/data_cards.py` writes `hashes.json` beside it:
+rows and hashes of each file.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b, file_digest
 from pathlib import Path
+from typing import TypedDict
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -48,7 +49,6 @@ class Part(BaseModel):
     """Pattern within the card's folder; a file belongs to the first part whose pattern fits."""
     names: tuple[str, ...] = ()
     """Names by which `load_dataset` knows published sets."""
-    questions: int = 0
     asks: str
     author: str
 
@@ -129,29 +129,34 @@ def _hash(text: str) -> str:
     return blake2b(words.encode(), digest_size=8).hexdigest()
 
 
-def text_hashes(questions: Iterable[Question]) -> list[str]:
-    """The hashes of all their texts, each once, sorted."""
-    return sorted(set(map(text_hash, questions)))
+class Known(TypedDict, total=False):
+    """What `hashes.json` holds of a file."""
+
+    sha256: str
+    rows: int
+    texts: list[str]
+    """Hashes of passages, only of what may not be trained on."""
 
 
-def hashes_of(card: Card) -> dict[str, dict[str, str | list[str]]]:
-    """What `hashes.json` should hold: for each file its SHA-256, and the hashes of its texts unless it may be trained on.
+def hashes_of(card: Card) -> dict[str, Known]:
+    """What `hashes.json` should hold, by the paths of the files within the set.
 
     Raises:
         InputError: a line of a file is no question.
     """
-    found: dict[str, dict[str, str | list[str]]] = {}
+    found: dict[str, Known] = {}
     for path, part in card.files().items():
-        told: dict[str, str | list[str]] = {"sha256": file_hash(path)}
-        if part.role != Role.TRAIN and path.suffix == ".jsonl":
-            told["texts"] = text_hashes(
-                question_of(row, f"{path}:{number}", "") for number, row in rows_of(path)
-            )
+        told: Known = {"sha256": file_hash(path)}
+        if path.suffix == ".jsonl":
+            questions = [question_of(row, f"{path}:{number}", "") for number, row in rows_of(path)]
+            told["rows"] = len(questions)
+            if part.role != Role.TRAIN:
+                told["texts"] = sorted(set(map(text_hash, questions)))
         found[path.relative_to(card.path.parent).as_posix()] = told
     return found
 
 
-def known_hashes(card: Card) -> dict[str, dict[str, str | list[str]]]:
+def known_hashes(card: Card) -> dict[str, Known]:
     """What `hashes.json` holds; nothing where there is none.
 
     Raises:

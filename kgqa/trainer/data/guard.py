@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from kgqa.assets import ROOT
 from kgqa.text.datasets.cards import (
     Card,
+    Known,
     Role,
     card_above,
     file_hash,
@@ -37,7 +39,9 @@ class Guard:
         cards: by default those of the project; the card in the folder of a file that is read counts as well.
     """
 
-    def __init__(self, allowed: Collection[Role] = (Role.TRAIN,), cards: Iterable[Card] | None = None) -> None:
+    def __init__(
+        self, allowed: Collection[Role] = (Role.TRAIN,), cards: Iterable[Card] | None = None
+    ) -> None:
         self.allowed = allowed
         self.names: dict[str, Place] = {}
         self.files: dict[str, Place] = {}
@@ -57,9 +61,9 @@ class Guard:
         for path, part in card.files().items():
             if part.role in self.allowed:
                 continue
-            place = Place(str(path), part.role, card.path)
-            told = known.get(path.relative_to(card.path.parent).as_posix(), {})
-            self.files[str(told.get("sha256") or file_hash(path))] = place
+            place = Place(_named(path), part.role, card.path)
+            told = known.get(path.relative_to(card.path.parent).as_posix(), Known())
+            self.files[told.get("sha256") or file_hash(path)] = place
             self.texts |= dict.fromkeys(told.get("texts", ()), place)
 
     def check_source(self, spec: str) -> None:
@@ -88,5 +92,9 @@ class Guard:
                 raise InputError(_refusal(spec, f"row {example.question.id} ({text!r}) is of", place))
 
 
+def _named(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
 def _refusal(spec: str, verb: str, place: Place) -> str:
-    return f"{spec}: {verb} {place.what}, which {place.card} marks as {place.role}; {REMEDY}"
+    return f"{spec}: {verb} {place.what}, which {_named(place.card)} marks as {place.role}; {REMEDY}"

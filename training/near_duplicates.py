@@ -1,0 +1,94 @@
+"""Training rows that nearly repeat a row that is measured: `python training/near_duplicates.py [--remove]`.
+
+Compares all files of `training/data` and `tests/graphs` that data cards mark for training with all others
+(`kgqa/evaluation/near_duplicates.py`), prints each pair, and with --remove takes the training row out of its file.
+Run `python training/data_cards.py` afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from kgqa.assets import ROOT
+from kgqa.evaluation.near_duplicates import SHARE, Pair, near_duplicates
+from kgqa.text.datasets.cards import Role, shipped_cards
+from kgqa.text.datasets.loading import load_dataset
+from kgqa.text.files import rows_of
+from kgqa.types import Example
+
+REMOVED = 0.45
+"""Share in common from which rows are removed: less than the test asks, since each new file shifts the weights."""
+ANSWERED = {"answer", "answers", "choice", "span", "verdict"}
+
+
+class Row(NamedTuple):
+    """A row of a file, by its place among the rows that are not blank."""
+
+    path: Path
+    place: int
+    example: Example
+
+
+def rows(trained: bool) -> Iterator[Row]:
+    """All rows with answers that may be trained on, or all others."""
+    for card in shipped_cards():
+        for path, part in card.files().items():
+            if path.suffix != ".jsonl" or (part.role == Role.TRAIN) != trained:
+                continue
+            _, first = next(islice(rows_of(path), 1))
+            if ANSWERED & first.keys():  # else what-ifs, or logical forms in place of answers
+                for place, example in enumerate(load_dataset(str(path))):
+                    yield Row(path, place, example)
+
+
+def pairs(least: float = SHARE) -> list[tuple[Row, Row, Pair]]:
+    """Measured row, training row, and how much they share."""
+    measured, trained = list(rows(trained=False)), list(rows(trained=True))
+    found = near_duplicates([row.example for row in measured], [row.example for row in trained], least)
+    return [(measured[pair.measured], trained[pair.trained], pair) for pair in found]
+
+
+def remove(found: list[Row]) -> None:
+    """Take rows out of their files."""
+    places: dict[Path, set[int]] = defaultdict(set)
+    for row in found:
+        places[row.path].add(row.place)
+    for path, gone in places.items():
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        kept = [line for place, line in enumerate(lines) if place not in gone]
+        path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Print the pairs and how many there are of each file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--remove", action="store_true", help="Take the training rows out of their files.")
+    given = parser.parse_args()
+    found = pairs(REMOVED)
+    for measured, trained, pair in found:
+        for row in (measured, trained):
+            question = row.example.question
+            print(f"{row.path.relative_to(ROOT)} {question.id}: {question.passage_text} {question.text}")
+        print(f"  {pair.share:.2f} in common")
+    gone = {(row.path, row.place): row for _, row, _ in found}
+    for title, seen in (
+        ("measured", {(row.path, row.place) for row, _, _ in found}),
+        ("trained", set(gone)),
+    ):
+        counts = Counter(path for path, _ in seen)
+        for path, count in sorted(counts.items()):
+            print(f"{title}: {count} rows of {path.relative_to(ROOT)}")
+        print(f"{title}: {len(seen)} rows")
+    if given.remove:
+        remove(list(gone.values()))
+
+
+if __name__ == "__main__":
+    main()
