@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from kgqa.text.datasets.cards import HASHES, Card, hashes_of, shipped_cards
+from kgqa.text.files import rows_of
 
 PAGE = Path(__file__).parent / "DATA.md"
 PLACE = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -19,11 +20,11 @@ def table(cards: list[Card]) -> str:
     """All parts of the project's own sets, a line each."""
     lines = ["| set | part | questions | for | what is asked | by |", "|---|---|---|---|---|---|"]
     for card in cards:
-        files, known = card.files(), hashes_of(card)
+        files = card.files()
         for part in card.parts:
-            own = [path.relative_to(card.path.parent).as_posix() for path in files if files[path] == part]
+            own = [path for path in files if files[path] == part]
             if own:
-                rows = sum(known[name].get("rows", 0) for name in own)
+                rows = sum(1 for path in own if path.suffix == ".jsonl" for _ in rows_of(path))
                 told = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
                 lines.append(f"| {' | '.join(told)} |")
     return "\n".join(lines) + "\n"
@@ -33,9 +34,9 @@ def pages() -> dict[Path, str]:
     """What every file that is made of the cards should hold."""
     cards = shipped_cards()
     found = {
-        card.path.with_name(HASHES): json.dumps(hashes_of(card), indent=0) + "\n"
+        card.path.with_name(HASHES): json.dumps(known, indent=0) + "\n"
         for card in cards
-        if card.files()
+        if (known := hashes_of(card))
     }
     text = PAGE.read_text(encoding="utf-8")
     return {**found, PAGE: PLACE.sub(lambda place: f"{place[1]}{table(cards)}{place[2]}", text)}

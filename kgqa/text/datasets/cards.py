@@ -1,7 +1,7 @@
 """Data cards: what each part of a question set may be used for, who wrote it, and the hashes by which it is recognised.
 
-A set is a folder with a `card.toml`; `training/data_cards.py` writes `hashes.json` beside it:
-rows and hashes of each file.
+A set is a folder with a `card.toml`; `training/data_cards.py` writes `hashes.json` beside it,
+with the hashes of all that may not be trained on.
 """
 
 from __future__ import annotations
@@ -133,25 +133,24 @@ class Known(TypedDict, total=False):
     """What `hashes.json` holds of a file."""
 
     sha256: str
-    rows: int
     texts: list[str]
-    """Hashes of passages, only of what may not be trained on."""
+    """Hashes of passages, and of questions without one."""
 
 
 def hashes_of(card: Card) -> dict[str, Known]:
-    """What `hashes.json` should hold, by the paths of the files within the set.
+    """What `hashes.json` should hold of what may not be trained on, by the paths of the files within the set.
 
     Raises:
         InputError: a line of a file is no question.
     """
     found: dict[str, Known] = {}
     for path, part in card.files().items():
+        if part.role == Role.TRAIN:
+            continue
         told: Known = {"sha256": file_hash(path)}
         if path.suffix == ".jsonl":
-            questions = [question_of(row, f"{path}:{number}", "") for number, row in rows_of(path)]
-            told["rows"] = len(questions)
-            if part.role != Role.TRAIN:
-                told["texts"] = sorted(set(map(text_hash, questions)))
+            questions = (question_of(row, f"{path}:{number}", "") for number, row in rows_of(path))
+            told["texts"] = sorted(set(map(text_hash, questions)))
         found[path.relative_to(card.path.parent).as_posix()] = told
     return found
 
