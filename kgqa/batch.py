@@ -10,7 +10,7 @@ Legend of dimensions, used in every shape comment:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self
 
@@ -87,6 +87,9 @@ class GraphBatch(Movable):
     mention_node: Tensor  # (M,) int64 node 0..N-1
     label_vector: Tensor | None = None  # (U, d) float32 word vectors of each distinct label
     node_vector: Tensor | None = None  # (N, d) float32 learnt entity vectors, zero where there is none
+    edge_plausible: Tensor | None = (
+        None  # (E,) float32 how likely what learnt those holds each fact to be, 0..1
+    )
 
 
 class EdgeBatch(NamedTuple):
@@ -182,6 +185,7 @@ class QABatch(Movable):
                 mention_node=graph.mention_node[mention] - node.start,
                 label_vector=None if graph.label_vector is None else graph.label_vector[label],
                 node_vector=_rows(graph.node_vector, node.start, node.stop),
+                edge_plausible=_rows(graph.edge_plausible, edge.start, edge.stop),
             ),
             self.question[first:end],
             self.choice[first:end],
@@ -215,14 +219,57 @@ def _rows(values: Tensor | None, first: int, end: int) -> Tensor | None:
     return None if values is None else values[first:end]
 
 
+class Term(NamedTuple):
+    """A part of a loss before it is a mean: its sum over what it counts."""
+
+    total: Tensor  # ()
+    count: Tensor | float
+    """How many tokens, rows or questions it is a sum over."""
+    weight: float | Tensor = 1.0
+    """In the loss."""
+
+
 @dataclass(frozen=True)
 class Loss(Movable):
-    """A loss with its parts for the log."""
+    """A loss with its parts for the log.
+
+    Where it is made of `terms`, batches that make one optimizer step are joined exactly: each term is its sum over all
+    of them, divided by all that it counts there. A loss without terms counts as one, however large its batch is.
+    """
 
     total: Tensor  # ()
     parts: dict[str, Tensor] = field(default_factory=dict)
+    terms: dict[str, Term] = field(default_factory=dict)
 
     @classmethod
     def of(cls, total: Tensor, **parts: Tensor) -> Loss:
         """A loss whose parts hold no gradients."""
         return cls(total, {name: value.detach() for name, value in parts.items()})
+
+    @classmethod
+    def summed(cls, terms: dict[str, Term], **parts: Tensor) -> Loss:
+        """A loss of terms: the sum of their weighted means over this batch. `parts` are more figures for the log."""
+        found = cls(torch.zeros(()), terms=terms)
+        total, means = found.over(found.counts), found.shares(found.counts)
+        return cls(total, {name: value.detach() for name, value in {**means, **parts}.items()}, terms)
+
+    @property
+    def counts(self) -> dict[str, Tensor | float]:
+        """What each term counts in this batch."""
+        return {name: term.count for name, term in self.terms.items()} or {"loss": 1.0}
+
+    def over(self, counts: Mapping[str, Tensor | float]) -> Tensor:
+        """This batch's share () of the loss over several, which count so much together."""
+        if not self.terms:
+            return self.total / counts["loss"]
+        shares = self.shares(counts)
+        return torch.stack([term.weight * shares[name] for name, term in self.terms.items()]).sum()
+
+    def shares(self, counts: Mapping[str, Tensor | float]) -> dict[str, Tensor]:
+        """This batch's share () of each term's mean over several."""
+        return {name: term.total / _some(counts[name]) for name, term in self.terms.items()}
+
+
+def _some(count: Tensor | float) -> Tensor | float:
+    """A count to divide by: a term over nothing is 0."""
+    return count.clamp(min=1) if isinstance(count, Tensor) else max(count, 1)

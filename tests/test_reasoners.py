@@ -119,3 +119,21 @@ def test_a_question_with_an_empty_subgraph_still_gets_an_answer(name: str, token
         scores = reader(collated.batch)
     assert len(reader.choice.decode(scores.choice, collated)[0]) == 2
     assert scores.gate.isfinite().all() and scores.span.isfinite().all()
+
+
+@pytest.mark.parametrize("name", sorted(REASONERS))
+def test_a_question_is_read_alike_alone_and_beside_others(name: str, tokenizer) -> None:
+    """Padding, other rows and their graphs change nothing."""
+    reader, collate = reader_of(name, tokenizer).eval(), Collator(tokenizer)
+    question = Question("what garden", ("bee", "house"))
+    other = Question(
+        "what is there beside the old house in the garden of the bee", ("garden", "bee", "house")
+    )
+    graphs = [chain(0, 2), chain(1, 2)]
+    alone = collate([Example(question)], [graphs]).batch
+    beside = collate([Example(other), Example(question)], [[chain(1, 1), *graphs], graphs]).batch
+    with torch.no_grad():
+        one, two = reader(alone), reader(beside)
+    assert torch.allclose(one.choice, two.choice[-len(one.choice) :], atol=1e-4)
+    assert torch.allclose(one.concept, two.concept[-len(one.concept) :], atol=1e-4)
+    assert torch.allclose(one.gate, two.gate[-len(one.gate) :], atol=1e-4)

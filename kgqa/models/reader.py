@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch
+from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch, Term
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, OperationHead, SpanHead
@@ -141,10 +141,9 @@ class Reader(nn.Module):
         }
         if self.operation is not None and scores.operation is not None:
             pairs["operation"] = self.operation.loss(scores.operation, batch)
-        total = scores.gate.new_zeros(())
-        for name, (value, _) in pairs.items():
-            total = total + LOSS_WEIGHTS[name] * value / max(batch.num_questions, 1)
-        return Loss.of(total, **{name: value / count for name, (value, count) in pairs.items() if count})
+        total = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in pairs.items()]).sum()
+        means = {name: value / count for name, (value, count) in pairs.items() if count}
+        return Loss.summed({"questions": Term(total, float(batch.num_questions))}, **means)
 
 
 def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgqa.batch import Loss
+from kgqa.batch import Loss, Term
 from kgqa.models.encoders.variants import save_model
 
 
@@ -24,6 +24,13 @@ class Objective(nn.Module):
     def forward(self, batch: Any) -> Loss:
         """Loss of a batch on the objective's device."""
         raise NotImplementedError
+
+    def counts(self, batch: Any) -> dict[str, Tensor | float]:
+        """What each term of the loss will count in a batch: the `counts` of its `Loss`, under the same seed.
+
+        The loop asks for it before the first of several batches that make one step, and for all processes.
+        """
+        return {"loss": 1.0}
 
     def begin_step(self, step: int) -> None:
         """Told before each optimizer step how many were taken; for what changes as a training goes on."""
@@ -60,15 +67,25 @@ class LanguageModelling(Objective):
         encoder: nn.Module = self.model.base_model
         return encoder
 
-    def guess_loss(self, states: Tensor, labels: Tensor) -> Tensor:
-        """Mean cross-entropy () of guessing labels (B, K), -100 for none, from states (B, K, H)."""
-        logits = self._predict(self.model, states)
-        return cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100)
+    def guess_loss(self, states: Tensor, labels: Tensor) -> Term:
+        """Cross-entropy of guessing labels (B, K), -100 for none, from states (B, K, H), over the tokens guessed."""
+        return guess_term(self._predict(self.model, states), labels)
 
     def export(self, folder: Path) -> None:
         """Write a Hugging Face folder: `AutoModel` loads the body, the model's own class all of it."""
         save_model(self.model, folder)
         self._save(folder)
+
+
+def guess_term(logits: Tensor, labels: Tensor) -> Term:
+    """Cross-entropy of logits (B, K, V) against labels (B, K), -100 for none, over the tokens guessed."""
+    total = cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100, reduction="sum")
+    return Term(total, guessed(labels))
+
+
+def guessed(labels: Tensor) -> Tensor:
+    """How many labels () are not -100."""
+    return (labels != -100).sum()
 
 
 class Batches(Protocol):

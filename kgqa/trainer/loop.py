@@ -8,7 +8,7 @@ import json
 import math
 import signal
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -31,6 +31,8 @@ from kgqa.trainer.utilisation import flops_of_token, matrix_rate
 from kgqa.types import InputError
 
 Evaluate = Callable[[Objective], dict[str, float]]
+Figure = tuple[str, Tensor, float]
+"""A figure's name, what it adds, and how much that weighs: of the shares of a loss a step's weights sum to 1."""
 
 
 @dataclass
@@ -153,6 +155,9 @@ class _Run:
         self.stopping = False
         # a signal, and tokens, that the other processes do not know of yet
         self._signalled, self._seen = False, 0
+        self._lost = torch.zeros(
+            (), device=self.accelerator.device
+        )  # sum of all losses: not finite once one was
 
     def train(self) -> TrainResult:
         if found := find_checkpoint(self.folder):
@@ -182,37 +187,31 @@ class _Run:
         progress, settings = self.progress, self.settings
         saved = logged = time.monotonic()
         began, logged_tokens = saved - progress.seconds, progress.tokens
-        sums: dict[str, Tensor | float] = {}
-        summed = 0
+        found: list[Figure] = []
         while progress.share(settings) < 1 and not self.stopping:
             share = progress.share(settings)
             if settings.schedule == "wsd" and share > 1 - settings.decay and not progress.stable_saved:
                 progress.stable_saved = True
                 self._save("stable", export="export-stable")
             rate = factor(share, settings)
-            parts, norm = self._step(rate)
-            for key, value in parts.items():
-                sums[key] = sums.get(key, 0.0) + value
-            summed += 1
+            figures, norm = self._step(rate)
+            found += figures
             progress.step += 1
             progress.seconds = time.monotonic() - began
             self._agree()
             if progress.step % settings.log_every_steps == 0 or progress.share(settings) >= 1:
-                figures = {key: float(value) / summed for key, value in sums.items()}
+                self._check_loss()
+                means = self._of_all(found)
                 now = time.monotonic()
                 speed = (progress.tokens - logged_tokens) / max(now - logged, 1e-9)
-                progress.loss = figures["loss"]
+                progress.loss = means["loss"]
                 extra = {"grad_norm": float(norm), "rate": rate, "tokens_per_s": round(speed)}
                 if self._utilisation_of_a_token:
                     extra["mfu"] = speed * self._utilisation_of_a_token
-                self._log({**figures, **extra}, board)
-                show(f"loss {figures['loss']:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
-                sums, summed, logged, logged_tokens = {}, 0, now, progress.tokens
+                self._log({**means, **extra}, board)
+                show(f"loss {progress.loss:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
+                found, logged, logged_tokens = [], now, progress.tokens
                 return_freed_memory()
-                if not math.isfinite(progress.loss):
-                    raise InputError(
-                        f"loss is not finite at step {progress.step}; lower trainer.learning_rate"
-                    )
             if self.evaluate and progress.step % settings.evaluate_every_steps == 0:
                 self._evaluate(board)
                 if settings.patience and progress.stale >= settings.patience:
@@ -225,43 +224,111 @@ class _Run:
             self._evaluate(board)
         self._save("latest", export="export")
 
-    def _step(self, rate: float) -> tuple[dict[str, Tensor], Tensor]:
+    def _step(self, rate: float) -> tuple[list[Figure], Tensor]:
+        """One optimizer step: what it adds to the log, and the norm of its gradient.
+
+        Micro-batches and processes are joined as one batch: each term of the loss is divided by all that it counts in
+        the step, not by what it counts in one of them.
+        """
         settings, accumulate = self.settings, self.settings.gradient_accumulation
         ranks, rank = self.accelerator.num_processes, self.accelerator.process_index
         set_rate(self.optimizers, rate)
         self.objective.begin_step(self.progress.step)
-        parts: dict[str, Tensor] = {}
-        for micro in range(accumulate):
-            number = (self.progress.step * accumulate + micro) * ranks + rank
-            batch = self.fetch(number, number + ranks).to(self.accelerator.device, non_blocking=True)
+        first = self.progress.step * accumulate * ranks + rank
+        numbers = range(first, first + accumulate * ranks, ranks)
+        device = self.accelerator.device
+        batches = [self.fetch(n, n + ranks).to(device, non_blocking=True) for n in numbers]
+        counts = self._counts(numbers, batches) if accumulate > 1 else None
+        found: list[Figure] = []
+        for number, batch in zip(numbers, batches, strict=True):
             seed_everything(settings.seed, number)
-            last = micro == accumulate - 1
+            last = number == numbers[-1]
             waiting = nullcontext() if last else self.accelerator.no_sync(self.prepared)
             with waiting, self.accelerator.autocast():
                 loss = self.prepared(batch)
-                self.accelerator.backward(loss.total / accumulate)
-            for key, value in {"loss": loss.total.detach(), **loss.parts}.items():
-                parts[key] = parts.get(key, 0.0) + value / accumulate
+                if counts is None:
+                    counts = self._reduced(loss.counts)
+                total = loss.over(counts)
+                self.accelerator.backward(total * ranks)  # DDP takes the mean over processes
+            shares = {"loss": total, **loss.shares(counts)}
+            found += [(name, value.detach(), 1 / (accumulate * ranks)) for name, value in shares.items()]
+            found += [(name, value, 1.0) for name, value in loss.parts.items() if name not in shares]
+            self._lost = self._lost + total.detach()
             self._seen += count_tokens(batch)
         norm = self.accelerator.clip_grad_norm_(self.objective.parameters(), settings.clip or math.inf)
         for optimizer in self.wrapped:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        return parts, norm
+        return found, norm
+
+    @torch.no_grad()
+    def _counts(self, numbers: Sequence[int], batches: Sequence[Any]) -> dict[str, Tensor]:
+        """What the terms of the loss count in a whole step, before any of its batches is read."""
+        sums: dict[str, Tensor | float] = {}
+        for number, batch in zip(numbers, batches, strict=True):
+            seed_everything(self.settings.seed, number)
+            for name, count in self.objective.counts(batch).items():
+                sums[name] = sums.get(name, 0.0) + count
+        return self._reduced(sums)
+
+    def _reduced(self, counts: Mapping[str, Tensor | float]) -> dict[str, Tensor]:
+        """Counts of this process summed over all."""
+        device = self.accelerator.device
+        own = torch.stack([torch.as_tensor(c, dtype=torch.float32, device=device) for c in counts.values()])
+        every = self.accelerator.reduce(own) if self.accelerator.num_processes > 1 else own
+        return dict(zip(counts, every.unbind(), strict=True))
+
+    def _of_all(self, found: Sequence[Figure]) -> dict[str, float]:
+        """Means of figures, weighed, over the steps and processes that have them."""
+        sums: dict[str, tuple[float, float]] = {}
+        for name, value, weight in found:
+            total, weights = sums.get(name, (0.0, 0.0))
+            sums[name] = total + float(value), weights + weight
+        every = [sums]
+        if self.accelerator.num_processes > 1:
+            from accelerate.utils import gather_object
+
+            every = gather_object(every)
+        names = dict.fromkeys(name for part in every for name in part)
+        pairs = {name: [part[name] for part in every if name in part] for name in names}
+        return {name: sum(t for t, _ in of) / sum(w for _, w in of) for name, of in pairs.items()}
 
     def _agree(self) -> None:
-        """Let all processes know the first one's clock, any one's signal and all tokens: they stop at the same step."""
+        """Let all processes know the first one's clock, any one's signal or broken loss, and all tokens.
+
+        So they stop at the same step.
+        """
         if self.accelerator.num_processes == 1:
             self.stopping, self.progress.tokens = self._signalled, self.progress.tokens + self._seen
+            if self.accelerator.device.type == "cpu":
+                self._check_loss()
         else:
-            own = [self.progress.seconds * self.main, float(self._signalled), float(self._seen)]
+            broken = float(not self._lost.isfinite())
+            own = [self.progress.seconds * self.main, float(self._signalled), float(self._seen), broken]
             shared = torch.tensor(own, dtype=torch.float64, device=self.accelerator.device)
-            self.progress.seconds, stopping, seen = self.accelerator.reduce(shared).tolist()
+            self.progress.seconds, stopping, seen, broken = self.accelerator.reduce(shared).tolist()
             self.stopping, self.progress.tokens = bool(stopping), self.progress.tokens + int(seen)
+            self._check_loss(bool(broken))
         self._seen = 0
+
+    def _check_loss(self, broken: bool = False) -> None:
+        """Refuse to go on once a loss was not finite: before anything is written, in all processes, said by one.
+
+        Raises:
+            InputError: it was not.
+        """
+        if not broken and self._lost.isfinite():
+            return
+        if not self.main:
+            raise SystemExit(2)
+        raise InputError(
+            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and run again to go on "
+            "from the last checkpoint"
+        )
 
     def _evaluate(self, board: Any) -> None:
         assert self.evaluate
+        self._check_loss()
         self.objective.eval()
         with torch.no_grad(), self.accelerator.autocast():
             figures = self.evaluate(self.objective)
@@ -285,6 +352,7 @@ class _Run:
     def _save(self, name: str, export: str | None = None) -> None:
         if not self.main:
             return
+        self._check_loss()
         try:
             if export:  # before the checkpoint: what is killed between them goes on from the one before
                 swap_folder(self.folder / export, self.objective.export)

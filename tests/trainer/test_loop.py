@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import dropout, mse_loss
 
-from kgqa.batch import Loss
+from kgqa.batch import Loss, Term
 from kgqa.objectives.base import Objective
 from kgqa.trainer.checkpoint import WEIGHTS, find_checkpoint
 from kgqa.trainer.loop import Ahead, train
@@ -245,6 +245,106 @@ def test_two_processes_stop_together_and_go_on(tmp_path: Path) -> None:
         assert "destroy_process_group" not in run.stderr
         told += [json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)]
     assert told == [[3, 3 * 640, True, 1.0]] * 2 + [[8, 8 * 640, False, 1.0]] * 2
+
+
+class Counting(Toy):
+    """Means over words, of which batches hold more or less."""
+
+    def forward(self, batch: Tensor) -> Loss:
+        guess = self.head(torch.tanh(self.encoder(batch))).squeeze(-1)
+        return Loss.summed({"words": Term((guess - batch.sum(1)).square().sum(), float(len(batch)))})
+
+    def counts(self, batch: Tensor) -> dict[str, float | Tensor]:
+        return {"words": float(len(batch))}
+
+
+class Words:
+    """Batches of 12 and of 2."""
+
+    steps_per_epoch = 4
+
+    def __getitem__(self, step: int) -> Tensor:
+        rows = 2 if step % 2 else 12
+        return torch.randn(rows, 16, generator=torch.Generator().manual_seed(step))
+
+
+class Together:
+    steps_per_epoch = 4
+
+    def __getitem__(self, step: int) -> Tensor:
+        return torch.cat([Words()[2 * step], Words()[2 * step + 1]])
+
+
+def test_micro_batches_weigh_by_what_they_count(tmp_path: Path) -> None:
+    train(Counting(), Words(), settings(max_steps=3, gradient_accumulation=2), tmp_path / "two")
+    train(Counting(), Together(), settings(max_steps=3), tmp_path / "one")
+    two, one = weights(tmp_path / "two"), weights(tmp_path / "one")
+    assert all(torch.allclose(two[name], one[name], atol=1e-5) for name in one)
+    logs = [
+        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("two", "one")
+    ]
+    for ours, theirs in zip(*logs, strict=True):
+        assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)
+        assert ours["words"] == pytest.approx(theirs["words"], rel=1e-4)
+        assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-4)
+
+
+RANKS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_loop import *
+
+train(Counting(), Words(), settings(max_steps=3), Path(sys.argv[2]))
+"""
+
+
+def test_ranks_weigh_by_what_they_count_and_the_log_is_of_all(tmp_path: Path) -> None:
+    (tmp_path / "ranks.py").write_text(RANKS)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += [str(tmp_path / "ranks.py"), str(Path(__file__).parent), str(tmp_path / "two")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    train(Counting(), Together(), settings(max_steps=3), tmp_path / "one")
+    two, one = weights(tmp_path / "two"), weights(tmp_path / "one")
+    assert all(torch.allclose(two[name], one[name], atol=1e-5) for name in one)
+    logs = [
+        [json.loads(x) for x in (tmp_path / n / "log.jsonl").read_text().splitlines()] for n in ("two", "one")
+    ]
+    assert [x["loss"] for x in logs[0]] == pytest.approx([x["loss"] for x in logs[1]], rel=1e-4)
+
+
+BROKEN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_loop import *
+
+class Broken(Counting):
+    def forward(self, batch):
+        self.calls += 1
+        loss = super().forward(batch)
+        if int(os.environ["RANK"]) == 1 and self.calls == 3:
+            return Loss.summed({"words": Term(loss.terms["words"].total * float("inf"), 2.0)})
+        return loss
+
+try:
+    train(Broken(), Words(), settings(save_every_minutes=1e-9, log_every_steps=100), Path(sys.argv[2]))
+except InputError as error:
+    print("ONE LINE:", error)
+except SystemExit as end:
+    print("SILENT:", end)
+"""
+
+
+def test_a_loss_that_is_not_finite_stops_all_ranks_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += [str(tmp_path / "broken.py"), str(Path(__file__).parent), str(tmp_path / "run")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.stdout.count("ONE LINE: loss is not finite at step 3") == 1, run.stderr
+    assert run.stdout.count("SILENT: 2") == 1
+    kept = find_checkpoint(tmp_path / "run")
+    assert kept and kept.name.endswith("2"), "the last that is whole"
+    assert all(value.isfinite().all() for value in weights(tmp_path / "run").values())
 
 
 def test_tensorboard_gets_what_the_log_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -352,6 +352,9 @@ class Collator:
             if self.words is None
             else torch.from_numpy(np.stack([self.words.of_label(label) for label in table])),
             node_vector=None if self.entities is None else self._vectors(self.entities, graphs),
+            edge_plausible=None
+            if self.entities is None or not self.entities.relations
+            else torch.cat([self.entities.plausibility(graph) for graph in graphs]),
         )
         return graph_batch, torch.tensor(accepted)
 

@@ -38,6 +38,14 @@ def first_position(encoder: nn.Module) -> int:
     return 0 if padding is None else padding + 1
 
 
+def takes_segments(encoder: nn.Module) -> bool:
+    """Whether an encoder tells the segments of a row apart: RoBERTa has one kind, GPT reads the ids as words."""
+    config: Any = encoder.config
+    if "token_type_ids" not in inspect.signature(encoder.forward).parameters:
+        return False
+    return config.model_type == "xlnet" or getattr(config, "type_vocab_size", 0) > 1
+
+
 def visible(branch: Tensor, attention_mask: Tensor) -> Tensor:
     """Who sees whom, (B, T, T): all see the trunk, a branch itself too (Liu et al., 2020, section 3.4)."""
     seen = (branch.unsqueeze(1) == 0) | (branch.unsqueeze(1) == branch.unsqueeze(2))
@@ -74,9 +82,7 @@ class Stepper(nn.Module):
             nn.init.zeros_(self.clues.weight)
             nn.init.zeros_(self.clues.bias)
         self._time_first = config.model_type == "xlnet"  # its layers read (T, B, H)
-        self._takes_segments = "token_type_ids" in inspect.signature(encoder.forward).parameters and (
-            self._time_first or getattr(config, "type_vocab_size", 0) > 1
-        )
+        self._takes_segments = takes_segments(encoder)
 
     @property
     def embedding(self) -> nn.Embedding:

@@ -40,8 +40,9 @@ class KagNet(Reasoner):
 
     A pair is (concept of question or passage, concept of the choice); without choices the best-ranked other concepts
     stand as possible answers. With entity vectors (`kgqa graph embed`) paths are pruned by the product of their
-    facts' plausibilities, as the paper does by TransE. Differences: a path's steps are packed, so that no padded step
-    is read (the released code reads the last padded one); paths are the cheapest few, not all simple ones.
+    facts' plausibilities, by the score of the method that learnt the vectors (the paper takes TransE). Differences: a
+    path's steps are packed, so that no padded step is read (the released code reads the last padded one); paths are
+    the cheapest few, not all simple ones.
     """
 
     decodes_paths = True
@@ -76,8 +77,8 @@ class KagNet(Reasoner):
             nodes = F.relu(layer(nodes + segment_mean(values, index, len(nodes)).to(nodes.dtype)))
 
         pairs, paths = find_pairs(graph)
-        if graph.node_vector is not None:
-            paths = pruned(paths, plausibility(graph, graph.node_vector).tolist())
+        if graph.edge_plausible is not None:
+            paths = pruned(paths, graph.edge_plausible.tolist())
         attention = own.new_zeros(graph.edge_index.shape[1])
         if not paths:
             nothing = torch.zeros_like(torch.cat([own, own], -1))
@@ -128,23 +129,6 @@ class KagNet(Reasoner):
         _, (last, _) = self.lstm(packed)
         read: Tensor = last[-1].to(own.dtype)
         return read
-
-
-def plausibility(graph: GraphBatch, vectors: Tensor) -> Tensor:
-    """How well entity vectors (N, d) bear out each fact, (E,) in 0..1; 1 where an end has none.
-
-    sigmoid(2 - z), z the standardised distance |h + r - t| of TransE (Bordes et al., 2013), with r the mean of t - h
-    over the batch's facts of the relation: no relation needs a vector of its own.
-    """
-    head, tail = (vectors[end].float() for end in graph.edge_index)
-    known = (head.abs().sum(-1) > 0) & (tail.abs().sum(-1) > 0)
-    if known.sum() < 2:
-        return torch.ones(len(known), device=vectors.device)
-    kind = graph.edge_label
-    relation = segment_mean((tail - head)[known], kind[known], int(kind.max()) + 1)[kind]
-    distance = (head + relation - tail).norm(dim=-1)
-    z = (distance - distance[known].mean()) / distance[known].std().clamp(min=1e-6)
-    return torch.where(known, torch.sigmoid(2 - z), 1.0)
 
 
 def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:

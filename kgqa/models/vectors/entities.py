@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,33 @@ from torch import Tensor
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.vectors.vector_file import load_named, save_named
-from kgqa.types import InputError
+from kgqa.types import InputError, Subgraph
 
 FILE = "entities.safetensors"
 HELD_OUT = 200
 """Facts kept out of training and ranked afterwards; a fiftieth of a small graph."""
 RATES = {"transe": 0.01, "distmult": 0.01, "complex": 0.01, "rotate": 0.005}
 METHODS = tuple(RATES)
+HALVED = ("complex", "rotate")
+"""Methods whose numbers are complex."""
+RELATIONS = "relations"
 
 
 class EntityVectors:
-    """Vectors by entity name (IRI or string), float16. Unknown names have the zero vector."""
+    """Vectors by entity name (IRI or string), float16. Unknown names have the zero vector.
 
-    def __init__(self, names: Sequence[str], vectors: NDArray[np.float16], about: dict[str, str]) -> None:
-        self.about = about
+    `relations` are the vectors of relations by name, learnt beside them; `about` tells the method, and mean and
+    deviation of its score over the facts that it learnt. Files of earlier versions hold neither.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        vectors: NDArray[np.float16],
+        about: dict[str, str],
+        relations: Mapping[str, NDArray[np.float16]] | None = None,
+    ) -> None:
+        self.about, self.relations = about, dict(relations or {})
         self._row = {name: row for row, name in enumerate(names)}
         self._vectors = vectors
 
@@ -41,13 +55,49 @@ class EntityVectors:
         found = torch.from_numpy(self._vectors[rows].astype(np.float32))
         return found * torch.tensor([[float(row >= 0)] for row in rows]).reshape(-1, 1)
 
+    def plausibility(self, graph: Subgraph) -> Tensor:
+        """How likely the method holds each fact of a subgraph to be, (E,) in 0..1; 1 where it does not know all three.
+
+        sigmoid(2 + (s - mean) / deviation) of its score s, over the facts that it learnt: of these about one in sixty
+        falls below one half, whatever other facts stand beside it.
+        """
+        likely = torch.ones(len(graph.edges))
+        kinds = [self.relations.get(relation.name) for relation in graph.relations]
+        if not self.relations:
+            return likely
+        has = np.array([kind is not None for kind in kinds] or [False])
+        there = np.array([name in self._row for name in graph.nodes] or [False])
+        head, relation, tail = graph.edges.reshape(-1, 3).T
+        known = (
+            torch.from_numpy(there[head] & has[relation] & there[tail]) if len(graph.edges) else likely.bool()
+        )
+        if not known.any():
+            return likely
+        empty = np.zeros_like(next(iter(self.relations.values())))
+        table = torch.from_numpy(
+            np.stack([empty if kind is None else kind for kind in kinds]).astype(np.float32)
+        )
+        model = _model(self.about["method"], len(graph.nodes), len(kinds), self.size)
+        with torch.no_grad():
+            _fill(model, "node_emb", self.look_up(graph.nodes))
+            _fill(model, "rel_emb", table)
+            facts = torch.from_numpy(graph.edges.astype(np.int64))[known].T
+            score = model(*facts)
+        mean, deviation = (float(self.about[name]) for name in ("score_mean", "score_deviation"))
+        likely[known] = torch.sigmoid(2 + (score - mean) / max(deviation, 1e-6))
+        return likely
+
     def save(self, path: Path) -> None:
         """Write `path`, atomically.
 
         Raises:
             InputError: there is no room for it.
         """
-        save_named(path, "names", list(self._row), {"vectors": self._vectors}, self.about)
+        rows, about = {"vectors": self._vectors}, self.about
+        if self.relations:
+            rows["relation_vectors"] = np.stack(list(self.relations.values()))
+            about = {**about, RELATIONS: json.dumps(list(self.relations))}
+        save_named(path, "names", list(self._row), rows, about)
 
 
 def load_entities(path: Path) -> EntityVectors:
@@ -56,9 +106,19 @@ def load_entities(path: Path) -> EntityVectors:
     Raises:
         InputError: there are none, or the file is damaged.
     """
-    file = path / FILE if path.is_dir() else path
-    names, rows, about = load_named(file, "names", ["vectors"], "kgqa graph embed")
-    return EntityVectors(names, rows["vectors"], about)
+    file, made_by = path / FILE if path.is_dir() else path, "kgqa graph embed"
+    names, rows, about = load_named(file, "names", ["vectors"], made_by)
+    if RELATIONS not in about:
+        return EntityVectors(names, rows["vectors"], about)
+    from safetensors.numpy import load_file
+
+    try:
+        relations = dict(
+            zip(json.loads(about.pop(RELATIONS)), load_file(file)["relation_vectors"], strict=True)
+        )
+    except (ValueError, LookupError) as error:
+        raise InputError(f"{file}: damaged ({error}); run `{made_by}` again") from None
+    return EntityVectors(names, rows["vectors"], about, relations)
 
 
 def train_entities(
@@ -83,7 +143,7 @@ def train_entities(
     """
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
-    halved = method in ("complex", "rotate")
+    halved = method in HALVED
     if size < 2 or (halved and size % 2):
         raise InputError(f"size={size}: must be 2 or more, and even for {method}, whose numbers are complex")
     edges = graph.edges()
@@ -93,7 +153,7 @@ def train_entities(
     order = torch.randperm(len(edges.head))
     held = min(HELD_OUT, len(order) // 50)
     facts = torch.from_numpy(np.stack([edges.head, edges.relation, edges.tail]).astype(np.int64))[:, order]
-    model = _model(method, graph.entity_count, len(graph.relations), size // 2 if halved else size)
+    model = _model(method, graph.entity_count, len(graph.relations), size)
     optimizer = torch.optim.SparseAdam(model.parameters(), lr=RATES[method])
     rest = facts[:, held:]
     for epoch in range(epochs):
@@ -110,16 +170,34 @@ def train_entities(
     if held:
         mean_rank, mrr, hits = model.test(*facts[:, :held], batch_size=100_000, k=10, log=False)
         figures |= {"mean_rank": mean_rank, "mrr": mrr, "hits@10": hits}
-    parts = [model.node_emb.weight.detach()]
-    if halved:
-        parts.append(model.node_emb_im.weight.detach())
-    vectors = torch.cat(parts, 1).half().numpy()
+    with torch.no_grad():
+        scores = torch.cat([model(*rows) for rows in torch.split(rest, 100_000, 1)])
+        vectors, relations = (_table(model, name).half().numpy() for name in ("node_emb", "rel_emb"))
     names = graph.names(np.arange(graph.entity_count, dtype=np.int32))
     about = {"method": method, "graph": graph.name, "hash": graph.hash, "size": str(size)}
-    return EntityVectors(names, vectors, about), figures
+    about |= {
+        "score_mean": str(float(scores.mean())),
+        "score_deviation": str(float(scores.std(correction=0))),
+    }
+    kinds = dict(zip((relation.name for relation in graph.relations), relations, strict=True))
+    return EntityVectors(names, vectors, about, kinds), figures
+
+
+def _table(model: Any, name: str) -> Tensor:
+    """All rows of a table of a model, a complex one's real half first."""
+    parts = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
+    return torch.cat(parts, 1)
+
+
+def _fill(model: Any, name: str, rows: Tensor) -> None:
+    """Give a table of a model the rows that `_table` gave."""
+    tables = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
+    for table, part in zip(tables, rows.split(tables[0].shape[1], 1), strict=True):
+        table.copy_(part)
 
 
 def _model(method: str, entities: int, relations: int, size: int) -> Any:
+    """A new model whose entities' vectors are `size` wide."""
     try:
         from torch_geometric.nn import kge
     except ImportError:
@@ -129,4 +207,4 @@ def _model(method: str, entities: int, relations: int, size: int) -> Any:
     kinds = {"transe": kge.TransE, "distmult": kge.DistMult, "complex": kge.ComplEx, "rotate": kge.RotatE}
     # SparseAdam touches the rows of a batch alone, so that an epoch does not cost entities x batches; RotatE's
     # relations are few and take part all the same
-    return kinds[method](entities, relations, size, sparse=True)
+    return kinds[method](entities, relations, size // 2 if method in HALVED else size, sparse=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from kgqa.batch import Loss
+from kgqa.batch import Loss, Term
 from kgqa.models.classifiers import TaskBatch, task_scores
 from kgqa.models.encoders.stepping import Stepper
+from kgqa.objectives.base import guessed
 from kgqa.objectives.distillation.encoders import Layers
 from kgqa.objectives.finetuning.classification import Task
 
@@ -48,8 +50,7 @@ class TaughtTask(Task):
         if self.layers:
             with torch.no_grad():
                 theirs = _inside(teacher, batch)
-            parts = self.layers(_inside(self.model, batch), theirs, batch.tokens.attention_mask)
-            return Loss.of(torch.stack(list(parts.values())).sum(), **parts)
+            return Loss.summed(self.layers(_inside(self.model, batch), theirs, batch.tokens.attention_mask))
         gold = super().forward(batch)
         with torch.no_grad():
             told = self.normalised(task_scores(teacher, batch, self.kind) / self.temperature, batch)
@@ -57,9 +58,20 @@ class TaughtTask(Task):
         each = told.exp() * (told - said)
         if self.kind == "tagging":
             each = each[batch.label != -100]
-        count = max(len(each) if self.kind == "tagging" else len(batch.label), 1)
-        soft = each.sum() / count * self.temperature**2
-        return Loss.of((1 - self.soft) * gold.total + self.soft * soft, **gold.parts, soft=soft)
+        soft = Term(each.sum() * self.temperature**2, self._softened(batch), self.soft)
+        kept = {
+            name: term._replace(weight=(1 - self.soft) * term.weight) for name, term in gold.terms.items()
+        }
+        return Loss.summed({**kept, "soft": soft})
+
+    def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:
+        """The tokens that the layers read; or the labels, and the examples or words whose classes are softened."""
+        if self.layers:
+            return dict.fromkeys(self.layers.names, batch.tokens.attention_mask.sum())
+        return {**super().counts(batch), "soft": self._softened(batch)}
+
+    def _softened(self, batch: TaskBatch) -> Tensor | float:
+        return guessed(batch.label) if self.kind == "tagging" else float(len(batch.label))
 
 
 def _inside(model: Any, batch: TaskBatch) -> Any:

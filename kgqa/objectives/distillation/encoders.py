@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.base import LanguageModelling
+from kgqa.batch import Loss, Term, TextBatch
+from kgqa.objectives.base import LanguageModelling, guessed
 from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 from kgqa.types import InputError
 
@@ -50,10 +50,27 @@ class Distillation(LanguageModelling):
     def forward(self, batch: TextBatch) -> Loss:
         """The subclass's loss on a masked batch."""
         self.teacher.to(batch.input_ids.device)
-        masked = hide(batch.input_ids, self.model.config.vocab_size, self.share)
+        masked = self._hide(batch)
         with torch.no_grad():
             teacher = self.read(self.teacher.base_model, masked, batch)
-        return self.compare(self.read(self.encoder, masked, batch), teacher, masked)
+        terms = self.compare(self.read(self.encoder, masked, batch), teacher, masked, tokens_of(batch))
+        return Loss.summed(terms, **self.figures())
+
+    def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
+        """Of each term the hidden tokens, or all that are no padding."""
+        hidden, tokens = guessed(self._hide(batch).labels), tokens_of(batch).sum()
+        return {name: hidden if name in ("soft", "mlm") else tokens for name in self.terms()}
+
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms that `compare` makes now."""
+        raise NotImplementedError
+
+    def figures(self) -> dict[str, Tensor]:
+        """What the log tells beside the terms."""
+        return {}
+
+    def _hide(self, batch: TextBatch) -> Masked:
+        return hide(batch.input_ids, self.model.config.vocab_size, self.share)
 
     def read(self, encoder: Any, masked: Masked, batch: TextBatch) -> Any:
         """All layers' states, and the attention maps where the implementation is eager."""
@@ -65,24 +82,32 @@ class Distillation(LanguageModelling):
             output_attentions=encoder.config._attn_implementation == "eager",
         )
 
-    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
-        """The paper's loss."""
+    def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
+        """The paper's loss, over hidden tokens and over those that are `read` (B, T), which are no padding."""
         raise NotImplementedError
 
-    def logits(self, student: Any, teacher: Any, masked: Masked) -> tuple[Tensor, Tensor]:
-        """Both networks' logits (B, K, V) at the hidden places."""
-        ours = self._predict(self.model, gather(student.last_hidden_state, masked.positions))
+    def logits(self, student: Any, teacher: Any, masked: Masked) -> tuple[Tensor, Tensor, Tensor]:
+        """Both networks' logits (n, V) at the hidden tokens, and what stood there, (n,)."""
+        hidden = masked.labels != -100  # a row with padding hides fewer than there are places
+        ours = self._predict(self.model, gather(student.last_hidden_state, masked.positions)[hidden])
         with torch.no_grad():
-            states = gather(teacher.last_hidden_state, masked.positions)
+            states = gather(teacher.last_hidden_state, masked.positions)[hidden]
             theirs = self._teacher_predict(self.teacher, states)
-        return ours.float(), theirs.float()
+        return ours.float(), theirs.float(), masked.labels[hidden]
+
+
+def tokens_of(batch: TextBatch) -> Tensor:
+    """The tokens that are no padding, (B, T) bool."""
+    if batch.attention_mask is None:
+        return torch.ones_like(batch.input_ids, dtype=torch.bool)
+    return batch.attention_mask.bool()
 
 
 def soft_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """KL divergence of softened predictions, times T^2 (Hinton et al., 2015); zero for equal logits."""
-    ours = F.log_softmax(student / temperature, dim=-1).flatten(0, -2)
-    theirs = F.softmax(teacher / temperature, dim=-1).flatten(0, -2)
-    return F.kl_div(ours, theirs, reduction="batchmean") * temperature**2
+    """KL divergence of softened predictions (n, V), times T^2 (Hinton et al., 2015), summed; zero for equal logits."""
+    ours = F.log_softmax(student / temperature, dim=-1)
+    theirs = F.softmax(teacher / temperature, dim=-1)
+    return F.kl_div(ours, theirs, reduction="sum") * temperature**2
 
 
 DISTILBERT_NAMES = {
@@ -161,14 +186,19 @@ class DistilBERT(Distillation):
     `temperature` softens student and teacher alike; the paper's code takes 2.
     """
 
-    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
+    def terms(self) -> tuple[str, ...]:
+        """The triple loss."""
+        return "soft", "mlm", "cosine"
+
+    def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
         """The triple loss; soft and cosine parts are zero for student = teacher."""
-        ours, theirs = self.logits(student, teacher, masked)
-        soft = soft_loss(ours, theirs, self.temperature)
-        mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
-        alike = F.cosine_similarity(student.last_hidden_state, teacher.last_hidden_state, dim=-1)
-        cosine = 1 - alike.float().mean()
-        return Loss.of(5 * soft + 2 * mlm + cosine, soft=soft, mlm=mlm, cosine=cosine)
+        ours, theirs, labels = self.logits(student, teacher, masked)
+        alike = F.cosine_similarity(student.last_hidden_state, teacher.last_hidden_state, dim=-1)[read]
+        return {
+            "soft": Term(soft_loss(ours, theirs, self.temperature), len(ours), 5.0),
+            "mlm": Term(F.cross_entropy(ours, labels, reduction="sum"), len(ours), 2.0),
+            "cosine": Term((1 - alike.float()).sum(), read.sum()),
+        }
 
 
 class Layers(nn.Module):
@@ -186,21 +216,19 @@ class Layers(nn.Module):
         same = student.hidden_size == teacher.hidden_size
         self.projection = nn.Identity() if same else nn.Linear(student.hidden_size, teacher.hidden_size)
 
-    def forward(self, student: Any, teacher: Any, read: Tensor | None = None) -> dict[str, Tensor]:
-        """Losses () of embeddings, hidden states and attention, over the tokens `read` (B, T) or all."""
+    names = ("embedding", "hidden", "attention")
+
+    def forward(self, student: Any, teacher: Any, read: Tensor) -> dict[str, Term]:
+        """Losses of embeddings, hidden states and attention, summed over the tokens `read` (B, T)."""
         picked = teacher.hidden_states[:: self.stride]  # embeddings, then every stride-th layer
-        chosen = ... if read is None else read
         embedding, *hidden = (
-            F.mse_loss(self.projection(ours[chosen]).float(), theirs[chosen].float())
+            (self.projection(ours[read]).float() - theirs[read].float()).square().mean(-1).sum()
             for ours, theirs in zip(student.hidden_states, picked, strict=False)
         )
         maps = zip(student.attentions, teacher.attentions[self.stride - 1 :: self.stride], strict=False)
         attention = [attention_loss(ours, theirs, read) for ours, theirs in maps]
-        return {
-            "embedding": embedding,
-            "hidden": torch.stack(hidden).sum(),
-            "attention": torch.stack(attention).sum(),
-        }
+        losses = (embedding, torch.stack(hidden).sum(), torch.stack(attention).sum())
+        return {name: Term(loss, read.sum()) for name, loss in zip(self.names, losses, strict=True)}
 
 
 class TinyBERT(Distillation):
@@ -214,34 +242,41 @@ class TinyBERT(Distillation):
         self.layers = Layers(self.model.config, self.teacher.config)
         self.prediction = prediction
 
-    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
-        """Sum of the losses; all are zero for student = teacher."""
-        parts = self.layers(student, teacher)
+    def terms(self) -> tuple[str, ...]:
+        """The layers' losses, and the predictions' in the task stage."""
+        return (*self.layers.names, "soft") if self.prediction else self.layers.names
+
+    def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
+        """The losses; all are zero for student = teacher."""
+        terms: dict[str, Term] = self.layers(student, teacher, read)
         if self.prediction:
-            parts["soft"] = soft_loss(*self.logits(student, teacher, masked), self.temperature)
-        return Loss.of(torch.stack(list(parts.values())).sum(), **parts)
+            ours, theirs, _ = self.logits(student, teacher, masked)
+            terms["soft"] = Term(soft_loss(ours, theirs, self.temperature), len(ours))
+        return terms
 
 
-def attention_loss(student: Tensor, teacher: Tensor, read: Tensor | None = None) -> Tensor:
-    """Mean squared difference () of log attention (B, heads, T, T), of the queries `read` (B, T) or all.
+def attention_loss(student: Tensor, teacher: Tensor, read: Tensor) -> Tensor:
+    """Mean squared difference () of log attention (B, heads, T, T) of a query, summed over the queries `read` (B, T).
 
-    Heads are averaged where their numbers differ.
+    The mean is over heads and the tokens that are read beside it. Heads are averaged where their numbers differ.
     """
     if student.shape[1] != teacher.shape[1]:
         student, teacher = student.mean(1, keepdim=True), teacher.mean(1, keepdim=True)
-    if read is not None:
-        student, teacher = (maps.transpose(1, 2)[read] for maps in (student, teacher))
     least = torch.finfo(torch.float32).tiny
-    return F.mse_loss(student.float().clamp_min(least).log(), teacher.float().clamp_min(least).log())
+    ours, theirs = (maps.float().clamp_min(least).log() for maps in (student, teacher))
+    pairs = (read.unsqueeze(2) & read.unsqueeze(1)).unsqueeze(1)  # (B, 1, T, T)
+    apart = ((ours - theirs).square() * pairs).sum(-1).mean(1) / read.sum(1, keepdim=True).clamp(min=1)
+    return apart.sum()
 
 
 class MobileBERT(Distillation):
     """Progressive knowledge transfer, layer after layer (Sun et al., 2020, section 3.5).
 
     The student begins with the teacher's embedding and prediction head, which no transfer reaches. For the first
-    `transfer_steps` steps the layers learn one after another: feature maps (normalised, squared error) and
-    attention maps (KL), the embedding and all layers below the current one frozen. Then MLM + soft targets
-    (equation 7, alpha 0.5). Student and teacher have one depth and one outer width; both need `attention="eager"`.
+    `transfer_steps` steps the layers learn one after another: feature maps (normalised, squared error; mean and
+    variance) and attention maps (KL), the embedding and all layers below the current one frozen. Then MLM and soft
+    targets (equation 7, alpha 0.5). Student and teacher have one depth and one outer width; both need
+    `attention="eager"`.
     """
 
     steps: Tensor
@@ -264,29 +299,45 @@ class MobileBERT(Distillation):
         """Count on to `transfer_steps`."""
         self.steps.fill_(step)
 
-    def compare(self, student: Any, teacher: Any, masked: Masked) -> Loss:
-        """The current layer's transfer, or the predictions' loss after it."""
-        layer = self.layer if self.training else None
-        if layer is not None:
-            self._freeze_below(layer)
-            feature, attention = self.transfer(student, teacher, layer)
-            number = feature.new_tensor(float(layer))
-            return Loss.of(feature + attention, feature=feature, attention=attention, layer=number)
-        self._freeze_below(None)
-        ours, theirs = self.logits(student, teacher, masked)
-        mlm = F.cross_entropy(ours.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
-        soft = soft_loss(ours, theirs, self.temperature)
-        return Loss.of(self.alpha * mlm + (1 - self.alpha) * soft, mlm=mlm, soft=soft)
+    @property
+    def _learning(self) -> int | None:
+        """The layer of the transfer; None after it, and where the network is measured."""
+        return self.layer if self.training else None
 
-    def transfer(self, student: Any, teacher: Any, layer: int) -> tuple[Tensor, Tensor]:
-        """Feature map and attention transfer of one layer, () each (equations 4 and 5); zero for equal networks."""
-        ours, theirs = student.hidden_states[layer + 1].float(), teacher.hidden_states[layer + 1].float()
+    def terms(self) -> tuple[str, ...]:
+        """The current layer's transfer, or the predictions' loss after it."""
+        return ("mlm", "soft") if self._learning is None else ("feature", "statistics", "attention")
+
+    def figures(self) -> dict[str, Tensor]:
+        """The layer that learns."""
+        return {} if self._learning is None else {"layer": torch.tensor(float(self._learning))}
+
+    def compare(self, student: Any, teacher: Any, masked: Masked, read: Tensor) -> dict[str, Term]:
+        """The current layer's transfer, or the predictions' loss after it."""
+        self._freeze_below(self._learning)
+        if self._learning is not None:
+            parts = self.transfer(student, teacher, self._learning, read)
+            return {name: Term(part, read.sum()) for name, part in zip(self.terms(), parts, strict=True)}
+        ours, theirs, labels = self.logits(student, teacher, masked)
+        mlm = F.cross_entropy(ours, labels, reduction="sum")
+        soft = soft_loss(ours, theirs, self.temperature)
+        return {"mlm": Term(mlm, len(ours), self.alpha), "soft": Term(soft, len(ours), 1 - self.alpha)}
+
+    def transfer(self, student: Any, teacher: Any, layer: int, read: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What one layer is to learn, summed over the tokens `read` (B, T): feature map, its statistics, attention.
+
+        The difference of two feature maps (equation 4) is taken apart, as the paper does for stability: normalised
+        maps, and their mean and variance. Attention is by KL (equation 5). All are zero for equal networks.
+        """
+        ours, theirs = (net.hidden_states[layer + 1][read].float() for net in (student, teacher))  # (n, H)
         size = ours.shape[-1:]
-        feature = F.mse_loss(F.layer_norm(ours, size), F.layer_norm(theirs, size))
+        feature = (F.layer_norm(ours, size) - F.layer_norm(theirs, size)).square().mean(-1).sum()
+        mean = (ours.mean(-1) - theirs.mean(-1)).square()
+        spread = (ours.var(-1, unbiased=False) - theirs.var(-1, unbiased=False)).abs()
         least = torch.finfo(torch.float32).tiny
-        mine = student.attentions[layer].float().clamp_min(least).log().flatten(0, 2)
-        attention = F.kl_div(mine, teacher.attentions[layer].float().flatten(0, 2), reduction="batchmean")
-        return feature, attention
+        mine, its = (net.attentions[layer].transpose(1, 2)[read].float() for net in (student, teacher))
+        attention = F.kl_div(mine.clamp_min(least).log(), its, reduction="sum") / mine.shape[1]
+        return feature, (mean + spread).sum(), attention
 
     def _freeze_below(self, layer: int | None) -> None:
         self.model.base_model.embeddings.requires_grad_(layer is None)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from kgqa.batch import Loss, Movable, QABatch, TokenBatch
+from kgqa.batch import Loss, Movable, QABatch, Term, TokenBatch
 from kgqa.models.collation.collate import Collated
 from kgqa.models.collation.rows import Row
 from kgqa.models.heads.choice import of_choices
@@ -115,13 +115,15 @@ class TaughtQA(QA):
         with torch.no_grad():
             told = teacher(batch.teacher)
         parts = soft_losses(ours, told, batch, self.temperature)
-        questions = max(batch.student.num_questions, 1)
-        soft = sum(
-            (LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()), gold.total.new_zeros(())
-        )
-        soft = soft * self.temperature**2 / questions
+        soft = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()]).sum()
+        own = gold.terms["questions"]
+        total = (1 - self.soft) * own.total + self.soft * self.temperature**2 * soft
         shown = {f"soft_{name}": value / count for name, (value, count) in parts.items() if count}
-        return Loss.of((1 - self.soft) * gold.total + self.soft * soft, **gold.parts, **shown)
+        return Loss.summed({"questions": Term(total, own.count)}, **{**gold.parts, **shown})
+
+    def counts(self, batch: TaughtBatch) -> dict[str, Tensor | float]:  # type: ignore[override]
+        """The questions."""
+        return super().counts(batch.student)
 
     def log_probabilities(self, batch: TaughtBatch) -> list[Tensor]:  # type: ignore[override]
         """What SiFT keeps steady, of the student; shapes as `QA`'s."""

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, nll_loss
+from torch.nn.functional import nll_loss
 
-from kgqa.batch import Loss
+from kgqa.batch import Loss, Term
 from kgqa.models.classifiers import TaskBatch, task_scores
 from kgqa.models.segments import segment_softmax
-from kgqa.objectives.base import Objective
+from kgqa.objectives.base import Objective, guess_term, guessed
 from kgqa.text.datasets.labelled import Kind
 
 
@@ -66,24 +66,34 @@ class Task(Objective):
         return segment_softmax(found, batch.question, len(batch.label)).clamp(min=1e-9).log()
 
     def forward(self, batch: TaskBatch) -> Loss:
-        """Mean loss of the examples, or of the words."""
+        """Mean loss of the examples, or of the words, that have a label."""
         said = self.log_probabilities(batch)[0]
+        labelled = batch.label != -100
         if self.kind == "ending":
             first = torch.searchsorted(batch.question, torch.arange(len(batch.label), device=said.device))
-            loss = -said[first + batch.label].mean()
+            loss = -said[(first + batch.label)[labelled]].sum()
         else:
-            loss = nll_loss(said.flatten(0, -2), batch.label.flatten(), ignore_index=-100)
-        parts: dict[str, Tensor] = {self.kind: loss}
+            loss = nll_loss(said.flatten(0, -2), batch.label.flatten(), ignore_index=-100, reduction="sum")
+        terms = {self.kind: Term(loss, labelled.sum())}
         if self.auxiliary:
             hidden = self.encoder(
                 input_ids=batch.tokens.input_ids, attention_mask=batch.tokens.attention_mask.long()
             ).last_hidden_state[:, :-1]
-            logits = (hidden @ self.encoder.get_input_embeddings().weight.T).float()  # type: ignore[operator]
-            following = batch.tokens.input_ids[:, 1:].masked_fill(~batch.tokens.attention_mask[:, 1:], -100)
-            guess = cross_entropy(logits.flatten(0, 1), following.flatten(), ignore_index=-100)
-            loss, parts["clm"] = loss + self.auxiliary * guess, guess
-        return Loss.of(loss, **parts)
+            logits = hidden @ self.encoder.get_input_embeddings().weight.T  # type: ignore[operator]
+            guess = guess_term(logits, _following(batch))
+            terms["clm"] = guess._replace(weight=self.auxiliary)
+        return Loss.summed(terms)
+
+    def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:
+        """The labels, and the tokens guessed beside them."""
+        found: dict[str, Tensor | float] = {self.kind: guessed(batch.label)}
+        return {**found, "clm": guessed(_following(batch))} if self.auxiliary else found
 
     def export(self, folder: Path) -> None:
         """Write the classifier, its head with it."""
         self._save(self.model, folder)
+
+
+def _following(batch: TaskBatch) -> Tensor:
+    """The next token of each but the last, (B, T - 1); -100 for padding."""
+    return batch.tokens.input_ids[:, 1:].masked_fill(~batch.tokens.attention_mask[:, 1:], -100)

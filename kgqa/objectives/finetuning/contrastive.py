@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Loss, Movable, TextBatch
+from kgqa.batch import Loss, Movable, Term, TextBatch
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.objectives.base import Objective
 
@@ -54,8 +54,13 @@ class Contrastive(Objective):
         questions, facts = self.reads.pooled(batch.questions), self.reads.pooled(batch.facts)
         scores = (questions @ facts.T / self.temperature).masked_fill(~batch.allowed, -1e4)  # (Q, R)
         right = torch.arange(len(scores), device=scores.device)
-        loss = F.cross_entropy(scores, right)
-        return Loss.of(loss, found=(scores.argmax(1) == right).float().mean())
+        loss = F.cross_entropy(scores, right, reduction="sum")
+        found = (scores.argmax(1) == right).float().mean()
+        return Loss.summed({"questions": Term(loss, float(len(scores)))}, found=found)
+
+    def counts(self, batch: FactBatch) -> dict[str, Tensor | float]:
+        """The questions; each is compared with the facts of its own batch alone."""
+        return {"questions": float(len(batch.questions.input_ids))}
 
     def export(self, folder: Path) -> None:
         """Write the encoder's folder."""

@@ -35,11 +35,17 @@ class QA(Objective):
         """Loss of a batch; the mean is over its questions."""
         return self.reader.loss(batch)
 
+    def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
+        """The questions."""
+        return {"questions": float(batch.num_questions)}
+
     def log_probabilities(self, batch: QABatch) -> list[Tensor]:
-        """What SiFT keeps steady: log-probabilities of gate (Q, C), choices and span ends (B, T, 2)."""
+        """What SiFT keeps steady: log-probabilities of gate (Q, C), choices, span ends (B, T, 2) and concepts (N,)."""
         scores = self.reader(batch)
         choice = segment_softmax(scores.choice, batch.scored[0], batch.num_questions)
-        return [scores.gate.log_softmax(-1), choice.clamp(min=1e-9).log(), scores.span.log_softmax(1)]
+        concept = segment_softmax(scores.concept, batch.graph.batch, batch.num_rows)
+        within = [shares.clamp(min=1e-9).log() for shares in (choice, concept)]
+        return [scores.gate.log_softmax(-1), *within, scores.span.log_softmax(1)]
 
     def export(self, folder: Path) -> None:
         """Write the reader's checkpoint folder."""

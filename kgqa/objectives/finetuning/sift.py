@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
-from kgqa.batch import Loss
+from kgqa.batch import Loss, Term
 from kgqa.objectives.base import Objective
 from kgqa.types import InputError
 
@@ -64,7 +64,17 @@ class SiFT(Objective):
         with torch.no_grad():
             clean = self.inner.log_probabilities(batch)
         apart = self.divergence(clean, batch, self._direction(clean, batch))
-        return Loss.of(loss.total + self.weight * apart, **loss.parts, sift=apart)
+        if not loss.terms:
+            return Loss.of(loss.total + self.weight * apart, **loss.parts, sift=apart)
+        count = float(len(clean[0]))
+        return Loss.summed({**loss.terms, "sift": Term(apart * count, count, self.weight)}, **loss.parts)
+
+    def counts(self, batch: Any) -> dict[str, Tensor | float]:
+        """What the inner objective counts, and what the divergence is a mean over: questions, or rows."""
+        found: dict[str, Tensor | float] = self.inner.counts(batch)
+        if not self.training or "loss" in found:
+            return found
+        return {**found, "sift": found.get("questions", float(len(batch.tokens.input_ids)))}
 
     def divergence(self, clean: list[Tensor], batch: Any, delta: Tensor | None) -> Tensor:
         """Symmetric KL () between clean predictions and those under `delta` (B, T, E), a mean over rows."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from torch import Tensor
+
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.base import LanguageModelling
+from kgqa.objectives.base import LanguageModelling, guessed
 from kgqa.objectives.pretraining.mlm import states
 
 
@@ -17,8 +19,16 @@ class CLM(LanguageModelling):
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the tokens after the first."""
         hidden = states(self.encoder, batch.input_ids, batch)[:, :-1]
-        labels = batch.input_ids[:, 1:]
-        if batch.attention_mask is not None:
-            labels = labels.masked_fill(~batch.attention_mask[:, 1:].bool(), -100)
-        loss = self.guess_loss(hidden, labels)
-        return Loss.of(loss, clm=loss)
+        return Loss.summed({"clm": self.guess_loss(hidden, _following(batch))})
+
+    def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
+        """The tokens guessed."""
+        return {"clm": guessed(_following(batch))}
+
+
+def _following(batch: TextBatch) -> Tensor:
+    """The next token of each but the last, (B, T - 1); -100 for padding."""
+    labels = batch.input_ids[:, 1:]
+    if batch.attention_mask is None:
+        return labels
+    return labels.masked_fill(~batch.attention_mask[:, 1:].bool(), -100)

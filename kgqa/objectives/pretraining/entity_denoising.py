@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgqa.batch import GraphBatch, Loss, QABatch
+from kgqa.batch import GraphBatch, Loss, QABatch, Term
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.objectives.pretraining.joint import Joint
 
@@ -46,13 +46,23 @@ class EntityDenoising(Joint):
         mentioned, gold = graph.mention_node.unique(return_inverse=True)  # type: ignore[no-untyped-call]  # (U), (M)
         states = self.linear(fused.tokens[graph.mention_row, graph.mention_token])  # (M, E)
         scores = (states @ labels[mentioned].to(states.dtype).T).float() / labels.shape[-1] ** 0.5  # (M, U)
-        same_row = graph.mention_row.unsqueeze(1) == graph.batch[mentioned]
+        same_row, told = _candidates(graph, mentioned)
         scores = scores.masked_fill(~same_row, -1e4)
-        told = same_row.sum(1) > 1  # one candidate is no question
         dea = cross_entropy(scores, gold.masked_fill(~told, -100), ignore_index=-100, reduction="sum")
         count = told.sum().clamp(min=1)
         right = ((scores.argmax(1) == gold) & told).sum() / count if len(gold) else count * 0.0
-        return Loss.of(mlm + dea / count, mlm=mlm, dea=dea / count, entity_accuracy=right)
+        return Loss.summed({"mlm": mlm, "dea": Term(dea, told.sum())}, entity_accuracy=right)
+
+    def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
+        """The hidden tokens, and the mention tokens that have a concept to choose."""
+        mentioned = batch.graph.mention_node.unique()  # type: ignore[no-untyped-call]
+        return {**super().counts(batch), "dea": _candidates(batch.graph, mentioned)[1].sum()}
+
+
+def _candidates(graph: GraphBatch, mentioned: Tensor) -> tuple[Tensor, Tensor]:
+    """Which of the concepts `mentioned` (U,) stand in each mention token's row, (M, U); where there are several."""
+    same_row = graph.mention_row.unsqueeze(1) == graph.batch[mentioned]
+    return same_row, same_row.sum(1) > 1  # one candidate is no question
 
 
 def corrupt(graph: GraphBatch) -> GraphBatch:

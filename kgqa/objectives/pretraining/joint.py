@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
-from kgqa.batch import Fused, GraphBatch, QABatch
+from kgqa.batch import Fused, GraphBatch, QABatch, Term
 from kgqa.models.reader import Reader, save_reader
-from kgqa.objectives.base import LanguageModelling
-from kgqa.objectives.pretraining.mlm import gather, hide
+from kgqa.objectives.base import LanguageModelling, guessed
+from kgqa.objectives.pretraining.mlm import Masked, gather, hide
 
 
 class Joint(LanguageModelling):
@@ -40,12 +40,19 @@ class Joint(LanguageModelling):
             raise ValueError("the reader must read with the model's own encoder")
         self.reader, self.share = reader, share
 
-    def read(self, batch: QABatch, graph: GraphBatch) -> tuple[Fused, Tensor]:
-        """States of text and `graph` with tokens hidden, and the mean loss () of guessing those."""
-        masked = hide(batch.tokens.input_ids, self.model.config.vocab_size, self.share)
+    def read(self, batch: QABatch, graph: GraphBatch) -> tuple[Fused, Term]:
+        """States of text and `graph` with tokens hidden, and the loss of guessing those."""
+        masked = self._hide(batch)
         tokens = replace(batch.tokens, input_ids=masked.input_ids)
         fused = self.reader.reasoner(self.reader.stepper, replace(batch, tokens=tokens, graph=graph))
         return fused, self.guess_loss(gather(fused.tokens, masked.positions), masked.labels)
+
+    def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
+        """The hidden tokens: how many depends on the rows alone, not on the draw."""
+        return {"mlm": guessed(self._hide(batch).labels)}
+
+    def _hide(self, batch: QABatch) -> Masked:
+        return hide(batch.tokens.input_ids, self.model.config.vocab_size, self.share)
 
     def export(self, folder: Path) -> None:
         """Write a reader's folder: `AutoModel` loads its encoder, and `kgqa train` goes on from both."""

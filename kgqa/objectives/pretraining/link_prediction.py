@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from kgqa.batch import GraphBatch, Loss, QABatch
+from kgqa.batch import GraphBatch, Loss, QABatch, Term
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.objectives.pretraining.entity_denoising import others
 from kgqa.objectives.pretraining.joint import Joint
@@ -40,7 +40,7 @@ class LinkPrediction(Joint):
         fused, mlm = self.read(batch, without(graph, held))
         head, tail = graph.edge_index[:, held]  # (S)
         if not len(head):
-            return Loss.of(mlm, mlm=mlm)
+            return Loss.summed({"mlm": mlm, "link": Term(fused.nodes.sum() * 0.0, 0.0)})
         relation = self.relations(self.reader.stepper, graph)[graph.edge_label[held]]  # (S, H)
         swap_head = torch.rand(len(head), self.negatives, device=head.device) < 0.5
         swapped = torch.where(swap_head, head.unsqueeze(1), tail.unsqueeze(1))
@@ -50,10 +50,16 @@ class LinkPrediction(Joint):
         right = self.score(fused.nodes[head], relation, fused.nodes[tail])  # (S)
         wrong = self.score(fused.nodes[wrong_head], relation.unsqueeze(1), fused.nodes[wrong_tail])  # (S, n)
         usable = ~is_fact(graph, wrong_head, graph.edge_label[held].unsqueeze(1), wrong_tail)
+        usable &= wrong_head != wrong_tail  # a fact about itself is no fact: too easily told from a right one
         count = usable.sum(1).clamp(min=1)
-        link = -(logsigmoid(right) + (logsigmoid(-wrong) * usable).sum(1) / count).mean()
+        link = -(logsigmoid(right) + (logsigmoid(-wrong) * usable).sum(1) / count).sum()
         below = ((wrong < right.unsqueeze(1)) & usable).sum() / usable.sum().clamp(min=1)
-        return Loss.of(mlm + link, mlm=mlm, link=link, link_accuracy=below)
+        return Loss.summed({"mlm": mlm, "link": Term(link, float(len(head)))}, link_accuracy=below)
+
+    def counts(self, batch: QABatch) -> dict[str, Tensor | float]:
+        """The hidden tokens, and the facts taken out."""
+        held = self.draw(batch.graph)  # the first draw of `forward`
+        return {**super().counts(batch), "link": float(held.sum())}
 
     def draw(self, graph: GraphBatch) -> Tensor:
         """Which facts are taken out, (E,) bool: at least one where there is any."""
@@ -83,4 +89,5 @@ def without(graph: GraphBatch, held: Tensor) -> GraphBatch:
         edge_index=graph.edge_index[:, ~held],
         edge_label=graph.edge_label[~held],
         edge_weight=graph.edge_weight[~held],
+        edge_plausible=None if graph.edge_plausible is None else graph.edge_plausible[~held],
     )

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.base import LanguageModelling
+from kgqa.models.encoders.stepping import takes_segments
+from kgqa.objectives.base import LanguageModelling, guessed
 
 SPECIAL_TOKENS = 5
 """Ids below this are never hidden and never drawn ([PAD] [UNK] [CLS] [SEP] [MASK])."""
@@ -109,11 +110,14 @@ def static_noise(input_ids: Tensor) -> Tensor:
 
 
 def states(encoder: nn.Module, input_ids: Tensor, batch: TextBatch) -> Tensor:
-    """Token states (B, T, H) of a Hugging Face base model for a (corrupted) batch."""
+    """Token states (B, T, H) of a Hugging Face base model for a (corrupted) batch.
+
+    An encoder without segments (RoBERTa, DistilBERT, ModernBERT) tells two sentences apart by the separator alone.
+    """
     inputs: dict[str, Tensor] = {"input_ids": input_ids}
     if batch.attention_mask is not None:
         inputs["attention_mask"] = batch.attention_mask.long()
-    if batch.token_type_ids is not None:
+    if batch.token_type_ids is not None and takes_segments(encoder):
         inputs["token_type_ids"] = batch.token_type_ids
     found: Tensor = encoder(**inputs).last_hidden_state
     return found
@@ -169,6 +173,8 @@ class MLM(LanguageModelling):
         decoder: what stands between encoder and head (DeBERTa's mask decoder); None: nothing.
     """
 
+    term = "mlm"
+    """Name of the loss in the log."""
     mask_share, random_share = 0.8, 0.1
     """Of the hidden tokens; the rest are left as they are."""
     inside: Tensor | None
@@ -191,8 +197,11 @@ class MLM(LanguageModelling):
         masked = self.hide(batch)
         decode = self.decoder or states
         hidden = gather(decode(self.encoder, masked.input_ids, batch), masked.positions)
-        loss = self.guess_loss(hidden, masked.labels)
-        return Loss.of(loss, mlm=loss)
+        return Loss.summed({self.term: self.guess_loss(hidden, masked.labels)})
+
+    def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
+        """The hidden tokens."""
+        return {self.term: guessed(self.hide(batch).labels)}
 
     def hide(self, batch: TextBatch) -> Masked:
         """The rows (B, T) with tokens hidden as the paper's switches say."""

@@ -34,6 +34,8 @@ class MPLM(MLM):
     The model must be Hugging Face's `MPNetForMaskedLM`.
     """
 
+    term = "mplm"
+
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the guessed tokens."""
         from transformers.models.mpnet.modeling_mpnet import create_position_ids_from_input_ids
@@ -48,8 +50,9 @@ class MPLM(MLM):
         bias = stack.relative_attention_bias(stack.relative_position_bucket(distance)).permute(0, 3, 1, 2)
         for layer in stack.layer:
             hidden = layer(hidden, position_bias=bias + additive(streams.sees))[0]
-        loss = self.guess_loss(hidden[:, -streams.labels.shape[1] :], streams.labels)
-        return Loss.of(loss, mplm=loss)
+        return Loss.summed(
+            {self.term: self.guess_loss(hidden[:, -streams.labels.shape[1] :], streams.labels)}
+        )
 
     def streams(self, batch: TextBatch) -> Streams:
         """Each row under a random order."""

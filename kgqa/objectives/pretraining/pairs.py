@@ -6,18 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgqa.batch import Loss, TextBatch
+from kgqa.batch import Loss, Term, TextBatch
 from kgqa.models.encoders.variants import save_model
 from kgqa.objectives.pretraining.mlm import MLM, gather, states
 
 WHOLE = {
     "bert": ("bert.pooler.dense.", "cls.seq_relationship."),
     "albert": ("albert.pooler.", "sop_classifier.classifier."),
+    "mobilebert": ("mobilebert.pooler.dense.", "cls.seq_relationship."),
 }
 """Where Hugging Face's models for pretraining have what is `dense` and `out` of `PairHead` here."""
+
+
+HEAD = "pair_head.safetensors"
+"""The head beside the weights, for architectures that Hugging Face gives none."""
 
 
 class PairHead(nn.Module):
@@ -54,17 +60,33 @@ class MLMWithPairs(MLM):
         hidden = states(self.encoder, masked.input_ids, batch)
         mlm = self.guess_loss(gather(hidden, masked.positions), masked.labels)
         choice = self.pair_head(hidden).float()
-        pair = cross_entropy(choice, batch.label)
+        pair = Term(cross_entropy(choice, batch.label, reduction="sum"), float(len(choice)))
         accuracy = (choice.argmax(-1) == batch.label).float().mean()
-        return Loss.of(mlm + pair, mlm=mlm, pair=pair, pair_accuracy=accuracy)
+        return Loss.summed({self.term: mlm, "pair": pair}, pair_accuracy=accuracy)
+
+    def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
+        """The hidden tokens, and the pairs."""
+        return {**super().counts(batch), "pair": float(len(batch.input_ids))}
+
+    def start(self, folder: Path) -> None:
+        """Take the pair head of an exported folder, if it has one of this size."""
+        found = _read_head(folder, self.model.config.model_type)
+        own = self.pair_head.state_dict()
+        if {name: value.shape for name, value in found.items()} == {n: v.shape for n, v in own.items()}:
+            self.pair_head.load_state_dict(found)
 
     def export(self, folder: Path) -> None:
-        """Write a Hugging Face folder; BERT and ALBERT as for pretraining, with pooler and pair head."""
+        """Write a Hugging Face folder; BERT, ALBERT and MobileBERT as for pretraining, with pooler and pair head.
+
+        For all others the pair head is `HEAD` beside the weights.
+        """
         from transformers import AutoModelForPreTraining
 
         super().export(folder)
         names = WHOLE.get(self.model.config.model_type)
-        if names:
+        if not names:
+            save_file(self.pair_head.state_dict(), folder / HEAD, metadata={"format": "pt"})
+        else:
             whole = AutoModelForPreTraining.from_config(self.model.config)  # type: ignore[no-untyped-call]
             parts = zip(names, (self.pair_head.dense, self.pair_head.out), strict=True)
             heads = {
@@ -72,3 +94,18 @@ class MLMWithPairs(MLM):
             }
             whole.load_state_dict({**self.model.state_dict(), **heads})
             save_model(whole, folder)
+
+
+def _read_head(folder: Path, model_type: str) -> dict[str, Tensor]:
+    """The weights of an exported `PairHead` under its own names; none where the folder has none."""
+    if (folder / HEAD).is_file():
+        return load_file(folder / HEAD)
+    if model_type not in WHOLE or not (folder / "model.safetensors").is_file():
+        return {}
+    weights = load_file(folder / "model.safetensors")
+    return {
+        f"{own}.{name.removeprefix(prefix)}": value
+        for own, prefix in zip(("dense", "out"), WHOLE[model_type], strict=True)
+        for name, value in weights.items()
+        if name.startswith(prefix)
+    }

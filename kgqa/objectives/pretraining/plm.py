@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.objectives.pretraining.mlm import MLM, Masked, going_on, hide
+from kgqa.objectives.pretraining.mlm import MLM, Masked
 
 
 class Order(NamedTuple):
@@ -32,6 +32,10 @@ class PLM(MLM):
     The model must be Hugging Face's `XLNetLMHeadModel`.
     """
 
+    mask_share, random_share = 0.0, 0.0
+
+    term = "plm"
+
     def forward(self, batch: TextBatch) -> Loss:
         """Mean loss of the guessed tokens."""
         order = self.order(batch)
@@ -45,15 +49,11 @@ class PLM(MLM):
             target_mapping=one_hot(order.positions, width).to(order.perm_mask.dtype),
             use_mems=False,
         ).last_hidden_state  # (B, K, H)
-        loss = self.guess_loss(guessed, order.labels)
-        return Loss.of(loss, plm=loss)
+        return Loss.summed({self.term: self.guess_loss(guessed, order.labels)})
 
     def order(self, batch: TextBatch) -> Order:
         """A random order for each row."""
-        vocab_size = self.model.config.vocab_size
-        chosen, rank = in_random_order(
-            hide(batch.input_ids, vocab_size, self.share, 0.0, 0.0, goes_on=going_on(batch, self.inside))
-        )
+        chosen, rank = in_random_order(self.hide(batch))
         later = (rank.unsqueeze(2) <= rank.unsqueeze(1)) & (rank >= 0).unsqueeze(1)
         return Order(chosen.positions, chosen.labels, later.to(self.encoder.dtype))  # type: ignore[arg-type]
 

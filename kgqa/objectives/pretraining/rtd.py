@@ -9,12 +9,12 @@ from typing import Any, Literal
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding
+from torch.nn.functional import binary_cross_entropy_with_logits, embedding
 
-from kgqa.batch import Loss, TextBatch
+from kgqa.batch import Loss, Term, TextBatch
 from kgqa.models.encoders.variants import save_model
-from kgqa.objectives.base import LanguageModelling
-from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, gather, going_on, hide, states
+from kgqa.objectives.base import LanguageModelling, guess_term, guessed
+from kgqa.objectives.pretraining.mlm import SPECIAL_TOKENS, Masked, gather, going_on, hide, states
 
 HEAD = "discriminator_head.safetensors"
 PREFIX = "discriminator_predictions."
@@ -73,6 +73,19 @@ def share_embeddings(generator: Any, discriminator: Any, sharing: Sharing) -> No
         discriminator.set_input_embeddings(words)
 
 
+@torch.no_grad()
+def replace_hidden(input_ids: Tensor, masked: Masked, logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """The rows (B, T) with tokens sampled from a generator's logits (B, K, V) at the hidden places.
+
+    A sample that hits the original counts as original (Clark et al., 2020, section 2). Sampling is by the Gumbel
+    maximum.
+    """
+    noise = -torch.empty_like(logits).exponential_().log()
+    drawn = (logits / temperature + noise).argmax(-1)
+    drawn = torch.where(masked.labels < 0, input_ids.gather(1, masked.positions), drawn)
+    return input_ids.scatter(1, masked.positions, drawn)
+
+
 class RTD(LanguageModelling):
     """MLM loss of the generator + `weight` times the discriminator's over all tokens (Clark et al., 2020).
 
@@ -86,6 +99,8 @@ class RTD(LanguageModelling):
         temperature: of the samples; above 1 they are easier to detect.
         warm_steps: first the generator learns alone for so many optimizer steps (0: never).
         inside: (V,) bool, tokens that go on a word: whole words and concepts are hidden, as by MLM.
+        judges: which tokens the discriminator's loss is over: all, or only the hidden ones (the ablation ELECTRA 15%,
+            section 3.4).
     """
 
     steps: Tensor
@@ -104,6 +119,7 @@ class RTD(LanguageModelling):
         temperature: float = 1.0,
         warm_steps: int = 0,
         inside: Tensor | None = None,
+        judges: Literal["all", "hidden"] = "all",
         **options: Any,
     ) -> None:
         from transformers import ElectraConfig
@@ -115,7 +131,7 @@ class RTD(LanguageModelling):
         size = discriminator.config.hidden_size
         self.head = ElectraDiscriminatorPredictions(ElectraConfig(hidden_size=size))  # type: ignore[no-untyped-call]
         self.share, self.weight, self.temperature = share, weight, temperature
-        self.warm_steps = warm_steps
+        self.warm_steps, self.judges = warm_steps, judges
         self.register_buffer("inside", inside, persistent=False)
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
@@ -131,42 +147,40 @@ class RTD(LanguageModelling):
 
     def forward(self, batch: TextBatch) -> Loss:
         """Both losses; `majority` is the accuracy of saying "original" everywhere, to be beaten."""
-        vocab_size = self.model.config.vocab_size
-        goes_on = going_on(batch, self.inside)
-        masked = hide(batch.input_ids, vocab_size, self.share, 0.85, 0.0, goes_on=goes_on)
+        masked = self._hide(batch)
         hidden = gather(states(self.model.base_model, masked.input_ids, batch), masked.positions)
         logits = self._predict(self.model, hidden).float()  # (B, K, V)
-        mlm = cross_entropy(logits.flatten(0, 1), masked.labels.flatten(), ignore_index=-100)
+        mlm = guess_term(logits, masked.labels)
         weight: float | Tensor = self.weight
         if self.training and self.warm_steps:
             weight = torch.where(self.steps < self.warm_steps, 0.0, weight)
-        corrupted, replaced = self.corrupt(
-            batch.input_ids, positions=masked.positions, labels=masked.labels, logits=logits
-        )
+        corrupted = replace_hidden(batch.input_ids, masked, logits, self.temperature)
+        replaced = corrupted != batch.input_ids
         scores = self.head(states(self.discriminator, corrupted, batch)).float()  # (B, T)
-        counted = (batch.input_ids >= SPECIAL_TOKENS).float()
-        count = counted.sum().clamp(min=1)
+        counted = self._counted(batch, masked).float()
+        count = counted.sum()
         losses = binary_cross_entropy_with_logits(scores, replaced.float(), reduction="none")
-        rtd = (losses * counted).sum() / count
+        rtd = Term((losses * counted).sum(), count, weight)
         with torch.no_grad():
-            right = (((scores > 0) == replaced) * counted).sum() / count
-            majority = 1 - (replaced * counted).sum() / count
-        return Loss.of(mlm + weight * rtd, mlm=mlm, rtd=rtd, accuracy=right, majority=majority)
+            right = (((scores > 0) == replaced) * counted).sum() / count.clamp(min=1)
+            majority = 1 - (replaced * counted).sum() / count.clamp(min=1)
+        return Loss.summed({"mlm": mlm, "rtd": rtd}, accuracy=right, majority=majority)
 
-    @torch.no_grad()
-    def corrupt(
-        self, input_ids: Tensor, *, positions: Tensor, labels: Tensor, logits: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Rows with sampled tokens at the hidden places, and where they differ from the original (B, T).
+    def counts(self, batch: TextBatch) -> dict[str, Tensor | float]:
+        """The hidden tokens, and those that the discriminator judges."""
+        masked = self._hide(batch)
+        return {"mlm": guessed(masked.labels), "rtd": self._counted(batch, masked).sum().float()}
 
-        `positions` and `labels` are (B, K), `logits` (B, K, V). A sample that hits the original counts as original
-        (section 2). Sampling is by the Gumbel maximum.
-        """
-        noise = -torch.empty_like(logits).exponential_().log()
-        drawn = (logits / self.temperature + noise).argmax(-1)
-        drawn = torch.where(labels < 0, input_ids.gather(1, positions), drawn)
-        corrupted = input_ids.scatter(1, positions, drawn)
-        return corrupted, corrupted != input_ids
+    def _hide(self, batch: TextBatch) -> Masked:
+        goes_on = going_on(batch, self.inside)
+        return hide(batch.input_ids, self.model.config.vocab_size, self.share, 0.85, 0.0, goes_on=goes_on)
+
+    def _counted(self, batch: TextBatch, masked: Masked) -> Tensor:
+        """The tokens that the discriminator's loss is over, (B, T) bool."""
+        if self.judges == "all":
+            return batch.input_ids >= SPECIAL_TOKENS
+        chosen = masked.labels != -100
+        return torch.zeros_like(batch.input_ids, dtype=torch.bool).scatter(1, masked.positions, chosen)
 
     def export(self, folder: Path) -> None:
         """Write the discriminator as a Hugging Face folder, and the generator (an MLM) in `generator/`.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 
+from kgqa.batch import Loss, Term
 from kgqa.metrics import accepts, is_correct
 from kgqa.models.collation.collate import Collated
 from kgqa.models.heads.gate import FIRST_VERDICT
@@ -85,16 +86,28 @@ def _right(example: Example, candidates: list[Candidate]) -> bool:
 
 
 def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
-    """An evaluation with fixed rows and fixed masks: the same figure for the same weights, always."""
+    """An evaluation with fixed rows and fixed masks: the same figure for the same weights, always.
+
+    Each term of the loss is a mean over all that it counts in them, as in training.
+    """
 
     def evaluate(objective: Objective) -> dict[str, float]:
         device = next(objective.parameters()).device
         sums: dict[str, float] = {}
+        terms: dict[str, Term] = {}
         for step in range(count):
             seed_everything(seed, step)
             loss = objective(batches[step].to(device))
             for key, value in {"loss": loss.total, **loss.parts}.items():
                 sums[key] = sums.get(key, 0.0) + float(value) / count
+            for key, term in loss.terms.items():
+                before = terms.get(key, Term(torch.zeros(()), 0.0))
+                terms[key] = Term(
+                    before.total + float(term.total), before.count + float(term.count), term.weight
+                )
+        if terms:
+            whole = Loss.summed(terms)
+            sums |= {key: float(value) for key, value in {"loss": whole.total, **whole.parts}.items()}
         return sums
 
     return evaluate

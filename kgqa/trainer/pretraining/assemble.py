@@ -28,6 +28,7 @@ from kgqa.objectives.pretraining.mlm import MLM, EnhancedMaskDecoder
 from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
 from kgqa.objectives.pretraining.plm import PLM
+from kgqa.objectives.pretraining.replaced_mlm import ReplaceMLM
 from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
 from kgqa.trainer.recipe import Settings, TrainerSettings
 from kgqa.types import InputError
@@ -62,6 +63,9 @@ class CorpusSettings(Settings):
     batch_rows: int = Field(default=32, ge=1)
     packing: Literal["full_sentences", "doc_sentences"] = "full_sentences"
     """Rows run on across documents, or end with them (Liu et al., 2019, section 4.2)."""
+    pairs: Literal["segments", "sentences"] = "segments"
+    """NSP and SOP: each side is a run of sentences, or one sentence (RoBERTa's SEGMENT-PAIR and SENTENCE-PAIR, section
+    4.2; of the latter many more rows go into a batch)."""
     graph: str = "everyday"
     """Objectives on knowledge: the graph whose concepts are found in the text."""
     passages: int = Field(default=20_000, ge=8)
@@ -203,6 +207,13 @@ def _masked(kind: type[MLM]) -> Callable[[Parts], Objective]:
     return lambda parts: kind(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
 
 
+def _pairs(parts: Parts) -> Objective:
+    objective = MLMWithPairs(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
+    if parts.recipe.start:
+        objective.start(data_path(parts.recipe.start))
+    return objective
+
+
 def _mplm(parts: Parts) -> Objective:
     if parts.recipe.encoder.variant != "mpnet":
         raise InputError(
@@ -261,6 +272,7 @@ def _rtd(parts: Parts) -> Objective:
         temperature=settings.temperature or 1.0,
         warm_steps=settings.warm_steps,
         inside=parts.inside,
+        judges="hidden" if settings.name == "rtd_15" else "all",
         save=parts.save,
     )
     head = read_head(data_path(recipe.start)) if recipe.start else None
@@ -270,6 +282,20 @@ def _rtd(parts: Parts) -> Objective:
     if recipe.start and isinstance(words, DisentangledEmbedding):
         words.weight.data += started - words.total
     return objective
+
+
+def _replace_mlm(parts: Parts) -> Objective:
+    settings = parts.recipe.objective
+    small = settings.generator or smaller(parts.recipe.encoder, settings.generator_form)
+    return ReplaceMLM(
+        parts.language_model(),
+        parts.predict,
+        build_language_model(small, parts.vocab_size),
+        find_variant(small.variant).predict,
+        share=settings.mask_share,
+        all_tokens=settings.name == "all_tokens_mlm",
+        save=parts.save,
+    )
 
 
 def smaller(encoder: EncoderSettings, form: Literal["shallower", "narrower"]) -> EncoderSettings:
@@ -320,9 +346,12 @@ def _distillation(parts: Parts) -> Objective:
 
 OBJECTIVES = {
     "mlm": ObjectiveRow(_mlm, ("bidirectional", "permuted")),
-    "nsp": ObjectiveRow(_masked(MLMWithPairs), reads="pairs"),
-    "sop": ObjectiveRow(_masked(MLMWithPairs), reads="pairs"),
+    "nsp": ObjectiveRow(_pairs, reads="pairs"),
+    "sop": ObjectiveRow(_pairs, reads="pairs"),
     "rtd": ObjectiveRow(_rtd, softened=True),
+    "rtd_15": ObjectiveRow(_rtd, softened=True),
+    "replace_mlm": ObjectiveRow(_replace_mlm),
+    "all_tokens_mlm": ObjectiveRow(_replace_mlm),
     "clm": ObjectiveRow(
         lambda parts: CLM(parts.language_model(), parts.predict, save=parts.save), ("causal",)
     ),
@@ -335,7 +364,8 @@ OBJECTIVES = {
     "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs"),
 }
 """What `objective.name` may be: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's, `mplm` MPNet's, the last
-two are MLM over text with subgraphs."""
+two are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020, section 3.4) are `rtd_15` (its 15 %),
+`replace_mlm` and `all_tokens_mlm`."""
 
 
 def _start(model: nn.Module, start: str | None) -> None:

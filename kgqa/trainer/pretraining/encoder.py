@@ -94,7 +94,9 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
     if reads == "pairs":
         task: PairTask = "nsp" if recipe.objective.name == "nsp" else "sop"
-        return PairBatches(PairMaker(corpus, task, data.sequence_tokens, split), data.batch_rows, seed)
+        return PairBatches(
+            PairMaker(corpus, task, data.sequence_tokens, split, data.pairs), data.batch_rows, seed
+        )
     documents = data.packing == "doc_sentences"
     rows = corpus.rows(data.sequence_tokens, split, documents)
     if not len(rows):

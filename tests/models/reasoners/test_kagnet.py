@@ -1,14 +1,14 @@
 from dataclasses import replace
 
-import numpy as np
 import torch
 
+from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.collate import Collator
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.models.reasoners.kagnet import PRUNED, KagNet, find_pairs, plausibility, pruned
-from kgqa.models.vectors.entities import EntityVectors
-from kgqa.types import Example, NodeRole, Question
+from kgqa.models.reasoners.kagnet import PRUNED, KagNet, find_pairs, pruned
+from kgqa.models.vectors.entities import METHODS, train_entities
+from kgqa.types import Example, Question, Triple
 
 
 def test_paths_join_what_is_asked_with_what_may_answer(tokenizer, digging) -> None:
@@ -44,37 +44,31 @@ def test_an_answer_comes_with_its_most_attended_path(tokenizer, encoder, digging
     assert fused.path_weight[3] > 0 and fused.path_weight[1] == 0
 
 
-def test_paths_over_facts_that_the_vectors_do_not_bear_out_are_pruned(tokenizer, encoder, digging) -> None:
-    names = [f"n{i}" for i in range(40)]
-    edges = np.array([[i, 0, i + 20] for i in range(20)], dtype=np.int32)
-    points = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
-    points[20:] = points[:20] + [1, 2, 0, 0]  # one relation is one step
-    points[27] += 9.0  # but for one fact
-    graph = replace(
-        digging,
-        nodes=tuple(names),
-        labels=tuple(names),
-        roles=np.full(40, int(NodeRole.OTHER), dtype=np.int32),
-        scores=np.ones(40, dtype=np.float32),
-        edges=edges,
-        weights=np.ones(20, dtype=np.float32),
-        relations=digging.relations[:1],
-        links=(),
-    )
-    entities = EntityVectors(names, points.astype(np.float16), {})
-    batch = Collator(tokenizer, entities=entities)([Example(Question("what"))], [[graph]]).batch
-    likely = plausibility(batch.graph, batch.graph.node_vector)
-    assert likely.argmin() == 7 and likely[7] < PRUNED < likely[:7].min()
+def test_paths_over_facts_that_are_not_plausible_are_pruned(tokenizer, encoder, digging) -> None:
+    likely = [0.9] * 7 + [0.1]
     paths = [(0, (7,), (True,), 0), (0, (3,), (True,), 0), (1, (7,), (True,), 0)]
-    assert pruned(paths, likely.tolist()) == paths[1:], "the only path of a pair stays"
-    unknown = EntityVectors(["elsewhere"], points[:1].astype(np.float16), {})
-    bare = Collator(tokenizer, entities=unknown)([Example(Question("what"))], [[graph]]).batch.graph
-    assert (plausibility(bare, bare.node_vector) == 1).all()
-    reasoner = KagNet(Stepper(encoder), ReasonerSettings(graph_size=16)).eval()
-    own = EntityVectors(digging.nodes, points[: len(digging.nodes)].astype(np.float16), {})
-    with torch.no_grad():
-        told = reasoner(
-            Stepper(encoder),
-            Collator(tokenizer, entities=own)([Example(Question("what"))], [[digging]]).batch,
-        )
-    assert torch.isfinite(told.nodes).all()
+    assert pruned(paths, likely) == paths[1:], "the only path of a pair stays"
+    assert 0.1 < PRUNED < 0.9**7
+
+
+def test_what_is_pruned_does_not_depend_on_who_else_is_in_the_batch(tokenizer, encoder, digging) -> None:
+    """Vectors that were learnt on the graph, by each method: a question alone is answered as beside another."""
+    facts = [
+        Triple(digging.nodes[h], digging.relations[r].name, digging.nodes[t])
+        for h, r, t in digging.edges.tolist()
+    ]
+    store = GraphStore.from_triples(facts, name="digging", relations=digging.relations)
+    strange = replace(digging, edges=digging.edges[:2, [2, 1, 0]], weights=digging.weights[:2])
+    stepper = Stepper(encoder)
+    reasoner = KagNet(stepper, ReasonerSettings(graph_size=16)).eval()
+    for method in METHODS:
+        entities, _ = train_entities(store, method, size=8, epochs=5)
+        collate = Collator(tokenizer, entities=entities)
+        alone = collate([Example(Question("what"))], [[digging]]).batch
+        both = collate([Example(Question("what"))] * 2, [[digging], [strange]]).batch
+        likely = alone.graph.edge_plausible
+        assert likely is not None and likely.min() < 1 and both.graph.edge_plausible is not None
+        assert torch.equal(both.graph.edge_plausible[: len(likely)], likely)
+        with torch.no_grad():
+            one, two = reasoner(stepper, alone), reasoner(stepper, both)
+        assert torch.allclose(one.nodes, two.nodes[: len(one.nodes)], atol=1e-5)

@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,9 @@ import torch
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.vectors.entities import METHODS, EntityVectors, load_entities, train_entities
-from kgqa.types import InputError, Triple
+from kgqa.types import InputError, Relation, Subgraph, Triple
+
+NEXT = np.array([[0, 0, 1]], dtype=np.int32)
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,23 @@ def test_every_method_learns_and_is_kept(method: str, ring: GraphStore, tmp_path
     names = ["n3", "nowhere", "n59"]
     assert torch.equal(again.look_up(names), vectors.look_up(names)) and again.about == vectors.about
     assert again.look_up(names)[1].abs().sum() == 0 and again.look_up(names)[0].abs().sum() > 0
+    assert list(again.relations) == ["back", "next"] or list(again.relations) == ["next", "back"]
+    facts = Subgraph(
+        nodes=("n3", "n4", "n40", "nowhere"),
+        labels=("n3", "n4", "n40", "nowhere"),
+        edges=np.array([[0, 0, 1], [0, 1, 2], [0, 0, 3]], dtype=np.int32),
+        relations=tuple(Relation(name, name) for name in ("next", "other")),
+    )
+    likely = again.plausibility(facts)
+    assert likely[1] == likely[2] == 1, "an unknown relation, an unknown thing"
+    assert 0 < likely[0] < 1 and torch.equal(likely, vectors.plausibility(facts))
+    right = [
+        Subgraph(nodes=(f"n{i}", f"n{(i + 1) % 60}"), labels=("", ""), edges=NEXT, relations=facts.relations)
+        for i in range(60)
+    ]
+    wrong = [replace(graph, nodes=(f"n{i}", f"n{(i + 30) % 60}")) for i, graph in enumerate(right)]
+    told, untold = (torch.cat([again.plausibility(g) for g in graphs]).mean() for graphs in (right, wrong))
+    assert told > 0.8 and told > untold + 0.05
 
 
 def test_what_cannot_be_used_is_said(ring: GraphStore, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kgqa.objectives.distillation.encoders import (
     layers_of,
     same_embedding,
     soft_loss,
+    tokens_of,
 )
 from kgqa.types import InputError
 
@@ -156,3 +157,17 @@ def test_the_temperature_is_the_one_given(draw) -> None:  # type: ignore[no-unty
         objective = distil(DistilBERT, student, teacher, temperature=temperature).eval()
         losses.append(float(objective(draw(0)).parts["soft"]))
     assert len(set(losses)) == 3
+
+
+def test_mobilebert_learns_the_mean_and_variance_of_feature_maps(draw) -> None:  # type: ignore[no-untyped-def]
+    """A map that is shifted and stretched has no normalised difference, and yet something to learn."""
+    student, teacher = model("mobilebert", 2), model("ib-bert", 2)
+    objective = distil(MobileBERT, student, teacher, "mobilebert", transfer_steps=4).train()
+    batch = draw(0)
+    masked, read = objective._hide(batch), tokens_of(batch)
+    with torch.no_grad():
+        theirs = objective.read(teacher.base_model, masked, batch)
+        ours = copy.deepcopy(theirs)
+        ours.hidden_states = tuple(3 * states + 1 for states in theirs.hidden_states)
+        terms = objective.compare(ours, theirs, masked, read)
+    assert abs(terms["feature"].total) < 1e-2 * read.sum() and terms["statistics"].total > read.sum() / 2

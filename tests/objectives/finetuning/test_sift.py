@@ -95,3 +95,17 @@ def test_questions_too(encoder, tokenizer) -> None:  # type: ignore[no-untyped-d
 def test_an_encoder_without_normalised_words_is_refused() -> None:
     with pytest.raises(InputError, match="set sift to 0"):
         make("gpt2")
+
+
+def test_what_is_kept_steady_has_the_concept_head(tokenizer) -> None:  # type: ignore[no-untyped-def]
+    torch.manual_seed(0)
+    settings = EncoderSettings(variant="bert", max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
+    sizes = ReasonerSettings(name="text-only", graph_size=16, num_heads=2)
+    inner = QA(Reader(build_encoder(settings, tokenizer.get_vocab_size()), sizes), lambda *_: None).eval()
+    collate = Collator(tokenizer, ReadingSettings(max_tokens=32))
+    batch = collate(
+        [Example(Question("what garden"), concepts=("bee",))], [[Subgraph()]], with_gold=True
+    ).batch
+    gate, choice, concept, span = inner.log_probabilities(batch)
+    assert len(concept) == len(batch.graph.role) and len(gate) == 1 and span.dim() == 3
+    assert torch.allclose(concept.exp().sum(), torch.ones(())), "the only row's"

@@ -50,7 +50,7 @@ def test_a_graph_without_facts_leaves_the_text(grounded, tokenizer) -> None:  # 
     batch = grounded(0)
     bare = without(batch.graph, torch.ones(batch.graph.edge_index.shape[1], dtype=torch.bool))
     loss = make(tokenizer.get_vocab_size())(replace(batch, graph=bare))
-    assert set(loss.parts) == {"mlm"} and torch.isfinite(loss.total)
+    assert loss.parts["link"] == 0 and torch.isfinite(loss.total)
 
 
 def test_a_fact_is_no_wrong_fact(grounded) -> None:  # type: ignore[no-untyped-def]
@@ -95,3 +95,17 @@ def test_wrong_facts_are_made_of_their_own_subgraph(grounded, tokenizer, monkeyp
     monkeypatch.setattr(objective, "score", score)
     objective(batch)
     assert len(seen) == 2 and all(seen)
+
+
+def test_no_wrong_fact_is_about_one_node(grounded, tokenizer, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """Every other node that is drawn is the fact's own other end: nothing is left to score against."""
+    objective, batch = make(tokenizer.get_vocab_size(), held_out=0.99).eval(), grounded(0)
+    head, tail = batch.graph.edge_index
+    far = dict(zip([*head.tolist(), *tail.tolist()], [*tail.tolist(), *head.tolist()], strict=True))
+    monkeypatch.setattr(
+        link_prediction, "others", lambda _graph, nodes: torch.tensor([far[n] for n in nodes.tolist()])
+    )
+    assert objective(batch).parts["link_accuracy"] == 0
+    monkeypatch.setattr(link_prediction.LinkPrediction, "score", lambda _self, h, _r, _t: h.sum(-1) * 0.0)
+    loss = objective(batch)
+    assert torch.allclose(loss.parts["link"], torch.tensor(2.0).log(), atol=1e-5), "of the right facts alone"

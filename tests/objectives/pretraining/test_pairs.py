@@ -51,15 +51,35 @@ def test_segments_reach_the_encoder(stream: Tensor) -> None:
     assert not torch.allclose(*losses)
 
 
-@pytest.mark.parametrize("sharing", ["bert", "all", "attention"])
+@pytest.mark.parametrize("variant", ["roberta", "distilbert", "mpnet", "deberta", "modernbert"])
+def test_encoders_without_segments_read_two_sentences_and_start_with_the_head(
+    variant: str, stream: Tensor, tmp_path: Path
+) -> None:
+    def make(seed: int) -> MLMWithPairs:
+        torch.manual_seed(seed)
+        settings = EncoderSettings(variant=variant, max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
+        return MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
+
+    objective = make(0)
+    loss = objective(pairs(0, "nsp", stream))
+    loss.total.backward()
+    assert torch.isfinite(loss.total) and objective.pair_head.out.weight.grad is not None
+    objective.export(tmp_path)
+    other = make(1)
+    other.start(tmp_path)
+    ours, theirs = objective.pair_head.state_dict(), other.pair_head.state_dict()
+    assert all(torch.equal(value, theirs[name]) for name, value in ours.items())
+
+
+@pytest.mark.parametrize("sharing", ["bert", "all", "attention", "mobilebert"])
 def test_what_is_exported_loads_whole_and_judges_pairs_alike(
     sharing: str, stream: Tensor, tmp_path: Path
 ) -> None:
     from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining
 
     torch.manual_seed(0)
-    variant = "bert" if sharing == "bert" else "albert"
-    shared = {} if sharing == "bert" else {"sharing": sharing}
+    variant = "albert" if sharing in ("all", "attention") else sharing
+    shared = {"sharing": sharing} if variant == "albert" else {}
     settings = EncoderSettings(
         variant=variant, embedding_size=16, max_position_embeddings=48, **shared, **SIZES
     )  # type: ignore[arg-type]
@@ -73,5 +93,9 @@ def test_what_is_exported_loads_whole_and_judges_pairs_alike(
         inputs = {"attention_mask": batch.attention_mask.long(), "token_type_ids": batch.token_type_ids}
         said = model.eval()(input_ids=batch.input_ids, **inputs)
         ours = objective.pair_head(objective.encoder(input_ids=batch.input_ids, **inputs).last_hidden_state)
-    theirs = said.seq_relationship_logits if variant == "bert" else said.sop_logits
+    theirs = said.sop_logits if variant == "albert" else said.seq_relationship_logits
     assert torch.allclose(ours, theirs, atol=1e-5)
+    again = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
+    again.start(tmp_path)
+    assert torch.equal(again.pair_head.out.weight, objective.pair_head.out.weight)
+    assert torch.equal(again.pair_head.dense.bias, objective.pair_head.dense.bias)

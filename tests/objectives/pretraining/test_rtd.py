@@ -5,7 +5,8 @@ import torch
 
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
-from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
+from kgqa.objectives.pretraining.mlm import Masked
+from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head, replace_hidden
 
 SIZES = {
     "num_attention_heads": 2,
@@ -71,21 +72,27 @@ def test_gdes_starts_equal_and_follows_the_generator() -> None:
     assert torch.equal(ours(ids), theirs(ids))
 
 
+def test_electras_ablation_judges_hidden_tokens_alone(draw) -> None:  # type: ignore[no-untyped-def]
+    every, hidden = make(), make(judges="hidden")
+    batch = draw(0)
+    torch.manual_seed(1)
+    counts = hidden.counts(batch)
+    assert counts["rtd"] == counts["mlm"] < every.counts(batch)["rtd"]
+    torch.manual_seed(1)
+    assert torch.isfinite(hidden(batch).total)
+
+
 def test_hits_of_the_generator_count_as_original() -> None:
-    objective = make()
     ids = torch.randint(5, 128, (4, 12))
     positions = torch.tensor([[1, 2, 3]] * 4)
     labels = ids.gather(1, positions)
     certain = torch.nn.functional.one_hot(labels, 128).float() * 1e4
-    corrupted, replaced = objective.corrupt(ids, positions=positions, labels=labels, logits=certain)
-    assert torch.equal(corrupted, ids) and not replaced.any()
+    assert torch.equal(replace_hidden(ids, Masked(ids, positions, labels), certain), ids)
     wrong = torch.nn.functional.one_hot((labels + 1) % 128, 128).float() * 1e4
-    corrupted, replaced = objective.corrupt(ids, positions=positions, labels=labels, logits=wrong)
+    replaced = replace_hidden(ids, Masked(ids, positions, labels), wrong) != ids
     assert replaced.sum() == 12 and replaced[:, 1:4].all()
-    _, untouched = objective.corrupt(
-        ids, positions=positions, labels=torch.full_like(labels, -100), logits=wrong
-    )
-    assert not untouched.any()
+    unlabelled = Masked(ids, positions, torch.full_like(labels, -100))
+    assert torch.equal(replace_hidden(ids, unlabelled, wrong), ids)
 
 
 def test_warm_steps_leave_the_discriminator_alone(draw) -> None:  # type: ignore[no-untyped-def]

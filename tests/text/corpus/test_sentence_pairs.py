@@ -53,3 +53,38 @@ def test_lonely_sentences_are_refused(tmp_path: Path) -> None:
     corpus = write_corpus({"all": documents}, tokenizer, tmp_path / "c", held_out=0.0)
     with pytest.raises(InputError, match="two sentences"):
         PairMaker(corpus, "nsp", 24)
+
+
+def best_rule(length: np.ndarray, label: np.ndarray) -> float:
+    """Accuracy of the best threshold on the length of a row."""
+    order = np.argsort(length, kind="stable")
+    right = np.concatenate([[0], np.cumsum(np.where(label[order] == 1, 1, -1))]) + (label == 0).sum()
+    ends = np.append(np.diff(length[order]) > 0, True)  # a rule cannot part equal lengths
+    right = right[np.concatenate([[True], ends])]
+    return max(right.max(), len(label) - right.min()) / len(label)
+
+
+@pytest.mark.parametrize(("length", "unit"), [(48, "segments"), (256, "segments"), (48, "sentences")])
+def test_the_length_of_a_row_does_not_tell_whether_the_second_follows(
+    length: int, unit: str, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(0)
+    words = [f"w{n}" for n in range(30)]
+    documents = [
+        [" ".join(draw.choice(words, draw.integers(2, 14))) + "." for _ in range(draw.integers(2, 25))]
+        for _ in range(300)
+    ]
+    tokenizer = train_tokenizer((s for d in documents for s in d), vocab_size=320)
+    corpus = write_corpus({"all": documents}, tokenizer, tmp_path / "c", held_out=0.0)
+    maker = PairMaker(corpus, "nsp", length, unit=unit)  # type: ignore[arg-type]
+    rows = maker.rows(3000, seed=0, step=0)
+    assert best_rule(rows.attention_mask.sum(1), rows.label) < 0.54
+    assert best_rule(rows.token_type_ids.sum(1), rows.label) < 0.54
+
+
+def test_single_sentences_make_pairs(corpus: Corpus) -> None:
+    rows = PairMaker(corpus, "nsp", 64, unit="sentences").rows(32, 0, 0)
+    sizes = set(np.diff(np.append(corpus.sentences(), len(corpus.tokens()))).tolist())
+    for ids in rows.input_ids:
+        first, second, _ = np.split(ids, np.flatnonzero(ids == corpus.sep) + 1)
+        assert {len(first) - 2, len(second) - 1} <= sizes
