@@ -15,9 +15,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from kgqa.models.pretrained import CARD, POOLER, SCALE, WEIGHTS, load_weights, write_card
-from kgqa.models.reader import OWN, read_card
+from kgqa.models.pretrained import CARD, FACT_ENCODER_CARD, POOLER, SCALE, WEIGHTS, load_weights, write_card
+from kgqa.models.reader import OWN
 
+CARDS = (CARD, FACT_ENCODER_CARD)
 LEAST = 4096
 """Numbers of a matrix below which it is stored in half precision."""
 LARGEST = 58_000_000
@@ -63,25 +64,20 @@ def save_packed(state: Mapping[str, Tensor], folder: Path, name: str) -> None:
 
 
 def pack(folder: Path, out: Path) -> int:
-    """Write a model's folder anew with its weights in 8 bits; the bytes of all its files.
-
-    Raises:
-        InputError: the folder holds a reader whose card is damaged.
-    """
+    """Write a model's folder anew with its weights in 8 bits; the bytes of all its files."""
     out.mkdir(parents=True, exist_ok=True)
     for old in [*out.glob("*.safetensors"), *out.glob("*.index.json")]:
         old.unlink()
     for path in folder.glob("*.json"):
-        if not path.name.endswith(".index.json") and path.name != CARD:
+        if not path.name.endswith(".index.json") and path.name not in CARDS:
             shutil.copy(path, out / path.name)
     for name in (WEIGHTS, OWN):
         if any(folder.glob(f"{Path(name).stem}*.safetensors")):
             state = {key: value for key, value in load_weights(folder, name).items() if POOLER not in key}
             save_packed(state, out, name)
-    if (folder / CARD).exists():
-        card = read_card(folder)
-        card.pop("checksums", None)
-        write_card(out, card)
+    for name in CARDS:
+        if (folder / name).exists():
+            write_card(out, json.loads((folder / name).read_text(encoding="utf-8")), name)
     return sum(path.stat().st_size for path in out.iterdir())
 
 

@@ -16,8 +16,8 @@ from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small
 from kgqa.graph.storage.importing import import_confined, import_graph, is_url
+from kgqa.graph.storage.manifest import FORMAT, MANIFEST
 from kgqa.graph.storage.store import GraphStore, is_store
-from kgqa.graph.storage.writer import FORMAT, MANIFEST
 from kgqa.limits.confined import Confines
 from kgqa.types import InputError, KnowledgeGraph
 
@@ -144,10 +144,11 @@ def _digest(path: Path, language: str) -> str:
 
 def _compiled(path: Path, language: str) -> GraphStore:
     folder = cache_folder("graphs") / f"{path.name.split('.')[0]}-{_digest(path, language)}"
+    remedy = f"remove {folder}, and it is made again"
     if is_store(folder):
         try:
-            return GraphStore.open(folder)
+            return GraphStore.open(folder, remedy=remedy)
         except InputError:
             pass  # damaged: compile it again
     import_confined([path], folder, Confines(0, 0), name=path.name.split(".")[0], language=language)
-    return GraphStore.open(folder)
+    return GraphStore.open(folder, remedy=remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
 from kgqa.models.collation.rows import padded
 from kgqa.models.devices import find_precision, lighten, multiplying
-from kgqa.models.pretrained import checksum, load_pretrained
+from kgqa.models.pretrained import FACT_ENCODER_CARD, check_sums, checksum, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.types import InputError
+from kgqa.types import InputError, first_line
 
 MAX_TOKENS = 128
 """Tokens of a text that are read; of a longer one the last, where the question stands."""
@@ -46,11 +47,17 @@ class FactEncoder(nn.Module):
         """The encoder of a folder or shipped name, to search with.
 
         Raises:
-            InputError: there is none, or KGQA_PRECISION names no precision.
+            InputError: there is none, it is damaged, or KGQA_PRECISION names no precision.
         """
         from transformers import AutoModel
 
         folder = find_encoder(str(name))
+        if (card := folder / FACT_ENCODER_CARD).exists():
+            try:
+                sums = json.loads(card.read_text(encoding="utf-8"))
+            except (OSError, ValueError, RecursionError) as error:
+                raise InputError(f"{card}: damaged ({first_line(error)}); copy the folder again") from None
+            check_sums(folder, sums)
         encoder = load_pretrained(AutoModel, folder, dtype=torch.float32)
         made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)
         precision = find_precision(encoder.device, encoder.config.hidden_size)

@@ -19,6 +19,8 @@ from kgqa.assets import write_whole
 from kgqa.types import InputError, first_line
 
 CARD = "reader.json"
+FACT_ENCODER_CARD = "retriever.json"
+"""What the folder of a fact encoder says of it: its recipe, and the checksums of the other files."""
 WEIGHTS = "model.safetensors"
 POOLER = "pooler."
 """In the name of weights that no reader reads."""
@@ -127,11 +129,11 @@ def checksum(*paths: Path, size: int = 16) -> str:
     return digest.hexdigest()
 
 
-def write_card(folder: Path, card: dict[str, Any]) -> None:
-    """Write a reader's card, atomically, with the checksums of all that is read of its folder."""
+def write_card(folder: Path, card: dict[str, Any], name: str = CARD) -> None:
+    """Write a model's card, atomically, with the checksums of all that is read of its folder."""
     files = sorted(path for pattern in _READ for path in folder.glob(pattern) if path.name[0] != ".")
     about = {**card, "checksums": {path.name: checksum(path) for path in files}}
-    write_whole(folder / CARD, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    write_whole(folder / name, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_sums(folder: Path, card: dict[str, Any]) -> None:

@@ -26,6 +26,16 @@ def test_of_a_long_text_the_end_is_read(tokenizer, encoder) -> None:
     assert not np.allclose(first, second, atol=1e-4)
 
 
+@pytest.mark.parametrize("card", ["", "[1]", '{"checksums": 1}', "[" * 100_000])
+def test_a_damaged_card_is_told_in_one_line(tmp_path: Path, card: str) -> None:
+    for path in (assets.MODELS / assets.FACT_ENCODER).iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "retriever.json").unlink()
+    (tmp_path / "retriever.json").write_text(card)
+    with pytest.raises(InputError, match=r"(?s)\A[^\n]*copy the (folder|checkpoint) again\Z"):
+        FactEncoder.load(tmp_path)
+
+
 def test_the_shipped_encoder_may_be_missing_and_another_may_not(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(assets, "MODELS", tmp_path)
     monkeypatch.setattr(assets, "entry_points", lambda **_: ())

@@ -34,9 +34,8 @@ def describe(
 
     Example: kgqa graph describe farm --relation breed --means kind --incomplete
     """
-    from kgqa.graph.storage.describing import write_manifest
+    from kgqa.graph.storage.manifest import write_manifest
     from kgqa.graph.storage.store import GraphStore
-    from kgqa.graph.storage.writer import MANIFEST
 
     opened = GraphStore.open(graph)
     manifest = dict(opened.manifest)
@@ -46,7 +45,7 @@ def describe(
         relation_called(opened, relation)
         called = [text.strip() for text in means.split(",") if text.strip()]
         manifest = with_meaning(manifest, relation, called, unit)
-    write_manifest(graph / MANIFEST, manifest)
+    write_manifest(graph, manifest)
     show_manifest(manifest | described(opened), graph, as_json)
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from kgqa.graph.retrieval.expansion import locate
-from kgqa.types import Edges, Floats, InputError, Ints
+from kgqa.types import Edges, Floats, InputError, Ints, first_line
 
 CODE_BYTES = 48
 """Bytes of a fact in a product-quantised index (Jegou et al., 2011)."""
@@ -23,6 +24,7 @@ FEW = 20_000
 """Facts up to which an index holds whole vectors in half precision: quantising pays for many."""
 RANK = 60
 """Constant of reciprocal rank fusion (Cormack et al., 2009)."""
+_SUM_BYTES = 8
 
 
 class FactHits(NamedTuple):
@@ -74,11 +76,15 @@ class FactIndex:
         import faiss
 
         try:
-            index = faiss.read_index(str(path))
-        except RuntimeError as error:
+            content = np.memmap(path, dtype=np.uint8, mode="r")
+            whole = xxhash.xxh3_64_digest(content[:-_SUM_BYTES]) == content[-_SUM_BYTES:].tobytes()
+            index = faiss.read_index(str(path)) if whole else None
+        except (RuntimeError, OSError, ValueError) as error:
             raise InputError(
-                f"{path}: not an index of facts ({error}); remove it, and it is made again"
+                f"{path}: not an index of facts ({first_line(error)}); remove it, and it is made again"
             ) from None
+        if index is None:
+            raise InputError(f"{path}: damaged (its checksum is another); remove it, and it is made again")
         if index.ntotal != count:
             raise InputError(
                 f"{path}: {index.ntotal} facts, the graph has {count}; remove it, and it is made again"
@@ -86,12 +92,15 @@ class FactIndex:
         return cls(index)
 
     def save(self, path: Path) -> None:
-        """Write the index; the file is replaced whole."""
+        """Write the index, and its checksum after it; the file is replaced whole."""
         import faiss
 
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         faiss.write_index(self.index, str(part))
+        checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r"))
+        with part.open("ab") as file:
+            file.write(checksum)
         os.replace(part, path)
 
     def search(self, queries: NDArray[np.floating], count: int) -> tuple[NDArray[np.int64], Floats]:

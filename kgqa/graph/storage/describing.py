@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kgqa.assets import write_whole
 from kgqa.graph.meanings import meanings_called, meanings_of_values, meanings_told, says_all
 from kgqa.types import Edges, Ints
 
@@ -20,7 +17,7 @@ VALUES = 50
 
 
 def described(
-    manifest: dict[str, Any], facts: Edges, names: Callable[[Ints], Sequence[str]]
+    manifest: dict[str, Any], edges: Callable[[], Edges], names: Callable[[Ints], Sequence[str]]
 ) -> dict[str, Any]:
     """A manifest with what each relation means and whether the graph is complete; what it says already stays.
 
@@ -32,7 +29,7 @@ def described(
     rows = manifest["relations"]
     if "complete" in manifest and all("means" in row for row in rows):
         return manifest
-    declared = manifest.get("declared", {})
+    declared, facts = manifest.get("declared", {}), edges()
     step = max(1, len(facts.head) // SEEN)
     relation, tail = facts.relation[::step], facts.tail[::step]
     order = np.argsort(relation, kind="stable")
@@ -57,8 +54,3 @@ def described(
         weighed = bool(len(weight)) and bool((weight != weight[0]).any())
         complete = says_all([(row["name"], row["count"]) for row in rows], weighed)
     return {"complete": complete, **manifest, "relations": made}
-
-
-def write_manifest(path: Path, manifest: dict[str, Any]) -> None:
-    """Write a store's manifest, atomically. Raises InputError where it cannot be written."""
-    write_whole(path, json.dumps(manifest, ensure_ascii=False, indent=1))

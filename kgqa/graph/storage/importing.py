@@ -10,9 +10,9 @@ from kgqa.graph.sources import read_source
 from kgqa.graph.sources.sparql_client import Endpoint
 from kgqa.graph.sources.sparql_dump import is_small, read_endpoint
 from kgqa.graph.sources.statements import Batch, Tally
-from kgqa.graph.storage.describing import write_manifest
+from kgqa.graph.storage.manifest import write_manifest
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.storage.writer import MANIFEST, Progress, clear_abandoned, write_store
+from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
 from kgqa.limits.confined import Confines, confined
 from kgqa.types import InputError
 
@@ -112,5 +112,5 @@ def import_graph(
     given = tally.relations(language)
     write_store(statements(), folder, given, name, language, about, progress, tally.inverses, tally.kinds)
     known = GraphStore.open(folder).manifest
-    write_manifest(Path(folder) / MANIFEST, known)
+    write_manifest(Path(folder), known)
     return known

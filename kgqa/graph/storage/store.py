@@ -5,7 +5,6 @@ Opening costs the same whatever the size, and processes that open the same folde
 
 from __future__ import annotations
 
-import json
 import mmap
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, plain_key
@@ -20,13 +20,17 @@ from kgqa.graph.sources import SUFFIXES
 from kgqa.graph.sources.files import bare_suffix
 from kgqa.graph.storage.describing import described
 from kgqa.graph.storage.indexing import ARRAYS
-from kgqa.graph.storage.writer import FORMAT, MANIFEST, write_store
+from kgqa.graph.storage.manifest import MANIFEST, read_manifest
+from kgqa.graph.storage.writer import write_store
 from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
 
 _SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
 """Files that a folder was probably named for; those two may be anything."""
 _COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
 _MOST = 64 << 20
+_AT_ONCE = 16 << 20
+"""Bytes of a column that are verified before those that are resident are counted."""
+_REMEDY = "make the graph again with `kgqa graph import`"
 _STATM = Path("/proc/self/statm")
 
 
@@ -109,21 +113,57 @@ def _file_pages() -> int:
         return 0
 
 
+class Columns(dict[str, NDArray[Any]]):
+    """The columns of a store by name. Each is verified when it is first asked for: opening a large graph reads none.
+
+    Raises:
+        InputError: a column is not what was written; the message ends with `remedy`.
+    """
+
+    def __init__(
+        self, folder: Path, manifest: dict[str, Any], mapped: Residence, in_memory: bool, remedy: str
+    ) -> None:
+        super().__init__()
+        self._folder, self._sums, self._mapped, self._remedy = folder, manifest["checksums"], mapped, remedy
+        self._unverified: dict[str, NDArray[Any]] = {}
+        for name, dtype in ARRAYS.items():
+            path, expected = folder / f"{name}.bin", manifest["sizes"][name]
+            size = path.stat().st_size // np.dtype(dtype).itemsize
+            if size != expected or not path.is_file():
+                raise InputError(
+                    f"{path}: no file of {expected} items, which the manifest says it is; {remedy}"
+                )
+            # no empty file can be mapped
+            whole = in_memory or not size
+            self._unverified[name] = np.fromfile(path, dtype=dtype) if whole else mapped.map(path, dtype)
+        if in_memory:
+            for name in ARRAYS:
+                self[name]
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        column = self._unverified[name]
+        content, found = column.view(np.uint8), xxhash.xxh3_64()
+        for start in range(0, len(content), _AT_ONCE):
+            found.update(content[start : start + _AT_ONCE])
+            self._mapped.check()
+        if found.hexdigest() != self._sums[name]:
+            path = self._folder / f"{name}.bin"
+            raise InputError(f"{path}: damaged (its checksum is another); {self._remedy}")
+        self[name] = column
+        return column
+
+
 class GraphStore:
     """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and tail. Raises InputError as `described`."""
 
-    def __init__(
-        self, manifest: dict[str, Any], arrays: dict[str, NDArray[Any]], mapped: Residence | None = None
-    ) -> None:
+    def __init__(self, manifest: dict[str, Any], columns: Columns, mapped: Residence) -> None:
         self.name: str = manifest["name"]
         self.hash: str = manifest["hash"]
-        self._a = arrays
-        self._name_text, self._label_text = arrays["name_text"].data, arrays["label_text"].data
-        self._mapped = mapped or Residence()
-        self.entity_count = len(arrays["name_offsets"]) - 1
+        self._a, self._mapped = columns, mapped
+        self.entity_count: int = manifest["sizes"]["name_offsets"] - 1
         """Ids are 0 to this, excluded."""
-        self.edge_count = len(arrays["edge_tail"])
-        self.manifest = described(manifest, self.edges(), self.names)
+        self.edge_count: int = manifest["sizes"]["edge_tail"]
+        self.manifest = described(manifest, self.edges, self.names)
         self.is_complete: bool = self.manifest["complete"]
         self.relations: Sequence[Relation] = tuple(
             Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["means"]))
@@ -131,43 +171,23 @@ class GraphStore:
         )
 
     @classmethod
-    def open(cls, folder: str | Path, in_memory: bool = False) -> GraphStore:
+    def open(cls, folder: str | Path, in_memory: bool = False, remedy: str = _REMEDY) -> GraphStore:
         """Map a store folder into memory (or read it whole, with `in_memory`).
 
-        Raises `InputError` where the folder is no store, or one of another version.
+        Raises `InputError` where the folder is no store, one of another version, or damaged: at once, or when what is
+        damaged is first read. The message ends with `remedy`.
         """
         folder = Path(folder)
         if not is_store(folder):
             raise InputError(f"{folder}: {_nothing_in(folder)}")
+        manifest, mapped = read_manifest(folder, remedy), Residence()
         try:
-            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            if manifest["format"] != FORMAT:
-                raise InputError(
-                    f"{folder}: store format {manifest['format']}, this kgqa reads {FORMAT}; import it again"
-                )
-            arrays: dict[str, NDArray[Any]] = {}
-            mapped = Residence()
-            for name, dtype in ARRAYS.items():
-                path = folder / f"{name}.bin"
-                size = path.stat().st_size // np.dtype(dtype).itemsize
-                if size != manifest["sizes"][name]:
-                    raise InputError(
-                        f"{path}: {size} items where the manifest says "
-                        f"{manifest['sizes'][name]}; import the graph again"
-                    )
-                # no empty file can be mapped
-                whole = in_memory or not size
-                arrays[name] = np.fromfile(path, dtype=dtype) if whole else mapped.map(path, dtype)
-            return cls(manifest, arrays, mapped)
-        except InputError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return cls(manifest, Columns(folder, manifest, mapped, in_memory, remedy), mapped)
+        except (OSError, KeyError, TypeError, AttributeError) as error:
             said = (
                 f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
             )
-            raise InputError(
-                f"{folder / MANIFEST}: damaged ({said}); make the graph again with `kgqa graph import`"
-            ) from None
+            raise InputError(f"{folder}: damaged ({said}); {remedy}") from None
 
     @classmethod
     def from_triples(
@@ -277,7 +297,7 @@ class GraphStore:
         """Preferred label of each entity; words of its name where it has none; empty for a blank node."""
         ids = np.asarray(entities, dtype=np.int64)
         first, after = self._a["label_pointer"][ids], self._a["label_pointer"][ids + 1]
-        found = _strings(self._label_text, self._a["label_offsets"], first)
+        found = _strings(self._a["label_text"].data, self._a["label_offsets"], first)
         bare = np.flatnonzero(first == after)
         for row, name in zip(bare.tolist(), self.names(ids[bare].astype(np.int32)), strict=True):
             found[row] = default_label(name)
@@ -287,7 +307,7 @@ class GraphStore:
         """Every label that the source gave an entity, the preferred one first."""
         name = self.names(np.array([entity], dtype=np.int32))[0]
         rows = np.arange(*self._a["label_pointer"][entity : entity + 2])
-        texts = _strings(self._label_text, self._a["label_offsets"], rows)
+        texts = _strings(self._a["label_text"].data, self._a["label_offsets"], rows)
         languages = [self.manifest["languages"][code] for code in self._a["label_language"][rows]]
         preferred = self._a["label_preferred"][rows].astype(bool).tolist()
         return [Label(name, *said) for said in zip(texts, languages, preferred, strict=True)]
@@ -295,7 +315,7 @@ class GraphStore:
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
-        found = _strings(self._name_text, self._a["name_offsets"], ids)
+        found = _strings(self._a["name_text"].data, self._a["name_offsets"], ids)
         self._mapped.check()
         return found
 

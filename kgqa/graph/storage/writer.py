@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import glob
-import json
 import os
 import shutil
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.label_keys import default_label
@@ -28,12 +28,11 @@ from kgqa.graph.sources.statements import Statement, batches
 from kgqa.graph.sources.vocabulary import steps_of
 from kgqa.graph.storage.csr import sort_by_head, sort_by_tail
 from kgqa.graph.storage.indexing import ARRAYS, column, write_index
+from kgqa.graph.storage.manifest import FORMAT, MANIFEST, write_manifest
 from kgqa.graph.storage.relation_names import name_relations
 from kgqa.graph.storage.scratch import Names, Scratch
 from kgqa.types import InputError, Relation
 
-FORMAT = 1
-MANIFEST = "manifest.json"
 _CHUNK = 200_000
 _MOST_KINDS = 255
 _SAMPLE = 2_000
@@ -75,8 +74,7 @@ def write_store(
         )
         manifest |= about
         manifest["warnings"] = _advise(manifest, _unlabelled(temporary))
-        text = json.dumps(manifest, ensure_ascii=False, indent=1)
-        (temporary / MANIFEST).write_text(text, encoding="utf-8")
+        write_manifest(temporary, manifest)
         temporary.chmod(0o755)
         _put_in_place(temporary, folder)
     except OSError as error:
@@ -175,10 +173,11 @@ def _write(
     }
     used = np.bincount(column(folder, "edge_relation"), minlength=len(scratch.relations)).tolist()
     table = name_relations(list(scratch.relations), tuple(given), relation_labels, inverses)
+    content, sums = _hashes(folder, table)
     return {
         "format": FORMAT,
         "name": name,
-        "hash": _content_hash(folder, table),
+        "hash": content,
         "entities": len(counts),
         "edges": sizes["edge_tail"],
         "labels": sizes["label_language"],
@@ -194,6 +193,7 @@ def _write(
             for relation, count in zip(table, used, strict=True)
         ],
         "sizes": sizes,
+        "checksums": sums,
     }
 
 
@@ -264,11 +264,18 @@ def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
             file.write(text[np.repeat(keep[start : start + _CHUNK], part)].tobytes())
 
 
-def _content_hash(folder: Path, relations: list[Relation]) -> str:
+def _hashes(folder: Path, relations: list[Relation]) -> tuple[str, dict[str, str]]:
+    """What tells a graph from any other (blake2b), and the checksum of each column (XXH3)."""
     said = [f"Relation(name={r.name!r}, label={r.label!r}, words={r.words!r})" for r in relations]
-    digest = blake2b(f"({FORMAT}, [{', '.join(said)}])".encode(), digest_size=16)
+    content = blake2b(
+        f"(1, [{', '.join(said)}])".encode(), digest_size=16
+    )  # 1 as ever: indexes are named by it
+    sums = {}
     for name in ARRAYS:
+        column = xxhash.xxh3_64()
         with (folder / f"{name}.bin").open("rb") as file:
             while chunk := file.read(1 << 22):
-                digest.update(chunk)
-    return digest.hexdigest()
+                content.update(chunk)
+                column.update(chunk)
+        sums[name] = column.hexdigest()
+    return content.hexdigest(), sums

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.models.encoders.variants import save_model
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.meaning import facts_in_words
-from kgqa.models.pretrained import copy_tokenizer
+from kgqa.models.pretrained import FACT_ENCODER_CARD, copy_tokenizer, write_card
 from kgqa.objectives.base import Batches
 from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
 from kgqa.text.datasets.loading import load_dataset
@@ -180,8 +179,7 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
     def save(trained: FactEncoder, target: Path) -> None:
         save_model(trained.encoder, target)
         copy_tokenizer(source, target)
-        card = json.dumps({"recipe": recipe.model_dump(mode="json")}, indent=1)
-        (target / "retriever.json").write_text(card + "\n", encoding="utf-8")
+        write_card(target, {"recipe": recipe.model_dump(mode="json")}, FACT_ENCODER_CARD)
 
     objective = Contrastive(reads, settings.temperature, save)
     batches = FactBatches(rows, said, graph, reads, settings=settings, seed=recipe.trainer.seed)

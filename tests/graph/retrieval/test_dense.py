@@ -33,7 +33,16 @@ def test_an_index_of_another_graph_or_a_damaged_one_is_refused(tmp_path) -> None
     FactIndex.build(vectors(5)).save(path)
     with pytest.raises(InputError, match="5 facts, the graph has 6"):
         FactIndex.load(path, 6)
-    path.write_bytes(path.read_bytes()[:40])
+    whole = path.read_bytes()
+    for broken in (b"", whole[:40], whole[:-1], whole + b"\0"):
+        path.write_bytes(broken)
+        with pytest.raises(InputError, match="(not an index|damaged).*remove it, and it is made again"):
+            FactIndex.load(path, 5)
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        with pytest.raises(InputError, match="damaged"):
+            FactIndex.load(path, 5)
+    path.unlink()
     with pytest.raises(InputError, match="not an index"):
         FactIndex.load(path, 5)
 

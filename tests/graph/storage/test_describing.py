@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import pytest
-
 from kgqa.graph.meanings import is_kind
-from kgqa.graph.storage.describing import described, write_manifest
+from kgqa.graph.storage.describing import described
+from kgqa.graph.storage.manifest import read_manifest, write_manifest
 from kgqa.graph.storage.store import GraphStore
-from kgqa.graph.storage.writer import MANIFEST, write_store
-from kgqa.types import InputError, Triple
+from kgqa.graph.storage.writer import write_store
+from kgqa.types import Triple
 
 FACTS = [
     Triple("gull", "type", "boat", 0.5),
@@ -30,13 +28,8 @@ def test_what_is_set_stays(tmp_path: Path) -> None:
     manifest = dict(GraphStore.open(tmp_path / "store").manifest)
     manifest["complete"] = True
     manifest["relations"] = [{**row, "means": []} for row in manifest["relations"]]
-    write_manifest(tmp_path / "store" / MANIFEST, manifest)
+    write_manifest(tmp_path / "store", manifest)
     graph = GraphStore.open(tmp_path / "store")
     assert graph.is_complete and not any(map(is_kind, graph.relations))
-    assert described(manifest, graph.edges(), graph.names) is manifest
-    assert json.loads((tmp_path / "store" / MANIFEST).read_text(encoding="utf-8")) == manifest
-
-
-def test_a_manifest_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be written"):
-        write_manifest(tmp_path / "nowhere" / MANIFEST, {})
+    assert described(manifest, graph.edges, graph.names) is manifest
+    assert read_manifest(tmp_path / "store", "") == manifest

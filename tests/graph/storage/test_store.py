@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kgqa.graph.storage import store as stores
+from kgqa.graph.storage.indexing import ARRAYS
+from kgqa.graph.storage.manifest import MANIFEST, read_manifest, write_manifest
 from kgqa.graph.storage.store import GraphStore, Residence, is_store
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import InputError, KnowledgeGraph, Label, Relation, Triple
@@ -137,18 +139,69 @@ def test_not_a_store(tmp_path: Path) -> None:
         GraphStore.open(tmp_path / "g")
 
 
-@pytest.mark.parametrize("key", ["name", "hash", "relations", "sizes", "format"])
+@pytest.mark.parametrize("key", ["name", "hash", "relations", "sizes", "checksums", "format"])
 def test_a_manifest_that_lacks_something_is_damaged(tmp_path: Path, key: str) -> None:
     write_store(TRIPLES, tmp_path / "g")
-    path = tmp_path / "g" / "manifest.json"
-    whole = json.loads(path.read_text())
+    whole = read_manifest(tmp_path / "g", "")
     wrong = [{k: v for k, v in whole.items() if k != key}]
-    if key in ("relations", "sizes"):
+    if key in ("relations", "sizes", "checksums"):
         wrong += [{**whole, key: value} for value in ([3], {"x": 3}, 7)]
     for manifest in wrong:
-        path.write_text(json.dumps(manifest))
+        write_manifest(tmp_path / "g", manifest)
         with pytest.raises(InputError, match="import"):
             GraphStore.open(tmp_path / "g")
+
+
+def all_of(graph: GraphStore) -> object:
+    """Whatever a store says."""
+    everyone = np.arange(graph.entity_count, dtype=np.int32)
+    edges = graph.neighbours(everyone)
+    said = [graph.names(everyone), graph.labels(everyone), [graph.all_labels(i) for i in everyone.tolist()]]
+    found = [ids.tolist() for ids in graph.find(["trowel", "hand shovels", "digging", "tool"])]
+    return [
+        said,
+        found,
+        [part.tolist() for part in edges],
+        graph.provenance(edges),
+        graph.kinds(everyone).tolist(),
+    ]
+
+
+@pytest.mark.parametrize("name", [MANIFEST, *(f"{name}.bin" for name in ARRAYS)])
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_no_flipped_bit_of_a_store_tells_other_facts(tmp_path: Path, name: str, in_memory: bool) -> None:
+    write_store([*LABELS, *TRIPLES], tmp_path / "g")
+    path = tmp_path / "g" / name
+    content = path.read_bytes()
+    for place in range(0, len(content), max(1, len(content) // 40)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
+        with pytest.raises(InputError, match=r"(?s)\A[^\n]*kgqa graph import[^\n]*\Z"):
+            all_of(GraphStore.open(tmp_path / "g", in_memory))
+
+
+def test_a_column_is_verified_when_it_is_first_read_and_then_no_more(tmp_path: Path) -> None:
+    write_store([*LABELS, *TRIPLES], tmp_path / "g")
+    write_manifest(
+        tmp_path / "g", GraphStore.open(tmp_path / "g").manifest
+    )  # described, as an import leaves it
+    (tmp_path / "g" / "edge_weight.bin").write_bytes(bytes(12))
+    graph = GraphStore.open(tmp_path / "g", remedy="fetch it again")
+    assert graph.labels(graph.find(["trowel"])[0]) == ["Trowel"]  # nothing of the weights
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"edge_weight\.bin: damaged .*; fetch it again$"):
+            graph.edges()
+    write_store([*LABELS, *TRIPLES], tmp_path / "g")
+    graph = GraphStore.open(tmp_path / "g")
+    graph.edges()
+    assert graph._a["edge_tail"] is graph._a["edge_tail"]
+
+
+def test_a_pipe_among_the_files_of_a_store_is_not_waited_for(tmp_path: Path) -> None:
+    write_store(TRIPLES, tmp_path / "g")
+    (tmp_path / "g" / "kind.bin").unlink()
+    os.mkfifo(tmp_path / "g" / "kind.bin")
+    with pytest.raises(InputError, match=r"kind\.bin: no file of 0 items"):
+        GraphStore.open(tmp_path / "g")
 
 
 def test_facts_among_are_the_neighbours_with_both_ends_known() -> None:
