@@ -3,10 +3,11 @@
     python training/bench/reliability.py [--minutes 5] [--inputs 0] [--seed 0] [--kinds query ...] [--json]
 
 Inputs of every kind are broken at random and read in a child process each few dozen: graphs of every format, stores,
-questions, JSON lines, recipes, readers, and what strangers send (`faults/strangers.py`). Good is to be read or to be
-refused in one line. All over a reader of random weights, which is as large as these questions need. A fault is printed
-with its seed: the same seed breaks the same input in the same way. What is killed in the middle, and what many ask at a
-time, is in `endurance.py`.
+questions, JSON lines, recipes, readers, and what strangers send (`faults/strangers.py`); single bits of what is on
+disk are flipped (`faults/flipped_bits.py`), and questions are made by grammar (`faults/grammar.py`). Good is to be
+read or to be refused in one line. All over a reader of random weights, which is as large as these questions need. A
+fault is printed with its seed: the same seed breaks the same input in the same way. What is killed in the middle, and
+what many ask at a time, is in `endurance.py`.
 """
 
 from __future__ import annotations
@@ -324,6 +325,8 @@ def main() -> None:
     options.add_argument("--kinds", nargs="+", help="of what is broken; all where none is named")
     options.add_argument("--json", action="store_true", help="print the sums as a line of JSON")
     chosen = options.parse_args()
+    from faults.flipped_bits import FlippedBits
+    from faults.grammar import Grammar
     from faults.strangers import Strangers
 
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -333,7 +336,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
-        tries = world.tries() | Strangers(world).tries()
+        makers = (world, Strangers(world), FlippedBits(world), Grammar(world))
+        tries = {name: attempt for maker in makers for name, attempt in maker.tries().items()}
         counts: dict[str, Counter[str]] = {name: Counter() for name in chosen.kinds or tries}
         faults: list[str] = []
         for seeds in rounds(chosen.minutes, chosen.inputs):

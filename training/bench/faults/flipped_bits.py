@@ -40,7 +40,11 @@ class FlippedBits:
 
     def tries(self) -> dict[str, Try]:
         """Each kind of thing, by name."""
-        places = (self.store, self._of_store), (self.index.parent, self._of_index), (self.encoder, self._of_encoder)
+        places = (
+            (self.store, self._of_store),
+            (self.index.parent, self._of_index),
+            (self.encoder, self._of_encoder),
+        )
         return {name: self._flip(*place) for name, place in zip(KINDS, places, strict=True)}
 
     def _flip(self, whole: Path, say: Any) -> Try:
@@ -66,7 +70,9 @@ class FlippedBits:
         everyone = np.arange(graph.entity_count, dtype=np.int32)
         names, labels, edges = graph.names(everyone), graph.labels(everyone), graph.neighbours(everyone)
         found = [ids.tolist() for ids in graph.find([*labels, *ASKED])]
-        found += [ids.tolist() for ids in graph.find_parts([word for label in labels for word in label.split()])]
+        found += [
+            ids.tolist() for ids in graph.find_parts([word for label in labels for word in label.split()])
+        ]
         more = [graph.all_labels(entity) for entity in everyone.tolist()]
         columns = [part.tolist() for part in edges]
         return repr((graph.relations, names, labels, more, columns, found, graph.provenance(edges)))
