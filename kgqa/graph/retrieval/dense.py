@@ -6,7 +6,6 @@ retriever of short texts (Karpukhin et al., 2020) whose texts are facts; the two
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from kgqa.assets import replacing
 from kgqa.graph.retrieval.expansion import locate
 from kgqa.types import Edges, Floats, InputError, Ints, first_line
 
@@ -96,12 +96,11 @@ class FactIndex:
         import faiss
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}")
-        faiss.write_index(self.index, str(part))
-        checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r"))
-        with part.open("ab") as file:
-            file.write(checksum)
-        os.replace(part, path)
+        with replacing(path) as part:
+            faiss.write_index(self.index, str(part))
+            checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r"))
+            with part.open("ab") as file:
+                file.write(checksum)
 
     def search(self, queries: NDArray[np.floating], count: int) -> tuple[NDArray[np.int64], Floats]:
         """Rows and cosines (n, count) of the facts nearest to each query (n, d); row -1 where there are fewer."""
