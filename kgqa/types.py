@@ -31,7 +31,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in _HARMLESS else repr(c)[1:-1] for c in text)
 
 
-def first_line(error: Exception, most: int = 200) -> str:
+def first_line(error: BaseException, most: int = 200) -> str:
     """What an error says, cut to one line of at most so many characters."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
 

@@ -152,7 +152,10 @@ def served() -> Callable[..., AbstractContextManager[str]]:
         from kgqa.serving.service import create_service
 
         listener = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(create_service(lambda: {("m", "g"): answerer}, eager=True), log_config=None)
+        config = uvicorn.Config(
+            create_service(lambda: {(answerer.name, answerer.graph.name): answerer}, eager=True),
+            log_config=None,
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

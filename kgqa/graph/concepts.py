@@ -31,6 +31,17 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
     return np.array(list(dict.fromkeys(ids)), dtype=np.int32)
 
 
+def near_labels(graph: KnowledgeGraph, text: str, most: int = 3) -> list[str]:
+    """Labels that a text may have meant: near it in spelling, or of one of its words."""
+    from kgqa.graph.linking.fuzzy import NearLabels
+
+    found = [entity for entity, _ in NearLabels(graph)([text.lower()])[0]]
+    each = [word for word, _, _ in words(text)]
+    for some in (*graph.find(each), *graph.find_parts(each)):
+        found += some.tolist()
+    return list(dict.fromkeys(graph.labels(np.array(found[: 10 * most], dtype=np.int32))))[:most]
+
+
 def concept_called(graph: KnowledgeGraph, text: str) -> Ints:
     """The likeliest concept of a name or label, (1,). Raises InputError where there is none."""
     found = candidates(graph, text)[:1]

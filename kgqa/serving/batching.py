@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgqa.limits.stopping import Stopped, until
+from kgqa.limits.stopping import until
 from kgqa.types import InputError, Question
 
 ALIKE = 2.0
@@ -44,6 +44,10 @@ class Busy(Exception):
     def __init__(self, wait_s: float = 1.0) -> None:
         super().__init__(f"busy for {wait_s:.1f} s")
         self.wait_s = wait_s
+
+
+class _Panic(Exception):
+    """What was raised, and is no `Exception`: it would end the thread or event loop that is told of it."""
 
 
 Work = Callable[[Sequence[Question]], Sequence[Any]]
@@ -228,16 +232,15 @@ class Batcher:
         try:
             with until(stop):
                 answers = wanted[0].work([asked.question for asked in wanted])
-        except (InputError, Stopped) as error:
+            pairs = list(zip(wanted, answers, strict=True))
+        except BaseException as error:  # native libraries raise more than Exception: this thread goes on
             if len(wanted) == 1 or stop():
-                _fail(wanted, error)
+                _fail(wanted, error if isinstance(error, Exception) else _Panic(repr(error)))
                 return
             for asked in wanted:  # one of them cannot be read: the others shall not suffer for it
                 self._answer([asked])
-        except Exception as error:  # whoever asked is told, and the next batch is read
-            _fail(wanted, error)
         else:
-            for asked, answer in zip(wanted, answers, strict=True):
+            for asked, answer in pairs:
                 if asked.answer.set_running_or_notify_cancel():
                     asked.answer.set_result(answer)
 

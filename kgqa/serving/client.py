@@ -15,17 +15,23 @@ from kgqa.types import InputError
 class Client:
     """Asks a service at `url`, such as `http://127.0.0.1:8600`.
 
-    `model` and `graph` are of those it serves; empty means its first. Every method raises `InputError` where the
-    service cannot be reached or refuses, in its words.
+    `model` and `graph` are of those it serves; empty means its first. With `full`, answers have the graph around their
+    evidence. Every method raises `InputError` where the service cannot be reached or refuses, in its words.
     """
 
     def __init__(
-        self, url: str, key: str = "", timeout_s: float = 60.0, model: str = "", graph: str = ""
+        self,
+        url: str,
+        key: str = "",
+        timeout_s: float = 60.0,
+        model: str = "",
+        graph: str = "",
+        full: bool = False,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.netloc:
             raise InputError(f"{url}: not the address of a service; expected http(s)://host:port")
-        self.url, self.key, self.timeout_s = url.rstrip("/"), key, timeout_s
+        self.url, self.key, self.timeout_s, self.full = url.rstrip("/"), key, timeout_s, full
         self.named = {name: value for name, value in (("model", model), ("graph", graph)) if value}
 
     def answer(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
@@ -87,7 +93,7 @@ class Client:
         Raises:
             InputError: the service is not there, refuses the body (its own words and remedy), or answers no JSON.
         """
-        return self._asking(path, json.dumps(body).encode())
+        return self._asking(f"{path}?full=true" if self.full else path, json.dumps(body).encode())
 
     def _asking(self, path: str, body: bytes | None) -> dict[str, Any]:
         headers = {"Content-Type": "application/json"}

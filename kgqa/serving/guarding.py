@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import ipaddress
 import json
 import logging
 import re
@@ -14,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +30,8 @@ _MOST_CALLERS = 10_000
 _READ_AWAY_S = 5.0
 BODY_S = 20.0
 """For the whole body of a request."""
+ALWAYS = frozenset({"/health", "/ready"})
+"""What is answered whoever asks, and however many do."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ class Limits:
 
     keys: tuple[str, ...] = ()
     """One is to be sent as `Authorization: Bearer KEY`; empty: everyone may ask."""
+    host_names: tuple[str, ...] = ()
+    """By which the service may be asked beside localhost and addresses; else a web page whose name is made to lead
+    here could ask it through its visitors' browsers (DNS rebinding)."""
     per_minute: float = 0
     """Requests of one caller in each process; 0 sets no limit."""
     most_bytes: int = 4 << 20
@@ -94,6 +101,7 @@ class Guard:
         self.app = app
         self.keys = [hashlib.sha256(key.encode()).digest() for key in limits.keys]
         self.rates = Rates(limits.per_minute) if limits.per_minute else None
+        self.host_names = {"localhost", *(name.lower() for name in limits.host_names)}
         self.most_bytes = limits.most_bytes
         self.wait_s = wait_s
         self.observe = observe
@@ -147,7 +155,12 @@ class Guard:
                 return
 
     def _refusal(self, scope: Scope, headers: dict[str, str], request_id: str) -> Any:
-        if not scope["path"].startswith(("/v1", "/mcp")):
+        if scope["path"] in ALWAYS:
+            return None
+        if not self._is_own(host := headers.get("host", "")):
+            detail = f"this service is not called {host[:200]}; ask it by its address, or start it with --host-name"
+            return problem(421, detail, request_id)
+        if not scope["path"].startswith("/v1"):
             return None
         caller = (scope.get("client") or ("",))[0]
         if self.keys:
@@ -168,6 +181,14 @@ class Guard:
         if scope["path"] in SINGLE and (wait := self.wait_s()):  # told before its body is looked at
             return busy_problem(wait, request_id)
         return None
+
+    def _is_own(self, host: str) -> bool:
+        """Whether a Host header names this service: by an address, or by a name that it goes by."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            return name in self.host_names or bool(ipaddress.ip_address(name))
+        except ValueError:
+            return False
 
     @property
     def _too_large(self) -> str:

@@ -17,10 +17,11 @@ TITLES = {
     405: "Not asked in this way",
     408: "The request did not come in time",
     413: "The request is too large",
+    421: "The service has another name",
     422: "The question cannot be answered",
     429: "Too many requests",
     500: "A fault of the service",
-    503: "The service is busy",
+    503: "The service is not ready",
     504: "The question took too long",
 }
 REMEDIES = {
@@ -45,11 +46,12 @@ def problem(
     instance: str,
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
+    title: str = "",
 ) -> Response:
-    """The response that tells of an error."""
+    """The response that tells of an error; its title is that of its status where none is given."""
     body = {
         "type": "about:blank",
-        "title": TITLES.get(status, "An error"),
+        "title": title or TITLES.get(status, "An error"),
         "status": status,
         "detail": detail,
         "instance": instance,
@@ -63,7 +65,7 @@ def busy_problem(wait_s: float, instance: str) -> Response:
     """The response to what would not be answered in time, with the seconds after which it may be."""
     again = max(1, ceil(wait_s))
     detail = f"too many questions wait; come again in {again} s"
-    return problem(503, detail, instance, headers={"Retry-After": str(again)})
+    return problem(503, detail, instance, headers={"Retry-After": str(again)}, title="The service is busy")
 
 
 def of_input(error: Exception) -> dict[str, str]:

@@ -43,13 +43,12 @@ class ServedAnswerer:
     def __init__(self, url: str, graph: KnowledgeGraph, key: str = "") -> None:
         client = Client(url, key)
         readers, graphs = client.get("/v1/readers")["readers"], client.get("/v1/graphs")["graphs"]
-        named = next((row["name"] for row in graphs if row["title"] == graph.name), None)
-        if named is None:
-            titles = ", ".join(row["title"] for row in graphs)
+        names = [row["name"] for row in graphs]
+        if graph.name not in names:
             raise InputError(
-                f"{url}: does not serve the graph {graph.name}, but {titles}; name one by --graph"
+                f"{url}: does not serve the graph {graph.name}, but {', '.join(names)}; name one by --graph"
             )
-        self.client = Client(url, key, graph=named)
+        self.client = Client(url, key, graph=graph.name, full=True)
         self.name = readers[0]
         self.graph = graph
 
@@ -151,7 +150,7 @@ def _asked(question: Question) -> tuple[str, str, Sequence[str]]:
 
 
 def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[str, Relation]) -> Answer:
-    """The answer that `answer_json` wrote; of its subgraph there is what was worth showing.
+    """The answer that `answer_json` wrote; of its subgraph there is what it wrote in full, else the paths alone.
 
     Args:
         question: the one that was asked.

@@ -25,6 +25,7 @@ EXAMPLE_ANSWER: JsonDict = {
     "answer": "trowel",
     "source": "knowledge",
     "confidence": 0.87,
+    "reason": "to plant flowers, people use a trowel",
     "candidates": [
         {"text": "trowel", "source": "knowledge", "score": 0.81, "span": None, "concept": "urn:trowel"}
     ],
@@ -113,12 +114,15 @@ class AnswerBody(BaseModel):
     answer: str | None
     source: str = Field(description="passage, knowledge, choice or none")
     confidence: float = Field(ge=0, le=1)
+    reason: str | None = Field(None, description="The facts of the first path of evidence, in words")
     candidates: list[dict[str, Any]]
     items: list[dict[str, Any]] = Field(
         default_factory=list,
         description="Where several things are the answer together, each: text, concept or span, and path of facts",
     )
-    evidence: dict[str, Any]
+    evidence: dict[str, Any] = Field(
+        description="span, paths of facts, SPARQL `query`, and `subgraph`: its size, with ?full=true all of it"
+    )
     timing_ms: dict[str, float]
     model: str
     graph: str

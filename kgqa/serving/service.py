@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from starlette.exceptions import HTTPException
@@ -46,24 +46,27 @@ if TYPE_CHECKING:
 Answerers = dict[tuple[str, str], "Answerer"]
 """By name of reader and graph; the first is meant where a question names none."""
 Result = TypeVar("Result")
+Full = Annotated[bool, Query(description="With the graph around the evidence, in `evidence.subgraph`.")]
 _POLL_S = 0.25
+_LOADING_S = 5
+"""After which to come again while readers and graphs are being loaded."""
 _FIRST = Question("What is it used for?", passage=Passage("I dug the ground."))
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
         "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
         "description": TITLES[code],
     }
-    for code in (400, 401, 413, 422, 429, 503, 504)
+    for code in (400, 401, 413, 421, 422, 429, 503, 504)
 }
 
 
 class Service:
     """What the routes share."""
 
-    def __init__(self, load: Callable[[], Answerers], limits: Limits) -> None:
-        self.load, self.limits = load, limits
+    def __init__(self, load: Callable[[], Answerers], limits: Limits, failed: Callable[[], None]) -> None:
+        self.load, self.limits, self.failed = load, limits, failed
         self.answerers: Answerers = {}
-        self.fault = ""
+        self.failure: BaseException | None = None
         self.registry = CollectorRegistry()
         names = ("path", "status")
         self.requests = Counter("kgqa_requests", "Requests", names, registry=self.registry)
@@ -92,9 +95,9 @@ class Service:
                 for _ in range(2):  # tells how long one takes
                     self.batcher.ask(first.answer_many, [_FIRST], 60, 60)[0].result()
                 self.answerers = found
-            except Exception as error:
-                self.fault = str(error)
-                LOG.error(json.dumps({"fault": self.fault}))
+            except BaseException as error:  # some of native libraries are no Exception
+                self.failure = error
+                self.failed()
 
         thread = threading.Thread(target=loading, name="kgqa-loading", daemon=True)
         thread.start()
@@ -112,7 +115,9 @@ class Service:
             InputError: no reader over such a graph is served.
         """
         if not self.answerers:
-            raise HTTPException(503, self.fault or "the reader is being loaded; come again in some seconds")
+            why = "cannot be loaded" if self.failure else "is being loaded"
+            detail = f"what answers {why}; come again in {_LOADING_S} s"
+            raise HTTPException(503, detail, {"Retry-After": str(_LOADING_S)})
         first_model, first_graph = next(iter(self.answerers))
         model, graph = asked.model or first_model, asked.graph or first_graph
         if model not in {name for name, _ in self.answerers}:
@@ -190,17 +195,22 @@ class Service:
 
 
 def create_service(
-    load: Callable[[], Answerers], limits: Limits = Limits(), *, eager: bool = False
+    load: Callable[[], Answerers],
+    limits: Limits = Limits(),
+    *,
+    eager: bool = False,
+    failed: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The service as an ASGI application.
+    """The service as an ASGI application; its `state.service.failure` is why it could not load.
 
     Args:
         load: opens readers and graphs; called once, in the background, when the service starts.
         limits: of callers, sizes and times.
         eager: take no request before the reader is loaded; for processes that share a port, of which a caller
             cannot tell which is ready.
+        failed: called where it could not load.
     """
-    service = Service(load, limits)
+    service = Service(load, limits, failed)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -230,13 +240,13 @@ def create_service(
 
 def _add_answers(app: FastAPI, service: Service) -> None:
     @app.post("/v1/answer", response_model=AnswerBody)
-    async def answer(asked: Asked, request: Request) -> Response:
+    async def answer(asked: Asked, request: Request, full: Full = False) -> Response:
         """Answer a question. Evidence is ordered by the reader's attention; /v1/explain tests it."""
         _log_text(service, request, asked)
-        return _json(_body(service, asked, await service.answer(asked, request)))
+        return _json(_body(service, asked, await service.answer(asked, request), full))
 
     @app.post("/v1/answers", response_model=AnswersBody)
-    async def answers(many: AskedMany, request: Request) -> Response:
+    async def answers(many: AskedMany, request: Request, full: Full = False) -> Response:
         """Answer several questions; one that cannot be answered has a problem in its place."""
         for asked in many.questions:
             _log_text(service, request, asked)
@@ -244,13 +254,13 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         bodies = [
             {"id": asked.id, "error": of_input(one)}
             if isinstance(one, Exception)
-            else _body(service, asked, one)
+            else _body(service, asked, one, full)
             for asked, one in zip(many.questions, found, strict=True)
         ]
         return _json({"answers": bodies})
 
     @app.post("/v1/explain", response_model=ExplainBody)
-    async def explained(asked: Asked, request: Request) -> Response:
+    async def explained(asked: Asked, request: Request, full: Full = False) -> Response:
         """Answer a question and test its evidence: how far it falls without each fact near it."""
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
@@ -258,12 +268,12 @@ def _add_answers(app: FastAPI, service: Service) -> None:
         def work(question: Question) -> dict[str, Any]:
             found = answerer.answer(question)
             falls = influences_json(found, answerer.influences(found))
-            return {**_body(service, asked, found), "influences": falls}
+            return {**_body(service, asked, found, full), "influences": falls}
 
         return _json(await service.apart(asked, request, work))
 
     @app.post("/v1/what-if", response_model=WhatIfBody)
-    async def what_if(asked: WhatIf, request: Request) -> Response:
+    async def what_if(asked: WhatIf, request: Request, full: Full = False) -> Response:
         """Answer a question over the graph as it is, and with facts added or struck out."""
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
@@ -272,8 +282,8 @@ def _add_answers(app: FastAPI, service: Service) -> None:
             edits = [_edit(answerer, fact, added=True) for fact in asked.add]
             edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
             before, after = answerer.answer(question), answerer.ask_again(question, edits)
-            bodies = {"before": _body(service, asked, before), "after": _body(service, asked, after)}
-            return {**bodies, "changed": before.text != after.text}
+            bodies = [_body(service, asked, answer, full) for answer in (before, after)]
+            return {"before": bodies[0], "after": bodies[1], "changed": before.text != after.text}
 
         return _json(await service.apart(asked, request, work))
 
@@ -289,12 +299,7 @@ def _add_about(app: FastAPI, service: Service) -> None:
         """The graphs that questions may name as `graph`, first the one that is meant by none."""
         found = {name: answerer.graph for (_, name), answerer in service.answerers.items()}
         rows = [
-            {
-                "name": name,
-                "title": graph.name,
-                "concepts": graph.entity_count,
-                "relations": len(graph.relations),
-            }
+            {"name": name, "concepts": graph.entity_count, "relations": len(graph.relations)}
             for name, graph in found.items()
         ]
         return _json({"graphs": rows})
@@ -312,8 +317,12 @@ def _add_about(app: FastAPI, service: Service) -> None:
     @app.get("/ready")
     async def ready() -> Response:
         """Whether questions can be answered: 503 until the reader is loaded."""
-        status = "ready" if service.answerers else (service.fault or "loading")
-        return _json({"status": status, "waiting": len(service.batcher)}, 200 if service.answerers else 503)
+        body = {"status": "ready", "waiting": len(service.batcher)}
+        if service.answerers:
+            return _json(body)
+        response = _json({**body, "status": "failed" if service.failure else "loading"}, 503)
+        response.headers["Retry-After"] = str(_LOADING_S)
+        return response
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
@@ -365,8 +374,8 @@ def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
     return replace(add(answerer.linker, fact.head, relation, fact.tail), added=added)
 
 
-def _body(service: Service, asked: Asked, answer: Answer) -> dict[str, Any]:
-    return answer_json(service.answerer(asked).shown(answer))
+def _body(service: Service, asked: Asked, answer: Answer, full: bool) -> dict[str, Any]:
+    return answer_json(service.answerer(asked).shown(answer), full)
 
 
 def _json(value: Mapping[str, Any], status: int = 200) -> Response:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kgqa import __version__
 from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.checking import check_question
 from kgqa.graph.concepts import candidates, rows_of
@@ -34,7 +35,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
 
-    server = MCPServer("kgqa", instructions=INSTRUCTIONS)
+    server = MCPServer("kgqa", version=__version__, instructions=INSTRUCTIONS)
 
     def asked(question: str, passage: str, choices: list[str] | None) -> Question:
         return Question(question, tuple(choices or ()), Passage(passage) if passage else None)
@@ -50,11 +51,14 @@ def tool_server(answerer: Answerer) -> MCPServer:
             raise ToolError(str(error)) from None
 
     @server.tool()
-    def answer(question: str, passage: str = "", choices: list[str] | None = None) -> dict[str, Any]:
-        """Answer a question from a passage, from the knowledge graph, or from given choices, with its evidence."""
+    def answer(
+        question: str, passage: str = "", choices: list[str] | None = None, full: bool = False
+    ) -> dict[str, Any]:
+        """Answer a question from a passage, from the knowledge graph, or from given choices, with its evidence;
+        `full` adds the graph around it."""
         with limited():
             (found,) = answerer.answer_many([asked(question, passage, choices)])
-            return answer_json(answerer.shown(found))
+            return answer_json(answerer.shown(found), full)
 
     @server.tool()
     def explain(question: str, passage: str = "", choices: list[str] | None = None) -> dict[str, Any]:

@@ -13,7 +13,11 @@ from kgqa.answering.presentation.sentences import Influence
 from kgqa.checking import check_question
 from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.stopping import go_on
-from kgqa.types import Answer, Candidate, Question, Source, Triple
+from kgqa.types import Answer, Candidate, Evidence, Question, Source, Triple
+
+
+class Panic(BaseException):
+    """As pyo3's."""
 
 
 class StubAnswerer:
@@ -25,10 +29,13 @@ class StubAnswerer:
         )
         self.batches: list[list[str]] = []
         self.seconds = 0.0
+        self.evidence = Evidence()
 
     def answer_many(self, questions: Sequence[Question]) -> list[Answer]:
         for question in questions:
             check_question(question)
+            if question.text == "panic":
+                raise Panic("of a native library")
             if question.text == "fault":
                 raise RuntimeError("a secret of the house")
         self.batches.append([question.text for question in questions])
@@ -53,7 +60,8 @@ class StubAnswerer:
     def _answer(self, question: Question) -> Answer:
         text = f"to {question.text}"
         best = Candidate(text, Source.PASSAGE, 0.5)
-        return Answer(question, text, Source.PASSAGE, 0.5, (best,), model="stub", graph="garden")
+        evidence = self.evidence
+        return Answer(question, text, Source.PASSAGE, 0.5, (best,), evidence, model="stub", graph="garden")
 
 
 @pytest.fixture
@@ -73,7 +81,7 @@ def serve(stub: StubAnswerer) -> Iterator[Callable[..., Any]]:
 
     def started(load: Callable[[], Any] | None = None, **limits: Any) -> TestClient:
         app = create_service(load or (lambda: {("stub", "garden"): stub}), Limits(**limits))
-        client = TestClient(app, raise_server_exceptions=False)
+        client = TestClient(app, "http://localhost", raise_server_exceptions=False)
         client.__enter__()
         opened.append(client)
         for _ in range(200):

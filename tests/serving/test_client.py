@@ -4,9 +4,9 @@ from threading import Thread
 
 import pytest
 
-from kgqa.cli.asking.serving import ask_server
+from kgqa.cli.asking.answering import ask_server
 from kgqa.serving.client import Client
-from kgqa.types import InputError
+from kgqa.types import InputError, Passage, Question
 
 
 @pytest.fixture
@@ -56,8 +56,10 @@ def test_refusals_and_silence_are_one_line(server: str) -> None:
 def test_the_command_names_reader_and_graph_to_the_service(
     server: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ask_server(server, "q", "p", (), "k", True, model="mine", graph="garden")
+    asked = Question("q", passage=Passage("p"))
+    ask_server(server, asked, "k", True, False, 0.2, model="mine", graph="garden")
     sent = json.loads(capsys.readouterr().out)
     assert sent["model"] == "mine" and sent["graph"] == "garden"
-    ask_server(server, "q", "p", (), "k", True)
-    assert not {"model", "graph"} & json.loads(capsys.readouterr().out).keys()
+    ask_server(server, asked, "k", True, True, 0.2)
+    sent = json.loads(capsys.readouterr().out)
+    assert not {"model", "graph"} & sent.keys() and sent["path"] == "/v1/answer?full=true"

@@ -9,27 +9,32 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgqa.serving import connections, guarding
+from kgqa.serving import guarding
+from kgqa.serving.connections import Listener
 from kgqa.serving.service import create_service
 
-HEAD = b"POST /v1/answer HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HEAD = b"POST /v1/answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture
-def port(stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def listener(stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
+    """A service that listens there, whose connections are at most 50 and end within a second or two."""
     import uvicorn
 
-    monkeypatch.setattr(connections, "HEAD_S", 1.0)
     monkeypatch.setattr(guarding, "BODY_S", 1.0)
-    listener = socket.create_server(("127.0.0.1", 0))
-    app = create_service(lambda: {("stub", "garden"): stub}, eager=True)
-    config = uvicorn.Config(app, log_config=None, http=connections.HurriedProtocol)
-    server = connections.PromptServer(config)
+    listener = Listener(socket.create_server(("127.0.0.1", 0)), most=50, idle_s=1.0, write_s=2.0)
+    app = listener.watched(create_service(lambda: {("stub", "garden"): stub}, eager=True))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, http="h11", loop="asyncio"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    yield listener.getsockname()[1]
+    yield listener
     server.should_exit = True
     thread.join(30)
+
+
+@pytest.fixture
+def port(listener: Listener) -> int:
+    return int(listener.getsockname()[1])
 
 
 def heard(port: int, *parts: bytes, pause_s: float = 0.0) -> tuple[bytes, float]:
@@ -71,11 +76,70 @@ def test_whole_requests_are_answered_one_after_another(port: int) -> None:
     assert said.count(b" 200 ") == 2
 
 
+def answered(port: int, path: bytes) -> bytes:
+    return heard(port, b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path)[0]
+
+
+def test_callers_who_do_not_read_are_cut_and_health_and_ready_are_answered_meanwhile(listener, port) -> None:
+    asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 400  # more than is buffered on the way
+    deaf = []
+    for _ in range(49):
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", port))
+        line.sendall(asked)
+        deaf.append(line)
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        for path in (b"/health", b"/ready"):
+            assert b" 200 " in answered(port, path)
+        if not listener.connections():
+            break
+        time.sleep(0.2)
+    assert not listener.connections(), "cut by the service, and not because they left"
+    for line in deaf:
+        line.close()
+
+
+def test_who_comes_when_all_places_are_taken_gets_one(listener, port) -> None:
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(120)]
+    begin = time.monotonic()
+    assert b" 200 " in answered(port, b"/health") and time.monotonic() - begin < 0.9, "before they are cut"
+    assert len(listener.connections()) <= 50
+    for line in silent:
+        line.close()
+
+
+def test_who_reads_slowly_gets_all_of_a_long_response(port) -> None:
+    asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", port))
+        line.sendall(asked * 20 + asked.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        said = b""
+        while more := line.recv(1 << 14):
+            said += more
+            time.sleep(0.05)
+    assert said.count(b" 200 OK") == 21 and said.endswith(b"}")
+
+
+def test_one_address_has_half_of_what_is_answered_at_a_time_and_health_always(listener, port, stub) -> None:
+    stub.seconds = 1.0
+    body = b'{"questions": [{"question": "a"}]}'
+    many = HEAD.replace(b"answer", b"answers") + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    lines = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(25)]
+    for line in lines:
+        line.sendall(many)
+    time.sleep(0.3)
+    assert b" 503 " in answered(port, b"/docs") and b" 200 " in answered(port, b"/health")
+    stub.seconds = 0.0
+    for line in lines:
+        line.close()
+
+
 BUSY = """
 import socket, sys, time, uvicorn
-from kgqa.serving import connections
 from kgqa.serving.service import create_service
-connections.GRACE_S = 4.0
 
 class Deaf:  # reads for ever and asks nobody
     graph = None
@@ -88,9 +152,9 @@ class Deaf:  # reads for ever and asks nobody
 
 listener = socket.create_server(("127.0.0.1", 0))
 app = create_service(lambda: {("deaf", "none"): Deaf()}, eager=True)
-config = uvicorn.Config(app, log_config=None, http=connections.HurriedProtocol, timeout_graceful_shutdown=2)
+config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=2)
 print(listener.getsockname()[1], flush=True)
-connections.PromptServer(config).run(sockets=[listener])
+uvicorn.Server(config).run(sockets=[listener])
 """
 
 

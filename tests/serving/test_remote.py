@@ -36,10 +36,10 @@ def answerer(model_folder: Path, tools_file: Path) -> Answerer:
 
 def test_an_answer_is_read_back_as_it_was_shown(answerer: Answerer) -> None:
     answer = answerer.answer(replace(QUESTION, passage=None))
-    body = json.loads(json.dumps(answer_json(answer)))
+    body = json.loads(json.dumps(answer_json(answer, full=True)))
     relations = {relation.name: relation for relation in answerer.graph.relations}
     back = answer_of(answer.question, body, relations)
-    again = answer_json(back)
+    again = answer_json(back, full=True)
     for name in ("subgraph", "paths"):
         body["evidence"].pop(name), again["evidence"].pop(name)
     assert again == body

@@ -1,10 +1,15 @@
 import json
 import logging
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kgqa.types import InputError
+from kgqa.types import Evidence, EvidencePath, InputError
+
+
+class Panic(BaseException):
+    """As pyo3's, of native libraries."""
 
 
 def test_an_answer_is_the_contract_of_the_command_line(serve) -> None:
@@ -19,6 +24,7 @@ def test_an_answer_is_the_contract_of_the_command_line(serve) -> None:
             "answer",
             "source",
             "confidence",
+            "reason",
             "candidates",
             "items",
             "evidence",
@@ -91,12 +97,93 @@ def test_too_long_too_many_and_not_ready(serve, stub) -> None:
     assert slow.post("/v1/explain", json={"question": "a"}).status_code == 504
     stub.seconds = 0
 
-    def nothing() -> None:
-        raise InputError("no reader here; train one")
 
-    broken = serve(nothing)
-    assert broken.get("/health").status_code == 200 and broken.get("/ready").status_code == 503
-    assert broken.post("/v1/answer", json={"question": "a"}).status_code == 503
+@pytest.mark.parametrize(
+    "raised", [InputError("/home/me/secret.ttl: line 3: secret"), Panic("/home/me/secret")]
+)
+def test_what_cannot_be_loaded_is_told_to_whoever_runs_the_service_and_to_nobody_else(raised) -> None:
+    from fastapi.testclient import TestClient
+
+    from kgqa.serving.service import create_service
+
+    told = threading.Event()
+
+    def nothing() -> None:
+        raise raised
+
+    app = create_service(nothing, failed=told.set)
+    with TestClient(app, "http://localhost") as client:
+        assert told.wait(10) and app.state.service.failure is raised
+        answers = [client.get("/ready"), client.post("/v1/answer", json={"question": "a"})]
+        assert client.get("/health").status_code == 200
+    assert [answer.status_code for answer in answers] == [503, 503] and answers[0].json()[
+        "status"
+    ] == "failed"
+    assert not any("secret" in answer.text for answer in answers)
+
+
+def test_while_it_loads_callers_are_told_when_to_come_again(serve) -> None:
+    go_on = threading.Event()
+
+    def slowly() -> dict[tuple[str, str], object]:
+        go_on.wait(20)
+        raise InputError("enough")
+
+    client = serve(slowly)
+    answers = [client.get("/ready"), client.post("/v1/answer", json={"question": "a"})]
+    go_on.set()
+    assert [answer.status_code for answer in answers] == [503, 503] and answers[0].json()[
+        "status"
+    ] == "loading"
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in answers)
+    assert answers[1].json()["title"] == "The service is not ready"
+
+
+def test_it_answers_to_addresses_and_to_names_that_are_its_own(serve) -> None:
+    client = serve(host_names=("Answers.example",))
+
+    def status(host: str, path: str = "/v1/graphs") -> int:
+        return int(client.get(path, headers={"host": host}).status_code)
+
+    own = ("localhost", "localhost:8600", "127.0.0.1:8600", "[::1]:8600", "10.0.0.7", "answers.example:80")
+    assert [status(host) for host in own] == [200] * len(own)
+    others = (
+        "rebound.example",
+        "localhost.rebound.example",
+        "127.0.0.1.rebound.example",
+        "",
+        "[::1",
+        "a@b:c",
+    )
+    assert [status(host) for host in others] == [421] * len(others)
+    assert status("rebound.example", "/metrics") == 421 and status("rebound.example", "/docs") == 421
+    assert status("rebound.example", "/health") == status("rebound.example", "/ready") == 200
+    said = client.get("/v1/graphs", headers={"host": "rebound.example"}).json()["detail"]
+    assert "--host-name" in said
+
+
+def test_the_graph_around_the_evidence_comes_where_it_is_asked_for(serve, stub, digging) -> None:
+    path = EvidencePath((0,), (False,), 0.5)
+    stub.evidence = Evidence(paths=(path,), subgraph=digging)
+    client = serve()
+    asked = {"question": "a"}
+    sent = (("answer", asked), ("answers", {"questions": [asked]}), ("explain", asked), ("what-if", asked))
+    for where, body in sent:
+        brief, full = (client.post(f"/v1/{where}{how}", json=body).json() for how in ("", "?full=true"))
+        for found, nodes in ((brief, 0), (full, 2)):
+            found = found["answers"][0] if where == "answers" else found.get("before", found)
+            assert found["reason"] and found["evidence"]["paths"][0]["triples"]
+            graph = found["evidence"]["subgraph"]
+            assert len(graph["nodes"]) >= nodes and bool(graph["nodes"]) == bool(nodes)
+            assert graph["size"] == [len(digging.nodes), len(digging.edges)]
+
+
+def test_what_a_native_library_raises_is_a_fault_of_one_question(serve) -> None:
+    client = serve()
+    for _ in range(2):
+        assert client.post("/v1/answer", json={"question": "panic"}).status_code == 500
+        assert client.post("/v1/explain", json={"question": "panic"}).status_code == 500
+        assert client.post("/v1/answer", json={"question": "a"}).status_code == 200
 
 
 def test_explain_and_what_if(serve) -> None:

@@ -1,4 +1,4 @@
-"""An answer as plain data, with the part of its subgraph that is worth showing."""
+"""An answer as plain data, with the part of its subgraph that is worth showing where that is asked for."""
 
 from __future__ import annotations
 
@@ -16,15 +16,22 @@ MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """An answer as plain data, in the stable form that the command line prints."""
+def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
+    """An answer as plain data, in the stable form that the command line prints.
+
+    Args:
+        answer: as it is shown.
+        full: with the nodes and edges of `evidence.subgraph`, which are most of the text; else its size alone.
+    """
     evidence = answer.evidence
+    reason = path_sentences(evidence, evidence.paths[0]) if evidence.paths else []
     return {
         "id": answer.question.id,
         "question": answer.question.text,
         "answer": answer.text,
         "source": answer.source.value,
         "confidence": round(answer.confidence, 4),
+        "reason": "; ".join(reason) or None,
         "candidates": [
             {
                 "text": c.text,
@@ -49,7 +56,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             "influence": None if evidence.influence is None else round(evidence.influence, 3),
             "paths": [path_json(answer, path) for path in evidence.paths],
             "query": evidence.query or None,
-            "subgraph": _shown(answer),
+            "subgraph": _shown(answer, full),
         },
         "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},
         "model": answer.model,
@@ -95,9 +102,12 @@ def json_lines(answers: Iterable[Answer]) -> list[str]:
     return [json.dumps(answer_json(answer), ensure_ascii=False) + "\n" for answer in answers]
 
 
-def _shown(answer: Answer) -> dict[str, Any]:
-    """The part of the subgraph that is worth showing, with how large the whole is."""
+def _shown(answer: Answer, full: bool) -> dict[str, Any]:
+    """How large the subgraph is and, in full, the part of it that is worth showing."""
     graph = answer.evidence.subgraph
+    size = [len(graph.nodes), len(graph.edges)]
+    if not full:
+        return {"nodes": [], "edges": [], "size": size}
     edges = shown_edges(answer)
     nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer))
     return {
@@ -111,7 +121,7 @@ def _shown(answer: Answer) -> dict[str, Any]:
             for n in nodes
         ],
         "edges": [{"head": t.head, "relation": t.relation, "tail": t.tail} for t in map(graph.triple, edges)],
-        "size": [len(graph.nodes), len(graph.edges)],
+        "size": size,
     }
 
 

@@ -14,19 +14,23 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgqa.assets import APP, DEFAULT_READER, ROOT
+from kgqa.assets import APP, DEFAULT_READER, ROOT, find_model
 from kgqa.cli.options import Device, Graph, Language, Model
-from kgqa.types import InputError, printable
+from kgqa.types import InputError, first_line
 
 if TYPE_CHECKING:
     from kgqa.answering.answerer import Answerer
     from kgqa.serving.guarding import Limits
     from kgqa.serving.service import Answerers
+
+GRACE_S = 15
+"""How long what was asked may still take to be answered when the service is stopped."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,9 @@ def serve(
     language: Language = "auto",
     processes: Annotated[int, typer.Option(min=1, help="They share the port and the graph's pages.")] = 1,
     keys: Annotated[Path | None, typer.Option(help="API keys, one a line; else anyone may ask.")] = None,
+    host_name: Annotated[
+        list[str] | None, typer.Option(help="Name that others ask it by, beside addresses; repeat.")
+    ] = None,
     rate: Annotated[float, typer.Option(min=0, help="Requests a minute of one caller; 0: any.")] = 0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds from question to answer.")] = 30,
     batch: Annotated[int, typer.Option(min=1, help="Questions of many callers read together.")] = 16,
@@ -87,20 +94,30 @@ def serve(
     from kgqa.serving.guarding import Limits
 
     limits = Limits(
-        read_keys(keys), rate, timeout_s=timeout, batch=batch, most_waiting=waiting, log_texts=log_texts
+        keys=read_keys(keys),
+        host_names=(host, *(host_name or ())),
+        per_minute=rate,
+        timeout_s=timeout,
+        batch=batch,
+        most_waiting=waiting,
+        log_texts=log_texts,
     )
     models, graphs = tuple(model or (DEFAULT_READER,)), tuple(graph or ("everyday",))
+    _find(models, graphs)
     served = Served(models, graphs, device, language, limits)
     listener = _listen(host, port)
     shown = listener.getsockname()
-    print(f"kgqa: serving on http://{host}:{shown[1]} (API at /docs); stop with Ctrl-C", file=sys.stderr)
+    print(
+        f"kgqa: loading; then answers on http://{host}:{shown[1]} (API at /docs); stop with Ctrl-C",
+        file=sys.stderr,
+    )
     if processes == 1:
         _run(served, listener, eager=False)
         return
     figures = tempfile.TemporaryDirectory(prefix="kgqa-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures.name
     new = multiprocessing.get_context("spawn")
-    children = [new.Process(target=_run, args=(served, listener, True)) for _ in range(processes)]
+    children = [new.Process(target=_run_one, args=(served, listener)) for _ in range(processes)]
 
     def stop(number: int, frame: Any) -> None:
         for child in children:
@@ -111,11 +128,23 @@ def serve(
         child.start()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+    connection.wait([child.sentinel for child in children])  # where one has ended, all do
+    stop(signal.SIGTERM, None)
     for child in children:
         child.join()
     figures.cleanup()
     if any(child.exitcode not in (0, -signal.SIGTERM, -signal.SIGINT) for child in children):
         raise InputError("a process of the service ended with a fault; its log tells why")
+
+
+def _find(models: Sequence[str], graphs: Sequence[str]) -> None:
+    """Raise InputError where a reader or a graph is not there, before anything is loaded."""
+    from kgqa.graph.opening import graph_fingerprint
+
+    for model in models:
+        find_model(model)
+    for graph in graphs:
+        graph_fingerprint(graph)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -132,11 +161,24 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def _run(served: Served, listener: socket.socket, eager: bool) -> None:
-    """One process of the service."""
+def _run_one(served: Served, listening: socket.socket) -> None:
+    """One process of several."""
+    try:
+        _run(served, listening, eager=True)
+    except InputError as error:
+        logging.getLogger("kgqa.serving").error(json.dumps({"fault": str(error)}))
+        sys.exit(2)
+
+
+def _run(served: Served, listening: socket.socket, eager: bool) -> None:
+    """A process of the service, until it is stopped.
+
+    Raises:
+        InputError: a reader or graph cannot be opened.
+    """
     import uvicorn
 
-    from kgqa.serving.connections import GRACE_S, MOST_CONNECTIONS, HurriedProtocol, PromptServer
+    from kgqa.serving.connections import IDLE_S, Listener
     from kgqa.serving.service import create_service
 
     handler = logging.StreamHandler(sys.stderr)
@@ -145,39 +187,62 @@ def _run(served: Served, listener: socket.socket, eager: bool) -> None:
     log.setLevel(logging.INFO)
     log.addHandler(handler)
     wanted = served.models, served.graphs, served.device, served.language
-    app = create_service(lambda: load_answerers(*wanted), served.limits, eager=eager)
+    app = create_service(
+        lambda: load_answerers(*wanted),
+        served.limits,
+        eager=eager,
+        failed=lambda: setattr(server, "should_exit", True),
+    )
+    listener = Listener(listening)
     config = uvicorn.Config(
-        app,
+        listener.watched(app),
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        proxy_headers=False,  # any caller could send them
         log_config=None,
         access_log=False,
-        http=HurriedProtocol,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=int(GRACE_S / 2),
-        timeout_keep_alive=30,
+        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=int(IDLE_S),
         h11_max_incomplete_event_size=64 << 10,
         server_header=False,
     )
-    PromptServer(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    server.run(sockets=[listener])
+    failure = app.state.service.failure
+    if isinstance(failure, InputError | OSError | MemoryError):
+        raise failure
+    if failure is not None:
+        said = f"{type(failure).__name__}: {first_line(failure)}"
+        raise InputError(f"a reader or graph cannot be opened ({said}); check what was named")
 
 
 def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
-    """Every reader over every graph; each of both is opened once.
+    """Every reader over every graph, by the names that answers bear; each of both is opened once.
 
     Raises:
-        InputError: one of them cannot be found or used.
+        InputError: one of them cannot be found or used, or two have the same name.
     """
     from kgqa.answering.answerer import Answerer
     from kgqa.graph.opening import open_graph
 
-    opened = {name: open_graph(name) for name in dict.fromkeys(graphs)}
+    opened = [open_graph(name) for name in dict.fromkeys(graphs)]
     found: Answerers = {}
     for model in dict.fromkeys(models):
         first: Answerer | None = None
-        for name, graph in opened.items():
-            if first is None:
-                first = found[model, name] = Answerer.load(model, graph, device=device, language=language)
-            else:
-                found[model, name] = first.with_graph(graph)
+        for graph in opened:
+            answerer = (
+                first.with_graph(graph)
+                if first
+                else Answerer.load(model, graph, device=device, language=language)
+            )
+            first = first or answerer
+            if (answerer.name, graph.name) in found:
+                twice = f"reader {answerer.name}, graph {graph.name}"
+                raise InputError(
+                    f"{twice}: named twice, and questions choose by name; serve one, or rename one"
+                )
+            found[answerer.name, graph.name] = answerer
     return found
 
 
@@ -244,30 +309,3 @@ def serve_app(
     sys.argv = ["kgqa app", "--port", str(port), "--address", address, *(["--headless"] * headless)]
     sys.path.insert(0, str(ROOT))  # where the package `apps` lies
     runpy.run_module("apps.serve", run_name="__main__")
-
-
-def ask_server(
-    url: str,
-    question: str,
-    passage: str,
-    choices: tuple[str, ...],
-    key: str,
-    as_json: bool,
-    model: str = "",
-    graph: str = "",
-) -> None:
-    """Answer one question by a service, and print it; `model` and `graph` are of those it serves, empty its first."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from kgqa.serving.client import Client
-
-    answer = Client(url, key, model=model, graph=graph).answer(question, passage, choices)
-    if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
-        return
-    console = Console()
-    console.print(Text(printable(answer["answer"] or "(no answer)"), style="bold"))
-    console.print(Text(printable(f"{answer['source']}, confidence {answer['confidence']:.0%}"), style="dim"))
-    for path in answer["evidence"]["paths"][:1]:
-        console.print(Text(printable("because " + "; ".join(path["sentences"]))))

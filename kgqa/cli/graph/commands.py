@@ -12,7 +12,7 @@ from kgqa.cli.graph.importing import get, import_sources
 from kgqa.cli.graph.indexing import embed, index
 from kgqa.cli.graph.showing import describe, described, print_json, print_table, show_manifest
 from kgqa.cli.options import AsJson
-from kgqa.graph.concepts import candidates, concept_called, relation_called, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, concept_called, near_labels, relation_called, rows_of, ways_to_say
 from kgqa.types import InputError
 
 if TYPE_CHECKING:
@@ -61,13 +61,19 @@ def search(
     """
     opened = _open(graph)
     ids = candidates(opened, text)[:limit]
+    if not len(ids):
+        near = near_labels(opened, text)
+        hint = (
+            f"did you mean {', '.join(map(repr, near))}?"
+            if near
+            else "see what is there with `kgqa graph info`"
+        )
+        raise InputError(f"{text}: no concept of {opened.name} is called so; {hint}")
     found = list(zip(opened.names(ids), opened.labels(ids), opened.degrees(ids).tolist(), strict=True))
     if as_json:
         print_json([{"name": name, "label": label, "degree": degree} for name, label, degree in found])
-    elif found:
-        print_table(["label", "name", "facts"], [[label, name, str(degree)] for name, label, degree in found])
     else:
-        typer.echo(f"no concept is called {text!r}")
+        print_table(["label", "name", "facts"], [[label, name, str(degree)] for name, label, degree in found])
 
 
 @graph_app.command()

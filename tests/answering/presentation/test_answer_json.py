@@ -23,6 +23,7 @@ def test_the_json_answer_has_its_stable_keys(digging: Subgraph) -> None:
         "answer",
         "source",
         "confidence",
+        "reason",
         "candidates",
         "items",
         "evidence",
@@ -53,7 +54,11 @@ def test_several_things_are_told_each_with_its_facts_or_its_place(digging: Subgr
         Evidence(paths=(first,), subgraph=digging),
         items=items,
     )
-    found = answer_json(answer)
+    found = answer_json(answer, full=True)
+    brief = answer_json(answer)
+    size = found["evidence"]["subgraph"]["size"]
+    assert brief["evidence"].pop("subgraph") == {"nodes": [], "edges": [], "size": size}
+    assert brief["evidence"].items() <= found["evidence"].items() and brief["items"] == found["items"]
     assert [item["text"] for item in found["items"]] == ["trowel", "excavator"]
     assert found["items"][1]["path"]["triples"][0]["iri"][0] == "ev:excavator"
     assert {"ev:trowel", "ev:excavator"} <= {node["iri"] for node in found["evidence"]["subgraph"]["nodes"]}

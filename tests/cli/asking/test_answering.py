@@ -101,4 +101,10 @@ def test_escapes_in_labels_do_not_reach_the_terminal(model_folder: Path, tools_f
 def test_what_only_a_reader_opened_here_knows_is_not_dropped_in_silence() -> None:
     with pytest.raises(InputError, match="--none-above is for a reader that is opened here"):
         ask("Why?", server="http://127.0.0.1:9", none_above=0.9)
+    with pytest.raises(InputError, match="--full adds to what --json prints"):
+        ask("Why?", full=True)
+    with pytest.raises(InputError, match="--caution words what is printed"):
+        ask("Why?", caution=0.9, as_json=True)
+    with pytest.raises(InputError, match="--shots is for a causal language model"):
+        ask("Why?", shots=2)
     assert "--limit" in CliRunner().invoke(app, ["evaluate", "csqa-dev", "--limit", "-1"]).output

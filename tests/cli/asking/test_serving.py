@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.asking.serving import need, read_keys
+from kgqa.answering.answerer import Answerer
+from kgqa.cli.asking.answering import ask
+from kgqa.cli.asking.serving import load_answerers, need, read_keys
 from kgqa.serving.client import Client
 from kgqa.types import InputError
 
@@ -30,6 +32,51 @@ def test_keys_are_read_from_a_file(tmp_path: Path) -> None:
 def test_a_missing_library_names_its_extra() -> None:
     with pytest.raises(InputError, match=r"kgqa\[serve\]"):
         need("no_such_library", "serve")
+
+
+@pytest.mark.parametrize(("named", "processes"), [("missing", "1"), ("broken", "1"), ("broken", "2")])
+def test_a_graph_that_cannot_be_opened_ends_the_service_with_a_line_and_a_code(
+    model_folder: Path, tmp_path: Path, named: str, processes: str
+) -> None:
+    path = tmp_path / f"{named}.ttl"
+    if named == "broken":
+        path.write_text("<a> <b> nonsense .")
+    command = [sys.executable, "-m", "kgqa", "serve", "--port", "0", "--model", str(model_folder)]
+    command += ["--graph", str(path), "--processes", processes]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr, ended.stderr
+    lines = ended.stderr.splitlines()
+    assert named in ended.stderr and len([line for line in lines if line.startswith("kgqa: ")]) <= 2
+    if named == "missing":
+        assert len(lines) == 1 and "no such graph" in lines[0]
+    elif processes == "1":
+        assert len(lines) == 2 and lines[1].startswith("kgqa: ") and "broken.ttl" in lines[1]
+
+
+def test_a_service_is_asked_and_its_answer_printed_as_one_that_is_found_here(
+    model_folder: Path, tools_file: Path, served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("What plants flowers?", "", None, str(tools_file), str(model_folder))
+    ask(*asked)
+    here = capsys.readouterr().out
+    with served(Answerer.load(str(model_folder), str(tools_file), device="cpu")) as url:
+        ask("What plants flowers?", server=url)
+        assert capsys.readouterr().out == here and "fits that" in here
+        sizes = {}
+        for full in (False, True):
+            ask("What plants flowers?", server=url, as_json=True, full=full)
+            sizes[full] = len(json.loads(capsys.readouterr().out)["evidence"]["subgraph"]["nodes"])
+    assert sizes[False] == 0 < sizes[True]
+
+
+def test_two_graphs_of_one_name_are_refused(model_folder: Path, tools_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / tools_file.name
+    other.write_bytes(tools_file.read_bytes())
+    (one,) = load_answerers([str(model_folder)], [str(tools_file)] * 2, "cpu", "auto").items()
+    assert one[0] == (one[1].name, one[1].graph.name) == ("toy", "tools")
+    with pytest.raises(InputError, match="tools: named twice"):
+        load_answerers([str(model_folder)], [str(tools_file), str(other)], "cpu", "auto")
 
 
 def test_a_service_of_two_processes_answers_and_stops_when_told(model_folder: Path, tools_file: Path) -> None:

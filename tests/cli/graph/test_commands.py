@@ -30,7 +30,9 @@ def test_search(garden: str) -> None:
     rows = json.loads(run("search", "the trowels", "--graph", garden, "--json"))
     assert rows == [{"name": "http://x/trowel", "label": "trowel", "degree": 2}]
     assert "http://x/trowel" in run("search", "trowel", "-g", garden)
-    assert "no concept" in run("search", "piano", "-g", garden)
+    assert "no concept of garden" in refused("search", "piano", "-g", garden)
+    assert "did you mean 'trowel'" in refused("search", "trowell", "-g", garden)
+    assert "did you mean 'spade'" in refused("search", "a spade of steel", "-g", garden)
 
 
 def test_neighbours(garden: str) -> None:

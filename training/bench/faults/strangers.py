@@ -191,15 +191,16 @@ class Strangers:
     def _port(self) -> int:
         import uvicorn
 
-        from kgqa.serving import connections, guarding
+        from kgqa.serving import guarding
+        from kgqa.serving.connections import Listener
         from kgqa.serving.service import create_service
 
-        connections.HEAD_S = guarding.BODY_S = 1.0
-        listener = socket.create_server(("127.0.0.1", 0))
+        guarding.BODY_S = 1.0
+        listener = Listener(socket.create_server(("127.0.0.1", 0)), idle_s=1.0)
         app = create_service(
             lambda: {("tiny", "store"): self.world.answerer}, guarding.Limits(timeout_s=5), eager=True
         )
-        config = uvicorn.Config(app, log_config=None, access_log=False, http=connections.HurriedProtocol)
+        config = uvicorn.Config(listener.watched(app), log_config=None, access_log=False, http="h11")
         threading.Thread(
             target=uvicorn.Server(config).run, kwargs={"sockets": [listener]}, daemon=True
         ).start()
@@ -217,9 +218,7 @@ class Strangers:
         body = json.dumps(said.get(path, asked)).encode()
         if draw.random() < 0.7:
             body = broken(body, draw)
-        head = (
-            f"POST /v1/{path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        )
+        head = f"POST /v1/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
         head += f"Content-Length: {len(body)}\r\n\r\n"
         whole = head.encode() + body
         if draw.random() < 0.3:
