@@ -72,7 +72,8 @@ class Reader(nn.Module):
         self.span = SpanHead(size)
         inner = settings.inner_size
         self.choice = ChoiceHead(size, settings.dropout, inner)
-        self.concept = ConceptHead(size, settings.dropout, self.reasoner.reads_graph, inner)
+        prior = self.reasoner.reads_graph if settings.prior is None else settings.prior
+        self.concept = ConceptHead(size, settings.dropout, prior, inner)
         self.gate = Gate(size, settings.dropout, settings.verdicts, inner)
         self.operation = OperationHead(size) if settings.operations else None
         self.association = Association() if settings.word_size else None

@@ -2,9 +2,12 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kgqa.answering.answerer import Answerer
 from kgqa.evaluation import comparison
+from kgqa.evaluation.baselines import RetrievalAlone
 from kgqa.evaluation.comparison import (
     BASELINE,
     ROWS,
@@ -13,11 +16,17 @@ from kgqa.evaluation.comparison import (
     collapsed,
     compare,
     figures,
+    recipe_of_row,
     table,
 )
+from kgqa.graph.opening import open_graph
+from kgqa.models.reader import save_reader
 from kgqa.models.reasoners import REASONERS
+from kgqa.trainer.data.mixture import DataSettings
+from kgqa.trainer.finetuning.preparing import prepare
+from kgqa.trainer.finetuning.starting import build
 from kgqa.trainer.loop import TrainResult
-from kgqa.types import InputError
+from kgqa.types import InputError, NodeRole
 
 
 @pytest.fixture
@@ -71,6 +80,30 @@ def test_rows_are_trained_asked_and_not_trained_again(
     again = run("text-only", "retrieval alone")
     assert len(again) == 10 and [o.row for o in again[4:6]] == ["retrieval alone"] * 2
     assert again[4].values["accuracy"] == [1.0] * 4 and again[4].parameters == 0
+
+
+def test_untrained_text_with_the_prior_ranks_as_the_retriever_does(
+    recipe: ComparisonRecipe, tmp_path: Path
+) -> None:
+    """The control of the comparison begins where every row over the graph begins, and text alone does not."""
+    asked = tmp_path / "digging.jsonl"
+    asked.write_text(json.dumps({"question": "What did I dig the garden with?", "answers": ["spade"]}) + "\n")
+    graph = open_graph("everyday")
+    part = prepare(DataSettings(name=str(asked)), recipe, tmp_path / "subgraphs")
+    question, (subgraph,) = part.examples[0].question, part.subgraphs[0]
+    (alone,) = RetrievalAlone(graph, recipe.reading.max_nodes).read([question], [[subgraph]])
+    relevance = dict(zip(subgraph.nodes, subgraph.scores.tolist(), strict=True))
+    linked = {subgraph.nodes[n] for n in np.flatnonzero(subgraph.roles != int(NodeRole.OTHER))}
+    for row, same in (("text-only, retriever prior", True), ("k-bert", True), ("text-only", False)):
+        reader, _, source = build(recipe_of_row(recipe, row, seed=3))
+        card = {"name": row, "reading": recipe.reading.model_dump(), "recipe": {}}
+        save_reader(reader, source, tmp_path / row, card)
+        (answer,) = Answerer.load(str(tmp_path / row), graph, device="cpu").read([question], [[subgraph]])
+        # by their relevance, since concepts that are equally relevant stand in any order
+        found = [relevance[c.concept] for c in answer.candidates if c.concept not in linked]
+        assert len(found) > 4
+        expected = [relevance[c.concept] for c in alone.candidates][: len(found)]
+        assert (found == pytest.approx(expected)) == same, row
 
 
 def test_a_stopped_training_leaves_no_outcome(

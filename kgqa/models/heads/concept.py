@@ -34,6 +34,14 @@ class ConceptHead(nn.Module):
         self.query = nn.Linear(hidden_size, inner)
         self.key = nn.Linear(hidden_size, inner)
 
+    def begin_at_prior(self) -> None:
+        """Let what is learnt add nothing yet, so that an untrained head with a prior ranks as the retriever does."""
+        last = self.out[-1]
+        assert isinstance(last, nn.Linear)
+        for layer in (last, self.query):
+            nn.init.zeros_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
     def forward(self, fused: Fused, batch: QABatch, branch: Tensor | None = None) -> Tensor:
         """Score of each node, (N,); the context nodes get -1e4.
 

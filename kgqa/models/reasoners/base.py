@@ -32,6 +32,8 @@ class ReasonerSettings(BaseModel):
     """Whether the gate may answer yes or no from the passage."""
     operations: bool = False
     """Whether a head tells which operation (`kgqa.types.OPERATIONS`) a question asks for."""
+    prior: bool | None = None
+    """Whether scores of concepts begin at the retriever's ranking; None: where the reasoner reads the graph."""
     entity_size: int = Field(0, ge=0)
     """Width of learnt entity vectors (`kgqa graph embed`), for reasoners that read them; 0 reads labels alone."""
 

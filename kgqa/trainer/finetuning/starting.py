@@ -53,6 +53,8 @@ def build(recipe: AnsweringRecipe) -> tuple[Reader, Tokenizer, Path]:
     torch.manual_seed(recipe.trainer.seed)
     encoder, folder = load_encoder(recipe.encoder)
     reader = Reader(encoder, recipe.reasoner)
+    if reader.concept.prior is not None:
+        reader.concept.begin_at_prior()
     if (folder / CARD).exists() and not recipe.encoder.from_scratch:
         begin_with(reader, load_reader(folder)[0])
     return reader, load_tokenizer(folder), folder
