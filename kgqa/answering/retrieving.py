@@ -10,6 +10,8 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from kgqa.answering.draft import Draft, Drafts
 from kgqa.graph.linking.fuzzy import TimedLinker, forgiving_linker
 from kgqa.graph.linking.linker import Linker
@@ -19,6 +21,7 @@ from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
 from kgqa.graph.retrieval.dense import Meaning
 from kgqa.graph.retrieval.retrieval import Relevance, node_budget
 from kgqa.graph.storage.store import GraphStore
+from kgqa.language.detecting import ENGLISH, language_of
 from kgqa.limits.stopping import go_on
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
@@ -108,6 +111,7 @@ class Retriever:
         Raises:
             InputError: a graph on the network does not answer.
         """
+        language = self._language(question)
         length = len(question.text) + len(question.passage_text)
         keeps = isinstance(self.whole, GraphStore) and length <= LONGEST_KEPT
         key = replace(question, id="")
@@ -121,7 +125,8 @@ class Retriever:
             linker or self.linker,
             max_nodes=node_budget(question, self.settings.max_nodes),
             relevance=self.relevance,
-            hits=self.meaning(retrieval.read_together(question)) if self.meaning else (),
+            hits=self.meaning(self._meant(question, language)) if self.meaning else (),
+            language=language,
         )
         found = tuple(subgraphs)
         if keeps:
@@ -130,6 +135,20 @@ class Retriever:
                 while len(self._kept) > MOST_KEPT:
                     self._kept.popitem(last=False)
         return found
+
+    def _language(self, question: Question) -> str:
+        """Of a question, where the reader reads any; "" where concepts are called as the graph calls them."""
+        language = language_of(question.text) if self.settings.multilingual else ENGLISH
+        return "" if language == ENGLISH else language
+
+    def _meant(self, question: Question, language: str) -> list[str]:
+        """What facts are to be near to. The encoder that finds them reads English: of a text in another language it is
+        given what the graph calls the concepts that are mentioned."""
+        texts = retrieval.read_together(question)
+        if not language:
+            return texts
+        mentioned = [[m.entities[0] for m in mentions] for mentions in self.linker.link_many(texts)]
+        return [" ".join(self.whole.labels(np.array(ids, dtype=np.int32))) for ids in mentioned]
 
 
 def retrieve(drafts: Drafts, retriever: Retriever) -> Drafts:

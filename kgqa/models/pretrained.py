@@ -1,7 +1,8 @@
 """Folders of models, whoever made them: configurations and weights are read as data, never run, and damage is told.
 
 Weights may be stored in 8 bits: each row of a matrix as integers with a scale of its own, all else in half precision
-(absolute-maximum quantisation by row: Dettmers et al., 2022, section 2).
+(absolute-maximum quantisation by row: Dettmers et al., 2022, section 2). Word embeddings that came in 4 bits and were
+not trained stay so: blocks of 32 numbers of a row, each a scale and integers from -8 to 7.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ POOLER = "pooler."
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
 SCALE = "::scale"
-"""Ends the name of the scales (rows,) of a matrix that is stored in 8 bits."""
+"""Ends the name of the scales of a matrix: (rows,) of one in 8 bits, (rows, blocks) of one in 4."""
+BLOCK = 32
+"""Numbers that share a scale in 4 bits."""
 
 
 def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -46,11 +49,40 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
             if scale.shape != value.shape[:1]:
                 raise ValueError(f"{name} has scales of another shape")
             state[name] = value.float() * scale.float().unsqueeze(1)
+        elif value.dtype is torch.uint8:
+            state[name] = from_four_bits(value, stored[name + SCALE])
         else:
             state[name] = value.float() if value.is_floating_point() else value
         if not state[name].isfinite().all():
             raise ValueError(f"{name} holds what is no number")
     return state
+
+
+def in_four_bits(matrix: Tensor) -> tuple[Tensor, Tensor] | None:
+    """A matrix (rows, columns) as bytes (rows, columns / 2) and scales (rows, columns / 32) in half precision.
+
+    None where it cannot be so stored without loss: the number of a block that is largest must be -8 times its scale.
+    """
+    rows, columns = matrix.shape
+    if columns % BLOCK:
+        return None
+    blocks = matrix.float().reshape(rows, -1, BLOCK)
+    largest = blocks.gather(2, blocks.abs().argmax(2, keepdim=True))
+    scale = (largest / -8).half()
+    whole = (blocks / torch.where(scale == 0, 1.0, scale.float())).round().clamp(-8, 7)
+    if not torch.equal((whole * scale.float()).half(), blocks.half()):
+        return None
+    low, high = (whole + 8).to(torch.uint8).split(BLOCK // 2, dim=2)
+    return (low | high << 4).reshape(rows, -1), scale.squeeze(2)
+
+
+def from_four_bits(stored: Tensor, scale: Tensor) -> Tensor:
+    """The matrix (rows, columns) of `in_four_bits`; raises ValueError where the two do not belong together."""
+    if scale.shape != (len(stored), stored.shape[1] * 2 // BLOCK):
+        raise ValueError("scales of another shape")
+    halves = stored.reshape(*scale.shape, BLOCK // 2)
+    whole = torch.cat([halves & 15, halves >> 4], dim=2).float().sub_(8)
+    return whole.mul_(scale.float().unsqueeze(2)).reshape(len(stored), -1)
 
 
 def is_packed(folder: Path, name: str) -> bool:

@@ -81,3 +81,25 @@ def test_the_stage_gives_each_question_its_subgraphs_and_tells_the_time(retrieve
         drafts = retrieve((Draft(QUESTION), Draft(choosing)), retriever)
     assert [len(draft.subgraphs) for draft in drafts] == [1, 2] and len(checks) >= 2
     assert set(drafts[0].timing_ms) == {"link", "retrieve"}
+
+
+LABELLED = """
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix : <https://example.org/> .
+:plant rdfs:label "plant flowers"@en, "Blumen pflanzen"@de ; :needs :trowel, :hose .
+:trowel rdfs:label "trowel"@en, "Schaufel"@de .
+:hose rdfs:label "hose"@en .
+"""
+
+
+def test_a_reader_of_any_language_is_shown_labels_of_the_questions(tmp_path: Path) -> None:
+    (tmp_path / "garden.ttl").write_text(LABELLED, encoding="utf-8")
+    question = Question("Womit kann ich Blumen pflanzen?")
+    of_any = Retriever(open_graph(str(tmp_path / "garden.ttl")), ReadingSettings(multilingual=True))
+    assert set(of_any.find(question)[0].labels) == {"Blumen pflanzen", "Schaufel", "hose"}
+    assert set(of_any.find(Question("What do I plant flowers with?"))[0].labels) >= {
+        "plant flowers",
+        "trowel",
+    }
+    english = Retriever(of_any.whole, ReadingSettings())
+    assert "Schaufel" not in english.find(question)[0].labels

@@ -14,6 +14,7 @@ from kgqa.assets import FACT_ENCODER, MODELS, shipped_readers
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.opening import open_reader
 from kgqa.models.pretrained import (
+    BLOCK,
     CARD,
     FACT_ENCODER_CARD,
     SCALE,
@@ -207,3 +208,29 @@ def test_weights_of_other_shapes_or_no_numbers_are_refused_in_one_line(
         (model_folder / "model.safetensors.index.json").write_text(index)
         with pytest.raises(InputError):
             FactEncoder.load(model_folder)
+
+
+def in_blocks(rows: int = 3) -> torch.Tensor:
+    """A matrix as its numbers come out of blocks of 4 bits, each with its largest at -8; one block is zeros."""
+    draw = torch.Generator().manual_seed(3)
+    whole = torch.randint(-7, 8, (rows, 2, BLOCK), generator=draw)
+    whole[:, :, 5] = -8
+    scale = (torch.rand(rows, 2, 1, generator=draw) - 0.5).half().float()
+    scale[1, 1] = 0
+    return (whole * scale).flatten(1)
+
+
+def test_words_that_came_in_4_bits_stay_so_without_loss() -> None:
+    name, exact = "embeddings.word_embeddings.weight", in_blocks()
+    for matrix in (exact, exact.half().float()):  # a checkpoint is written in half precision
+        stored = packed({name: matrix})
+        assert stored[name].dtype is torch.uint8 and stored[name].shape == (3, BLOCK)
+        assert torch.equal(unpacked(stored)[name], exact)
+    with pytest.raises(ValueError, match="another shape"):
+        unpacked({**stored, name + SCALE: stored[name + SCALE][:, :1]})
+
+
+def test_words_that_were_trained_are_not_cut_to_4_bits() -> None:
+    name = "embeddings.word_embeddings.weight"
+    assert packed({name: in_blocks(200) + 0.01})[name].dtype is torch.int8
+    assert packed({"other.weight": in_blocks(200)})["other.weight"].dtype is torch.int8

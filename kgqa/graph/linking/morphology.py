@@ -23,6 +23,7 @@ _loading = Lock()
 _AT_ONCE = 2_000  # characters
 _NAME_SCORE = -5.0  # below that of common words: 유리 is glass before it is a name
 _PREDICATES = ("VV", "VA", "XSV", "XSA")
+_STEMS = (*_PREDICATES, "VX")
 _START = attrgetter("start")
 
 
@@ -130,3 +131,22 @@ def dictionary_form(text: str, start: int, end: int) -> str:
         if m.tag == "VCP" and m.start > start:
             return text[start : m.start]
     return ""
+
+
+@lru_cache(maxsize=50_000)
+def conjugated(predicate: str, *endings: tuple[str, str]) -> str:
+    """A predicate in dictionary form, with what stands before it, with other endings: forms and their Sejong tags.
+
+    >>> conjugated("꽃을 심다", ("었", "EP"), ("다", "EF")), conjugated("집을 짓다", ("으려고", "EC"))
+    ('꽃을 심었다', '집을 지으려고')
+
+    Raises InputError where the extra `ko` is not installed.
+    """
+    before, _, last = predicate.rpartition(" ")
+    found = [(m.form, m.tag) for m in _kiwi().tokenize(last)]
+    if found[-1:] and found[-1][0] == "다" and found[-2:-1] and found[-2][1].startswith(_STEMS):
+        stem = found[:-1]
+    else:
+        stem = [(last.removesuffix("다"), "VV")]
+    said = str(_kiwi().join([*stem, *endings]))
+    return f"{before} {said}" if before else said

@@ -24,6 +24,18 @@ _BESIDES = re.compile(
 BESIDES = Relation("http://www.w3.org/2004/02/skos/core#altLabel", "other name", "is also called")
 
 
+def label_in(graph: KnowledgeGraph, entity: int, language: str) -> str:
+    """What a language calls a concept, by its preferred label if it has one; "" where it has none."""
+    own = [label for label in graph.all_labels(entity) if label.language.split("-")[0] == language]
+    return next((label.text for label in own if label.preferred), own[0].text if own else "")
+
+
+def called(subgraph: Subgraph, graph: KnowledgeGraph, language: str, ids: Sequence[int]) -> Subgraph:
+    """The subgraph with its concepts, `ids` in `graph`, called as in a language, where they have a label in it."""
+    labels = zip(ids, subgraph.labels, strict=True)
+    return replace(subgraph, labels=tuple(label_in(graph, node, language) or label for node, label in labels))
+
+
 def with_other_names(
     subgraph: Subgraph, graph: KnowledgeGraph, question: str, ids: Sequence[int]
 ) -> Subgraph:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.retrieval.dense import FactHits, fused_ranks, nearest_concepts
 from kgqa.graph.retrieval.expansion import Walk, WalkSettings, best, distinct, join, locate, take, walk
-from kgqa.graph.retrieval.languages import with_other_names
+from kgqa.graph.retrieval.languages import called, with_other_names
 from kgqa.graph.retrieval.names import about_names
 from kgqa.graph.retrieval.question_types import asked, kind_likelihood, vague_relations
 from kgqa.graph.retrieval.ranking import ranker, score_bridges, score_context, weights_for
@@ -69,6 +69,7 @@ def retrieve(
     max_nodes: int = 200,
     relevance: Relevance | None = None,
     hits: Sequence[FactHits] = (),
+    language: str = "",
 ) -> list[Subgraph]:
     """One subgraph for each choice, or exactly one for a question without choices.
 
@@ -77,8 +78,9 @@ def retrieve(
     passage crowds nobody out. `relevance(text, labels)` may judge concepts by their words (any scale, shape
     (N,)); it is asked about the best few hundred only. `hits` are facts found by meaning for each of
     `read_together`, to which no hop need lead: their ends are ranked with those of the walk, and how near each is is
-    kept in `Subgraph.near`. A graph is asked at most six times: `find`, `degrees` twice, `neighbours` for each hop and
-    for the facts, `labels`; a store on disk once more, for what kind of thing the best are.
+    kept in `Subgraph.near`. Concepts are called as in `language`, where the graph has a label in it. A graph is asked
+    at most six times: `find`, `degrees` twice, `neighbours` for each hop and for the facts, `labels`; a store on disk
+    once more, for what kind of thing the best are.
     Raises InputError for max_nodes below 1.
     """
     if max_nodes < 1:
@@ -131,6 +133,9 @@ def retrieve(
         own = [*seeds[:2], *seeds[2 + choice : 3 + choice]]
         picks.append((own, *_cut(reached, score, own, max_nodes)))
     subgraphs = _assemble(graph, reached, picks, hits)
+    if language:
+        kept = (ids.tolist() for _, ids, _, _ in picks)
+        subgraphs = [called(own, graph, language, ids) for own, ids in zip(subgraphs, kept, strict=True)]
     if question.choices:
         return subgraphs
     return [with_other_names(subgraphs[0], graph, question.text, picks[0][1].tolist())]

@@ -18,7 +18,7 @@ from kgqa.metrics import surface_key
 from kgqa.models.collation.branching import Branch, branches_of
 from kgqa.models.collation.facts_in_words import near_facts, with_facts
 from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
-from kgqa.models.collation.person_masking import Anybody, Pieces
+from kgqa.models.collation.person_masking import Anybody, Pieces, without_blanks
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.collation.rows import (
     MOST_TOKENS,
@@ -253,7 +253,7 @@ class Collator:
 
     def _encode(self, text: str) -> Pieces:
         encoding = self.tokenizer.encode(text, add_special_tokens=False)
-        return Pieces(encoding.ids, encoding.offsets)
+        return Pieces(encoding.ids, without_blanks(text, encoding.offsets))
 
     def label_tokens(self, label: str) -> list[int]:
         """Token ids of a label, at least one, at most `LABEL_TOKENS`."""

@@ -20,6 +20,22 @@ class Pieces(NamedTuple):
     offsets: list[tuple[int, int]]
 
 
+def without_blanks(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Character ranges without blanks at their ends, which some tokenizers count as a part of the word behind them.
+
+    >>> without_blanks("a  dog ", [(0, 1), (1, 6), (6, 7)])
+    [(0, 1), (3, 6), (7, 7)]
+    """
+    found = []
+    for start, end in offsets:
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        found.append((start, end))
+    return found
+
+
 class Anybody:
     """Reads whoever acts as the same somebody: a name is one token, and "he" is "she".
 

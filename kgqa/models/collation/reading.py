@@ -36,6 +36,8 @@ class ReadingSettings(BaseModel):
     """Facts nearest to the question in meaning that are told behind the passage, for all branches to see."""
     meaning: str = ""
     """Folder or shipped name of the encoder by which facts are found by meaning; empty: by links alone."""
+    multilingual: bool = False
+    """Whether questions of any language are read as they stand, over concepts called as in their language."""
     relevance: str = ""
     """Folder or shipped name of a language model that judges concepts beside the ranker (Yasunaga et al., 2021,
     section 3.1); it must be there whenever the reader answers. Empty: the ranker alone."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.text.datasets import commonsense
+from kgqa.text.datasets import commonsense, korean
 from kgqa.text.datasets.commonsense import Row
 from kgqa.text.files import read_lines, read_text, rows_of
 from kgqa.types import Example, InputError, Passage, Question, Span
@@ -229,8 +229,11 @@ def each_row(make: Make, path: Path) -> Iterator[Example]:
     """
     kind = path.name.removesuffix(".zst").rpartition(".")[2]
     rows: Iterable[tuple[int, Row]] = rows_of(path)
-    if kind in ("csv", "json"):
-        rows = enumerate(csv.DictReader(read_lines(path)) if kind == "csv" else _json(path))
+    if kind in ("csv", "tsv"):
+        tabs: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if kind == "tsv" else {}
+        rows = enumerate(csv.DictReader(read_lines(path), **tabs))
+    elif kind == "json":
+        rows = enumerate(_json(path))
     for number, row in rows:
         try:
             example = make(number, row)
@@ -267,6 +270,11 @@ READERS: dict[str, Reader] = {
     "tweetqa-dev": _rows(_tweetqa, "tweetqa/dev.json"),
     "sciq-dev": _rows(_sciq, "sciq/valid.jsonl"),
     "korquad-dev": _at(squad, "ko/korquad/KorQuAD_v1.0_dev.json"),
+    **{
+        f"kobest-{name.lower()}-{split}": _rows(make, f"ko/kobest/{name}.{split}.tsv")
+        for name, make in (("BoolQ", korean.boolq), ("COPA", korean.copa), ("HellaSwag", korean.hellaswag))
+        for split in ("train", "test")
+    },
     **_parts(_labelled, "csqa", "csqa/train.jsonl", "csqa/dev.jsonl"),
     **_parts(partial(_labelled, open_answer=True), "csqa-open", "csqa/train.jsonl", "csqa/dev.jsonl"),
     **_parts(_labelled, "openbookqa", "openbookqa/train.jsonl", "openbookqa/dev.jsonl"),

@@ -24,8 +24,10 @@ from kgqa.text.corpus.shards import read_documents
 from kgqa.text.datasets.cards import Role
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.synthesis import synthesise
+from kgqa.trainer.data.cloze import cloze_questions
 from kgqa.trainer.data.guard import Guard
 from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.data.korean_questions import KoreanQuestions
 from kgqa.trainer.data.operations import operation_questions, operations_in_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
@@ -43,8 +45,12 @@ OPERATIONS = "operations"
 """Data set of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
 ALONE = "operation-questions"
 """Questions of the former, for their operations alone."""
-MADE_OF_FACTS = ("synthesis", "aligned")
-MADE_UP = (*MADE_OF_FACTS, WORLDS, OPERATIONS, ALONE)
+CLOZE = "korean-cloze"
+"""Data set of Korean questions made of KoBEST's statements (`kgqa/trainer/data/cloze.py`)."""
+KOREAN = "korean-questions"
+"""Data set of Korean questions made of a graph's facts (`kgqa/trainer/data/korean_questions.py`)."""
+MADE_OF_FACTS = ("synthesis", "aligned", KOREAN)
+MADE_UP = (*MADE_OF_FACTS, WORLDS, OPERATIONS, ALONE, CLOZE)
 
 
 class DataSettings(Settings):
@@ -70,6 +76,8 @@ class DataSettings(Settings):
     """Ask with so many choices: the answer and answers of other questions of the set; 0 is without."""
     reread: int = Field(0, ge=0, le=20)
     """Ask open questions again as one of so many candidates of their subgraph; 0 asks them open."""
+    labels: str = ""
+    """Language whose labels the concepts of subgraphs bear ("ko"), where they have one; accepted answers too."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
@@ -197,12 +205,16 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         count, seed = settings.limit or 20_000, settings.seed
         if settings.name == "synthesis":
             found = synthesise(graph, count=count, seed=seed, split=settings.split)
+        elif settings.name == KOREAN:
+            found = KoreanQuestions(graph, seed)(count)
         else:
             found = aligned(graph, sentences(settings), count=count, seed=seed)
     elif settings.name == OPERATIONS:
         found = operations_in_worlds(settings.limit or 8_000, settings.seed)
     elif settings.name == ALONE:
         found = operation_questions(settings.limit or 40_000, settings.seed)
+    elif settings.name == CLOZE:
+        found = cloze_questions(list(load_dataset("kobest-boolq-train")), settings.seed)
     else:
         found = load_dataset(settings.name)
     examples = list(islice(found, settings.limit))

@@ -14,6 +14,7 @@ from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.progress import track
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
 from kgqa.trainer.data.operations import asked_worlds
+from kgqa.trainer.data.other_labels import OtherLabels
 from kgqa.trainer.data.subgraphs import Subgraphs, cache_key, cached_subgraphs, retrieval_settings
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
 from kgqa.types import Example, InputError, Subgraph
@@ -42,6 +43,13 @@ def prepare(settings: DataSettings, recipe: AnsweringRecipe, folder: Path) -> Pa
         return list(retriever.find(example.question))
 
     change = ABLATIONS[recipe.reading.ablation]
+    if settings.labels:
+        labels, ablate = OtherLabels(graph, settings.labels), change
+        examples = [labels.of_example(example) for example in examples]
+
+        def change(subgraph: Subgraph) -> Subgraph:
+            return ablate(labels.of_subgraph(subgraph))
+
     if not recipe.store_subgraphs:  # kept once they are found: what is never read is never retrieved
         found_once = cache(lambda number: [change(graph) for graph in find(examples[number])])
         return Part(settings, examples, Subgraphs(len(examples), found_once))

@@ -1,0 +1,128 @@
+"""Korean questions about what everybody knows, made of a graph's facts that have Korean labels.
+
+Somebody does something, as a short passage tells, and what it leaves unsaid is asked for: with what, where, why. Of
+some the passage tells it, and some ask for what nobody can know, so that a reader learns where to look.
+"""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from kgqa.graph.linking.morphology import conjugated
+from kgqa.korean.saying import SENSE, is_deed, with_particle
+from kgqa.trainer.data.other_labels import OtherLabels
+from kgqa.types import Example, KnowledgeGraph, Passage, Question, Span
+
+PAST = (("었", "EP"), ("다", "EF"))
+TOLD, UNKNOWN, ALONE, DISTRACTED = 0.2, 0.1, 0.15, 0.3
+"""Shares: what the passage tells itself, what nobody knows, without a passage, with a second sentence."""
+MOST_ANSWERS = 40
+_TEMPLATES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PEOPLE: list[str] = _TEMPLATES["people"].split(", ")
+_UNKNOWN: list[str] = _TEMPLATES["unknown"]
+_DEEDS: dict[str, list[str]] = _TEMPLATES["deeds"]
+_THINGS: dict[str, list[str]] = _TEMPLATES["things"]
+_TELLING: dict[str, str] = _TEMPLATES["telling"]
+
+
+class KoreanQuestions:
+    """Makes questions of a graph's facts.
+
+    Raises:
+        InputError: the graph does not tell the languages of its labels, or the extra `ko` is not installed.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, seed: int = 0) -> None:
+        self.graph = graph
+        labels = OtherLabels(graph, "ko")
+        everybody = np.arange(graph.entity_count or 0, dtype=np.int32)
+        self.label = [SENSE.sub("", labels.of_entity(entity)) for entity in everybody.tolist()]
+        self.named = graph.labels(everybody)
+        edges = graph.neighbours(everybody, 1_000_000)
+        rows = set(zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True))
+        kinds = [relation.name.rpartition("/")[2] for relation in graph.relations]
+        self.facts: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for head, relation, tail in sorted(rows):
+            if self.label[head] and self.label[tail]:
+                self.facts[kinds[relation], head].append(tail)
+        self.draw = random.Random(f"korean/{seed}")
+        table = {True: _DEEDS, False: _THINGS}
+        self.asked = [
+            (kind, head)
+            for (kind, head), tails in self.facts.items()
+            if kind in table[is_deed(self.label[head])] and len(tails) <= MOST_ANSWERS
+        ]
+        self.deeds = [label for label in self.label if is_deed(label)]
+
+    def __call__(self, count: int) -> Iterator[Example]:
+        """So many questions; each kind of fact is as likely as its square root of facts."""
+        heads = defaultdict(list)
+        for kind, head in self.asked:
+            heads[kind].append(head)
+        kinds = sorted(heads)
+        weights = [len(heads[kind]) ** 0.5 for kind in kinds]
+        for number in range(count):
+            kind = self.draw.choices(kinds, weights)[0]
+            yield self._question(kind, self.draw.choice(heads[kind]), f"ko-{number}")
+
+    def _question(self, kind: str, head: int, identity: str) -> Example:
+        said, tails = self.label[head], self.facts[kind, head]
+        if not is_deed(said):
+            text = self.draw.choice(_THINGS[kind]).format(
+                about=said, topic=with_particle(said, "은"), means=with_particle(said, "으로")
+            )
+            return self._known(Question(text, (), None, identity), tails, kind)
+        person = self.draw.choice(_PEOPLE)
+        goals = [goal for goal in self.facts["MotivatedByGoal", head] if is_deed(self.label[goal])]
+        passage = self._told(person, said)
+        if goals and kind != "MotivatedByGoal" and self.draw.random() < 0.6:
+            goal = self.draw.choice(goals)
+            passage = self._told(person, f"{conjugated(self.label[goal], ('으려고', 'EC'))} {said}")
+            tails = self.facts[kind, goal] or tails
+        chance = self.draw.random()
+        if chance < UNKNOWN:
+            text = self.draw.choice(_UNKNOWN).format(person=person)
+            return Example(Question(text, (), Passage(self._among(passage)), identity))
+        template = self.draw.choice(_DEEDS[kind])
+        text = self._asked(template, person, said)
+        if chance < UNKNOWN + TOLD and kind in _TELLING:
+            told = self.label[self.draw.choice(tails)]
+            phrase = (
+                with_particle(told, _TELLING[kind]) if _TELLING[kind] in "으로" else told + _TELLING[kind]
+            )
+            before, _, verb = said.rpartition(" ")
+            passage = self._among(self._told(person, " ".join(filter(None, (before, phrase, verb)))))
+            start = passage.find(phrase)
+            spans = (Span(start, start + len(told)),)
+            return Example(Question(text, (), Passage(passage), identity), spans=spans, kind=kind)
+        given = None if chance > 1 - ALONE and "{verb}" in template else Passage(self._among(passage))
+        return self._known(Question(text, (), given, identity), tails, kind)
+
+    def _known(self, question: Question, tails: list[int], kind: str) -> Example:
+        said = [name for tail in tails for name in (self.label[tail], self.named[tail])]
+        return Example(question, concepts=tuple(dict.fromkeys(said)), kind=kind)
+
+    def _told(self, person: str, deed: str) -> str:
+        said = conjugated(deed, *PAST).removesuffix("다") + self.draw.choice(("다", "다", "어요", "습니다"))
+        return f"{with_particle(person, self.draw.choice(('은', '이')))} {said}."
+
+    def _among(self, passage: str) -> str:
+        """A passage, sometimes beside another sentence."""
+        if self.draw.random() >= DISTRACTED:
+            return passage
+        other = self._told(self.draw.choice(_PEOPLE), self.draw.choice(self.deeds))
+        return f"{passage} {other}" if self.draw.random() < 0.5 else f"{other} {passage}"
+
+    def _asked(self, template: str, person: str, deed: str) -> str:
+        """A question of a template: {before} and {verb} are a deed's last word and what stands before it."""
+        before, _, verb = deed.rpartition(" ")
+        ending = self.draw.choice(("니", "나요", "을까", "는가", "습니까"))
+        verb = conjugated(verb, *PAST).removesuffix("다") + ending
+        text = template.format(topic=with_particle(person, "은"), before=before, verb=verb)
+        return " ".join(text.split())
