@@ -205,4 +205,5 @@ def test_dependencies_are_imported() -> None:
     }
     for requirement in [*project["dependencies"], *(row for rows in extras.values() for row in rows)]:
         name = re.split(r"[\[>=<]", requirement)[0].removesuffix("-cpu").replace("-", "_")
+        name = {"scikit_learn": "sklearn"}.get(name, name)
         assert name in imported, f"{requirement}: imported nowhere"

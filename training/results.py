@@ -132,7 +132,7 @@ def table(layout: dict[str, Any], measured: list[dict[str, Any]]) -> list[str]:
         ]
     else:
         asked = any(len(row) > 4 for row in layout["rows"])
-        head = ["", *(["asked"] if asked else []), *layout["by"]]
+        head = ["", *([layout.get("beside", "asked")] if asked else []), *layout["by"]]
         body = [
             [
                 name,

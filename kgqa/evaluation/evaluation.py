@@ -53,6 +53,9 @@ def evaluate(
     same again of knowledge questions alone.
     With training rows `near`: `near_duplicates` is how many questions nearly repeat one of them (`near_duplicates.py`),
     `exact_match_near` and `exact_match_far` the shares of these and of all others.
+
+    Raises:
+        InputError: `near` is given and scikit-learn is not installed.
     """
     started = time.perf_counter()
     answers = answer_all(answer_many, examples)

@@ -1,6 +1,6 @@
 """Data cards: what each part of a question set may be used for, who wrote it, and the hashes by which it is recognised.
 
-A set is a folder with a `card.toml`; `training/data_cards.py` writes `hashes.json` beside it,
+A set is a folder with a card in TOML; `training/data_cards.py` writes a file of hashes beside it,
 with the hashes of all that may not be trained on.
 """
 
@@ -95,7 +95,11 @@ def read_card(path: Path) -> Card:
 
 
 def shipped_cards() -> list[Card]:
-    """Cards of the project's own sets, of the suite of graphs and of the published sets, as far as they are there."""
+    """Cards of the project's own sets, of the suite of graphs and of the published sets, as far as they are there.
+
+    Raises:
+        InputError: a card is not as it should be.
+    """
     paths = [*sorted(DATA_SETS.glob(f"*/{CARD}")), GRAPH_SUITE / CARD]
     return [read_card(path) for path in paths if path.is_file()]
 

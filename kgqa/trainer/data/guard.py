@@ -37,6 +37,9 @@ class Guard:
     Args:
         allowed: roles of what may be read.
         cards: by default those of the project; the card in the folder of a file that is read counts as well.
+
+    Raises:
+        InputError: a card is not as it should be.
     """
 
     def __init__(
