@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import CURVES
+from kgqa.assets import CURVES, write_whole
 
 POINTS = 60
 FIGURES = {"loss": "", "held_out_loss": ", held out"}
@@ -44,9 +43,7 @@ def read_curves(path: Path) -> list[dict[str, Any]]:
 def main(logs: list[str], target: Path = CURVES) -> None:
     """Write the curves of the given logs, in place of those that were there."""
     rows = [row for log in logs for row in points(Path(log))]
-    beside = target.with_suffix(".tmp")
-    beside.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n", encoding="utf-8")
-    os.replace(beside, target)
+    write_whole(target, "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
     print(f"{target}: {len(rows)} points")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kgqa.types import NO, YES, Answer
+from kgqa.types import NO, YES, Answer, InputError
 
 MAX_NOTE = 500
 
@@ -37,10 +38,29 @@ def opinion(answer: Answer, good: bool, note: str = "", right: str = "") -> dict
 
 
 def keep(row: dict[str, Any], file: Path) -> None:
-    """Add a row to a file."""
+    """Add a row to a file of opinions.
+
+    Raises:
+        InputError: the file holds something else.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists() and not _is_ours(file):
+        raise InputError(f"{file}: holds no opinions; name another file in KGQA_FEEDBACK")
     with file.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file is empty, or begins with an opinion and ends with a line."""
+    if not file.is_file() or not file.stat().st_size:
+        return file.is_file()
+    with file.open("rb") as lines:
+        first = lines.readline(1 << 20)
+        lines.seek(-1, os.SEEK_END)
+        try:
+            return lines.read() == b"\n" and {"question", "good"} <= dict(json.loads(first)).keys()
+        except (ValueError, TypeError):
+            return False
 
 
 def training_lines(rows: Iterable[dict[str, Any]]) -> str:

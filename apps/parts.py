@@ -11,7 +11,7 @@ from typing import Any
 
 from apps.tables import is_right
 from kgqa.answering.answerer import Answerer
-from kgqa.assets import PARTS
+from kgqa.assets import PARTS, write_whole
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.text.datasets.json_lines import read_examples
 from kgqa.types import Answer, Example, Subgraph
@@ -75,7 +75,7 @@ def main(files: Sequence[str], target: Path = PARTS) -> None:
     examples = [example for name in files for example in read_examples(Path(name))]
     step = max(1, len(examples) // int(os.environ.get("KGQA_PARTS_LIMIT") or len(examples)))
     found = measured(Answerer.load(), examples[::step])
-    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_whole(target, json.dumps(found, indent=1) + "\n")
     print(f"{target}: {found['count']} questions")
 
 

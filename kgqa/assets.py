@@ -155,8 +155,7 @@ def put_in_place(part: Path, target: Path, overwrite: bool = True) -> None:
     Raises:
         InputError: a file has come to be there that is not to be overwritten.
     """
-    with part.open("rb+") as file:
-        os.fsync(file.fileno())
+    sync(part)
     if overwrite:
         os.replace(part, target)
     else:
@@ -169,13 +168,17 @@ def put_in_place(part: Path, target: Path, overwrite: bool = True) -> None:
             os.replace(part, target)
         else:
             part.unlink()
-    sync_folder(target.parent)
+    sync(target.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """See that renames within a folder are on disk, on systems that can be told."""
+def sync(path: Path) -> None:
+    """See that what a file holds is on disk; or which files a folder has, on systems that can be told."""
+    if not path.is_dir():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+        return
     with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:

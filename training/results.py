@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import DEFAULT_READER
+from kgqa.assets import DEFAULT_READER, write_whole
 from kgqa.text.datasets.loading import DATASETS, load_dataset
 from kgqa.trainer.fingerprint import questions_hash
 
@@ -212,8 +212,9 @@ def add(file: str, of: str, by: str, command: list[str]) -> None:
             "seeds": told.get("seeds", 1),
             "minutes": minutes,
         }
-        with (LINES / f"{file}.jsonl").open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        path = LINES / f"{file}.jsonl"
+        earlier = path.read_text(encoding="utf-8") if path.exists() else ""
+        write_whole(path, earlier + json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def main() -> None:
@@ -230,7 +231,7 @@ def main() -> None:
     if given.does == "add":
         add(given.file, given.of, given.by, words[end + 1 :])
     for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ import streamlit as st
 
 from apps import feedback
 from apps.markup import LINKED, MARK, QUIET, annotated, escaped, mentions
-from apps.resources import caution, said, say
+from apps.resources import caution, complain, said, say
 from kgqa.answering.presentation.sentences import is_common, is_guess, perhaps
 from kgqa.assets import feedback_file
-from kgqa.types import Answer, NodeRole, Source
+from kgqa.types import Answer, InputError, NodeRole, Source
 
 
 def headline(answer: Answer) -> None:
@@ -79,8 +79,11 @@ def rate(answer: Answer) -> None:
     if sent:
         row = feedback.opinion(answer, bool(thumb), note, right)
         if kept.get(times) != row:
-            feedback.keep(row, feedback_file())
-            kept[times] = row
+            try:
+                feedback.keep(row, feedback_file())
+                kept[times] = row
+            except InputError as error:
+                complain(error)
     if times in kept:
         st.caption(say("kept"))
         lines = feedback.training_lines(kept.values())

@@ -185,6 +185,9 @@ def _child() -> None:
         told = {"error": str(error)}
     except MemoryError:
         told = {}
+    except OSError as error:
+        said = f"{error.filename or 'the system'}: {error.strerror or error}"
+        told = {"error": f"{said}; check the path and the room on the disk"}
     except KeyboardInterrupt:
         return
     except Exception as error:

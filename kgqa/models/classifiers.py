@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from kgqa.assets import write_whole
 from kgqa.batch import Movable, TokenBatch
 from kgqa.models.collation.sentences import marks_of, pad_rows, sentence_ids
 from kgqa.models.devices import find_device
@@ -258,7 +259,7 @@ def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
         save_file(model.out.state_dict(), folder / HEAD)
     else:
         save_model(model, folder)
-    (folder / CARD).write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_task(folder: Path) -> dict[str, Any]:

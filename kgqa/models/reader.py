@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from kgqa.assets import replacing
 from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch, Term
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
@@ -188,8 +188,8 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     for name, tensors in ((WEIGHTS, encoder.state_dict()), (OWN, own)):
         # copies: safetensors refuses weights that share memory
         halves = {key: value.to("cpu", torch.half, copy=True).contiguous() for key, value in tensors.items()}
-        save_file(halves, folder / f".{name}", metadata={"format": "pt"})
-        os.replace(folder / f".{name}", folder / name)
+        with replacing(folder / name) as part:
+            save_file(halves, part, metadata={"format": "pt"})
     copy_tokenizer(tokenizer_folder, folder)
     write_card(folder, {"format": FORMAT, "reasoner": reader.settings.model_dump(), **card})
 

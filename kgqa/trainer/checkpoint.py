@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
-from kgqa.assets import write_whole
+from kgqa.assets import sync, write_whole
 from kgqa.objectives.base import Objective
 from kgqa.types import InputError
 
@@ -107,13 +107,18 @@ def export_best(folder: Path, objective: Objective) -> None:
 def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
     """Write a folder beside `target` and put it in its place."""
     part, old = target.with_name(target.name + ".part"), target.with_name(target.name + ".old")
+    if old.exists() and not target.exists():  # killed between the two renames
+        os.replace(old, target)
     for leftover in (part, old):
         shutil.rmtree(leftover, ignore_errors=True)
     part.mkdir(parents=True)
     write(part)
+    for path in part.rglob("*"):
+        sync(path)
     if target.exists():
         os.replace(target, old)
     os.replace(part, target)
+    sync(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -19,6 +19,8 @@ BUDGET = ("max_steps", "max_minutes", "max_tokens", "patience", "threads", "comp
 EVERY = ("log_every_steps", "save_every_minutes", "evaluate_every_steps")
 FREE = frozenset(f"trainer.{key}" for key in (*BUDGET, *EVERY)) | {"name", "task.epochs"}
 """Settings that may differ when a run goes on."""
+OWN = ("recipe.json", "log.jsonl", "latest*", "best*", "stable*", "export*")
+"""What a run writes over, or removes, in its folder."""
 MADE = ("latest.json", "*/outcomes.json")
 """What a run leaves: before there is any, its folder is anybody's."""
 
@@ -56,9 +58,12 @@ def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
     the outcome may change; so may what either side does not tell of.
 
     Raises:
-        InputError: the folder holds another run, or what tells of it is damaged.
+        InputError: the folder holds another run, or what no run wrote, or what tells of it is damaged.
     """
     path, own = folder / FILE, {**hashes, **flat(recipe.model_dump(mode="json"))}
+    others = [found for kind in OWN for found in folder.glob(kind)]
+    if others and not path.is_file():
+        raise InputError(f"{others[0]}: no training left it, and one would replace it; take another --out")
     earlier: dict[str, Any] = {}
     if path.is_file() and any(any(folder.glob(kind)) for kind in MADE):
         try:

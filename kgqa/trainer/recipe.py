@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from kgqa.assets import write_whole
 from kgqa.types import InputError
 
 RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
@@ -91,7 +92,7 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
 
 def save_recipe(recipe: BaseModel, path: Path) -> None:
     """Write the resolved recipe as JSON."""
-    path.write_text(recipe.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_whole(path, recipe.model_dump_json(indent=2) + "\n")
 
 
 def _override(values: dict[str, Any], override: str) -> None:

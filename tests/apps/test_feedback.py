@@ -1,8 +1,10 @@
 from pathlib import Path
 
+import pytest
+
 from apps.feedback import keep, opinion, training_lines
 from kgqa.text.datasets.json_lines import read_examples
-from kgqa.types import Answer, Passage, Question, Source
+from kgqa.types import Answer, InputError, Passage, Question, Source
 
 
 def said(text: str | None, passage: str = "It rained.") -> Answer:
@@ -25,3 +27,16 @@ def test_a_training_reads_what_is_known(tmp_path: Path) -> None:
     exported.write_text(training_lines(rows), encoding="utf-8")
     assert [example.golds for example in read_examples(exported)] == [("yes",), ("rained",), ()]
     assert rows[1]["note"] == "no pronoun" and "answers" not in rows[3]
+
+
+@pytest.mark.parametrize("content", ['{"precious": 1}\n', "mine", '{"question": "q", "good": true}'])
+def test_a_file_that_holds_something_else_is_kept(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    file.write_text(content)
+    with pytest.raises(InputError, match="KGQA_FEEDBACK"):
+        keep({"question": "q", "good": True}, file)
+    assert file.read_text() == content
+    file.write_text("")
+    for _ in range(2):
+        keep({"question": "q", "good": True}, file)
+    assert file.read_text().count("\n") == 2

@@ -65,6 +65,18 @@ def test_a_half_written_checkpoint_is_never_named(tmp_path: Path, monkeypatch: p
     assert found and found.name == "latest-00000001" and (found / OPTIMIZER).exists()
 
 
+def test_the_old_folder_comes_back_where_a_kill_fell_between_the_renames(tmp_path: Path) -> None:
+    (tmp_path / "export.old").mkdir()
+    (tmp_path / "export.old" / "kept").touch()
+
+    def die(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.swap_folder(tmp_path / "export", die)
+    assert (tmp_path / "export" / "kept").exists()
+
+
 def test_saving_a_step_again_never_leaves_the_run_without_a_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

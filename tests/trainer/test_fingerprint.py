@@ -39,3 +39,13 @@ def test_content_decides(tmp_path: Path) -> None:
     (tmp_path / "b" / "model.safetensors").write_bytes(b"others")
     assert weights_of([tmp_path / "a"]) != weights_of([tmp_path / "b"])
     assert fingerprint(["ab", "c"]) != fingerprint(["a", "bc"])
+
+
+@pytest.mark.parametrize("name", ["export", "latest-photos", "log.jsonl"])
+def test_what_no_training_left_is_not_replaced_by_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").touch()  # what a training reads may be there
+    claim(tmp_path / "own", RECIPE)
+    (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match=f"{name}: no training left it.*--out"):
+        claim(tmp_path, RECIPE)
+    assert not (tmp_path / FILE).exists()

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kgqa.cli.options import Overwrite
+
 
 def build(
     folder: Annotated[Path, typer.Argument(help="Folder of .txt files, such as graph_data/everyday.")],
@@ -20,6 +22,7 @@ def build(
         int, typer.Option(min=0, help="Print this many random facts of each domain instead of writing.")
     ] = 0,
     seed: Annotated[int, typer.Option(help="Seed of --draw.")] = 0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Compile a folder of source files to Turtle, report on their quality (--check) or read some (--draw)."""
     from kgqa.graph.authoring.compiling import read_folder
@@ -41,7 +44,7 @@ def build(
             typer.echo("\n".join([f"{domain}:", *(f"    {fact}" for fact in facts)]))
         return
     target = out or folder.with_name(f"{folder.name}.ttl")
-    write_turtle(graph, target)
+    write_turtle(graph, target, overwrite)
     typer.echo(f"{target}: {len(graph.concepts)} concepts, {len(graph.facts)} facts")
     for line in graph.dropped:
         typer.echo(f"left out: {line}", err=True)

@@ -11,7 +11,7 @@ from kgqa.cli.graph.building import build
 from kgqa.cli.graph.importing import get, import_sources
 from kgqa.cli.graph.indexing import embed, index
 from kgqa.cli.graph.showing import describe, described, print_json, print_table, show_manifest
-from kgqa.cli.options import AsJson
+from kgqa.cli.options import AsJson, Overwrite
 from kgqa.graph.concepts import candidates, concept_called, near_labels, relation_called, rows_of, ways_to_say
 from kgqa.types import InputError
 
@@ -161,6 +161,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File: .ttl, .graphml or .json (networkx).")],
     graph: Named = "everyday",
     form: Annotated[str, typer.Option("--format", help="turtle, graphml or networkx; default by name.")] = "",
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a graph as Turtle, GraphML or networkx node-link JSON.
@@ -175,7 +176,7 @@ def export(
         raise InputError(
             f"{graph}: is an endpoint; import it first with `kgqa graph import {graph} --out FOLDER`"
         )
-    write(opened, out, form)
+    write(opened, out, form, overwrite)
     if as_json:
         print_json({"file": str(out), "facts": opened.edge_count, "concepts": opened.entity_count})
     else:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgqa.assets import FACT_ENCODER
-from kgqa.cli.options import AsJson
+from kgqa.assets import FACT_ENCODER, output_file
+from kgqa.cli.options import AsJson, Overwrite
 from kgqa.graph.storage.store import GraphStore
 from kgqa.progress import track
 
@@ -24,6 +24,7 @@ def index(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder; default the cache, where readers look.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Embed every fact, so that questions find facts by meaning.
 
@@ -39,7 +40,8 @@ def index(
     opened = open_store(graph, "indexed")
     reads = FactEncoder.load(encoder)
     path = index_file(opened, reads)
-    path = path if out is None else out / path.name
+    if out is not None:
+        path = output_file(out / path.name, overwrite)
     write_index(opened, reads, path)
     print(f"{path}: {opened.edge_count:,} facts, {path.stat().st_size / 1e6:.1f} MB")
 
@@ -70,12 +72,14 @@ def embed(
     size: Annotated[int, typer.Option(min=2, help="Width of a vector.")] = 100,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the facts.")] = 20,
     seed: Annotated[int, typer.Option(help="Of start, order and negatives.")] = 0,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn entity vectors from a graph's facts (TransE, DistMult, ComplEx, RotatE), for ERNIE."""
     from kgqa.graph.opening import open_store
     from kgqa.models.vectors.entities import FILE, train_entities
 
+    output_file(out / FILE, overwrite)
     opened = open_store(graph, "embedded")
     losses: list[float] = []
     bar = track(range(epochs), f"learning {method}")

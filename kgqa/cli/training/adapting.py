@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgqa.assets import DEFAULT_READER, find_model
+from kgqa.assets import DEFAULT_READER, find_model, output_file, write_whole
 from kgqa.cli.options import AsJson, Device, Model
 from kgqa.types import Example, InputError
 
@@ -39,13 +39,14 @@ def adapt_reader(
         raise InputError(
             f"{target}: holds an adapted reader already; take another --out, or remove the folder"
         )
+    output_file(target / "report.json", overwrite=False)
     train, held = own_questions(opened, questions)
     before = _figures(Answerer.load(str(folder), opened, device=device), held)
     exported = adapt(folder, graph, train, target, minutes, steps)
     after = _figures(Answerer.load(str(exported), opened, device=device), held)
     report = {"graph": opened.name, "trained_on": len(train), "before": before, "after": after}
     written = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    (target / "report.json").write_text(written, encoding="utf-8")
+    write_whole(target / "report.json", written)
     if as_json:
         print(json.dumps(report, ensure_ascii=False))
         return

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgqa.cli.options import AsJson, Overrides, Recipe
+from kgqa.assets import output_file
+from kgqa.cli.options import AsJson, Overrides, Overwrite, Recipe
 from kgqa.progress import track
 from kgqa.types import InputError
 
@@ -117,6 +118,7 @@ def learn(
     overrides: Overrides = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the vectors; default runs/NAME.")] = None,
     show: Annotated[list[str] | None, typer.Option(help="A word whose neighbours to print; repeat.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Learn word vectors by counting what goes with what in texts and graphs."""
     from kgqa.models.vectors.word_vectors import FILE
@@ -124,12 +126,12 @@ def learn(
     from kgqa.trainer.recipe import load_recipe
 
     loaded = load_recipe(recipe, overrides or [], WordsRecipe)
-
+    folder = out or Path("runs") / loaded.name
+    output_file(folder / FILE, overwrite)
     try:
         vectors = learn_words(loaded, track)
     except MemoryError:
         raise InputError(f"{recipe}: not enough memory; give less text or a smaller vocabulary") from None
-    folder = out or Path("runs") / loaded.name
     vectors.save(folder / FILE)
     counted = int(vectors.about["words"])
     print(

@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from kgqa.assets import write_whole
+from kgqa.assets import replacing
 from kgqa.graph.authoring.compiling import Concept, Fact, SourceGraph
 from kgqa.graph.authoring.tables import RelationWords
-from kgqa.types import InputError
 
 CONCEPTS = "https://kgqa.org/everyday/"
 RELATIONS = "https://kgqa.org/relation/"
@@ -45,13 +44,21 @@ def turtle(graph: SourceGraph) -> str:
     return "\n".join(parts)
 
 
-def write_turtle(graph: SourceGraph, path: Path) -> None:
-    """Write the graph, whole or not at all. Raises InputError where `path` cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, turtle(graph))
-    except OSError as error:
-        raise InputError(f"{path}: not written ({error.strerror}); name another file with --out") from None
+def write_turtle(graph: SourceGraph, path: Path, overwrite: bool = False) -> None:
+    """Write the graph, whole or not at all, in place of one that was written so before.
+
+    Raises:
+        InputError: `path` cannot be written, or holds something else that is not to be overwritten.
+    """
+    with replacing(path, overwrite or _is_written(path)) as part:
+        part.write_text(turtle(graph), encoding="utf-8", newline="\n")
+
+
+def _is_written(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.readline().decode("utf-8", "replace") == HEADER.splitlines(True)[0]
 
 
 def _relation(row: RelationWords) -> str:

@@ -92,15 +92,22 @@ class FactIndex:
         return cls(index)
 
     def save(self, path: Path) -> None:
-        """Write the index, and its checksum after it; the file is replaced whole."""
+        """Write the index, and its checksum after it; the file is replaced whole.
+
+        Raises:
+            InputError: it cannot be written.
+        """
         import faiss
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            faiss.write_index(self.index, str(part))
-            checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r"))
-            with part.open("ab") as file:
-                file.write(checksum)
+        try:
+            with replacing(path) as part:
+                faiss.write_index(self.index, str(part))
+                checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r"))
+                with part.open("ab") as file:
+                    file.write(checksum)
+        except RuntimeError as error:
+            raise InputError(f"{path}: cannot be written ({first_line(error)}); make room") from None
 
     def search(self, queries: NDArray[np.floating], count: int) -> tuple[NDArray[np.int64], Floats]:
         """Rows and cosines (n, count) of the facts nearest to each query (n, d); row -1 where there are fewer."""

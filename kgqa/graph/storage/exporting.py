@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +13,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from kgqa.assets import replacing
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError
 
@@ -25,28 +24,19 @@ _IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
 _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
 
 
-def export(store: GraphStore, target: Path, form: str = "") -> None:
+def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
     """Write a store to `target`, whole or not at all. `form` is turtle, graphml or networkx, else by suffix.
 
-    Raises `InputError` for a form that is not known or a place that cannot be written.
+    Raises `InputError` for a form that is not known or a place that cannot be written, a file that is there included
+    unless it may be overwritten.
     """
     form = form or {".ttl": "turtle", ".graphml": "graphml", ".json": "networkx"}.get(target.suffix, "")
     if form not in WRITERS:
         raise InputError(
             f"{target}: what form? name it {', '.join(WRITERS)} or end the file in .ttl, .graphml, .json"
         )
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.absolute().parent)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror}); choose another file") from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            WRITERS[form](store, file)
-        temporary.chmod(0o644)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as file:
+        WRITERS[form](store, file)
 
 
 def turtle(store: GraphStore) -> bytes:

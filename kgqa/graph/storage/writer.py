@@ -8,7 +8,6 @@ one rename, or not at all.
 from __future__ import annotations
 
 import errno
-import fcntl
 import glob
 import os
 import shutil
@@ -23,6 +22,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from kgqa.assets import hold
 from kgqa.graph.linking.label_keys import default_label
 from kgqa.graph.sources.statements import Statement, batches
 from kgqa.graph.sources.vocabulary import steps_of
@@ -37,7 +37,7 @@ _CHUNK = 200_000
 _MOST_KINDS = 255
 _SAMPLE = 2_000
 _HUB_SHARE = 0.1  # of all facts, that one entity may take part in before it is called a hub
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)  # None: numpy tells no number
 
 Progress = Callable[[str, int], None]
 
@@ -65,8 +65,8 @@ def write_store(
     if folder.is_symlink():  # what it points to is replaced, not the link
         folder = folder.resolve()
     is_taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    if is_taken and not (folder / MANIFEST).is_file():
-        raise InputError(f"{folder}: is not a graph store and not empty; choose another --out")
+    if is_taken and not _is_store_alone(folder):
+        raise InputError(f"{folder}: is not empty, and holds more than a graph store; choose another --out")
     temporary, lock = _scratch_folder(folder)
     try:
         manifest = _write(
@@ -80,14 +80,24 @@ def write_store(
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise InputError(f"{folder}: {error.strerror}; make room, or choose another --out") from None
+        raise InputError(f"{folder}: {error.strerror or error}; make room, or choose another --out") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)
     return manifest
 
 
-def _scratch_folder(folder: Path) -> tuple[Path, int]:
+def _is_store_alone(folder: Path) -> bool:
+    """Whether all that a folder holds is a store, of whatever version: whoever replaces it loses nothing else."""
+    if not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir() if path.is_file() or path.is_symlink()}
+    arrays = {name for name in names if name.endswith(".bin")}
+    return bool(arrays) and names == arrays | {MANIFEST} and len(names) == len(list(folder.iterdir()))
+
+
+def _scratch_folder(folder: Path) -> tuple[Path, int | None]:
     """A new hidden folder beside `folder`, locked as long as this process lives."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -96,10 +106,12 @@ def _scratch_folder(folder: Path) -> tuple[Path, int]:
             made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
             try:
                 lock = os.open(made, os.O_RDONLY)
+                held = hold(lock)
+            except (ImportError, PermissionError):  # Windows opens no folder
+                return made, None
             except FileNotFoundError:  # another import has swept it away before it was locked
                 continue
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if made.exists():  # or has just before it was
+            if held and made.exists():  # or has just before it was
                 return made, lock
             os.close(lock)
     except OSError as error:
@@ -112,8 +124,10 @@ def clear_abandoned(folder: Path) -> None:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY)
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
+                if hold(handle):
+                    shutil.rmtree(path, ignore_errors=True)
+            except ImportError:  # Windows: nobody can tell what is left from what is written
+                return
             finally:
                 os.close(handle)
 

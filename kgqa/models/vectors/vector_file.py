@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.assets import replacing
 from kgqa.types import InputError
 
 Rows = dict[str, NDArray[Any]]
@@ -25,15 +25,13 @@ def save_named(path: Path, kind: str, names: Sequence[str], rows: Rows, about: d
     from safetensors.numpy import save_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}")
     text = np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
     arrays = {name: np.ascontiguousarray(values) for name, values in rows.items()}
     try:
-        save_file({**arrays, kind: text}, temporary, metadata=about)
+        with replacing(path) as part:
+            save_file({**arrays, kind: text}, part, metadata=about)
     except SafetensorError as error:
-        temporary.unlink(missing_ok=True)
         raise InputError(f"{path}: {' '.join(str(error).split())}; make room") from None
-    os.replace(temporary, path)
 
 
 def load_named(

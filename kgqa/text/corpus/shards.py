@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from kgqa.assets import write_whole
 from kgqa.text.corpus.tokenizer import CLS, SEP, save_tokenizer
 from kgqa.text.files import read_lines
 from kgqa.types import InputError
@@ -88,12 +89,14 @@ def write_corpus(
     the tokenizer stands beside it, and `made_of` is kept in it as it is.
 
     Raises:
-        InputError: the vocabulary does not fit 16 bits, or the sources hold no text.
+        InputError: the vocabulary does not fit 16 bits, the sources hold no text, or the folder is not empty.
     """
     if tokenizer.get_vocab_size() > 1 << 16:
         raise InputError(
             "a vocabulary of more than 65,536 tokens does not fit the shards; train a smaller one"
         )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is not empty, and holds no corpus; name another folder")
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -122,8 +125,9 @@ def write_corpus(
     if not writers["train"].total:
         raise InputError("the corpus is empty: its sources hold no training text")
     save_tokenizer(tokenizer, part)
-    (part / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
+    write_whole(part / "manifest.json", json.dumps(manifest, indent=2) + "\n")
+    if folder.exists():
+        folder.rmdir()  # it is empty
     os.replace(part, folder)
     return Corpus(folder)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from kgqa.assets import replacing
 from kgqa.graph.retrieval.ablation import ABLATIONS, Ablation
 from kgqa.graph.retrieval.ranking import ranker, weights_for
 from kgqa.types import Example, InputError, KnowledgeGraph, Link, NodeRole, Relation, Subgraph
@@ -126,9 +126,8 @@ def cached_subgraphs(
         for example in progress(examples):
             writer.add(find(example))
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{key}.{os.getpid()}"
-        writer.write(temporary)
-        os.replace(temporary, path)
+        with replacing(path) as part:
+            writer.write(part)
     try:
         return StoredSubgraphs(path, change)
     except (OSError, ValueError, KeyError, SafetensorError) as error:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kgqa.assets import write_whole
 from kgqa.graph.linking.literals import is_value
 from kgqa.graph.meanings import is_kind
 from kgqa.graph.samples import is_date, worded
@@ -24,6 +25,7 @@ from kgqa.models.pretrained import write_card
 from kgqa.models.reader import read_card
 from kgqa.trainer.finetuning.answering import train_reader
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.trainer.fingerprint import FILE
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
 
 MOST_THINGS = 3_000
@@ -164,13 +166,24 @@ def _draw(name: str) -> float:
 
 
 def write_questions(examples: Sequence[Example], path: Path) -> None:
-    """Write questions with their answers as JSON lines."""
+    """Write questions with their answers as JSON lines.
+
+    Raises:
+        InputError: a file is there that no training reads, and that is another.
+    """
     rows = [
         {"id": e.question.id, "question": e.question.text, "kind": e.kind, "answers": list(e.concepts)}
         | {"source": "knowledge" if e.concepts else "none"}
         for e in examples
     ]
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if (
+        path.is_file()
+        and not (path.parent / FILE).is_file()
+        and path.read_text(encoding="utf-8", errors="replace") != text
+    ):
+        raise InputError(f"{path}: is there already; take another --out")
+    write_whole(path, text)
 
 
 def adapted_recipe(

@@ -48,7 +48,7 @@ def test_turtle_is_deterministic_and_read_by_both_parsers(tmp_path: Path) -> Non
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     graph = built(tmp_path)
-    with pytest.raises(InputError, match="--out"):
+    with pytest.raises(InputError, match="name another place"):
         write_turtle(graph, tmp_path / "test.txt" / "out.ttl")
 
 
@@ -96,3 +96,13 @@ def test_the_shipped_turtle_is_what_the_sources_give(everyday_sources: SourceGra
     shipped = RELATIONS.with_name("everyday.ttl").read_text(encoding="utf-8")
     same = shipped == turtle(everyday_sources)
     assert same, "the sources changed: run `kgqa graph build graph_data/everyday`"
+
+
+def test_what_was_written_so_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    graph, out = built(tmp_path), tmp_path / "out.ttl"
+    out.write_text("@prefix my: <http://my/> .")
+    with pytest.raises(InputError, match="--overwrite"):
+        write_turtle(graph, out)
+    assert out.read_text() == "@prefix my: <http://my/> ."
+    write_turtle(graph, out, overwrite=True)
+    write_turtle(graph, out)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,15 @@ def test_ranks_of_both_count() -> None:
     fused = fused_ranks([np.array([0.9, 0.5, 0.0, 0.1]), np.array([0.0, 0.8, 0.7, 0.0])])
     assert fused.argmax() == 1 and fused[1] < 1 and fused[2] > 0
     assert fused[3] < fused[0]
+
+
+def test_a_disk_that_is_full_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import faiss
+
+    def full(*_: object) -> None:
+        raise RuntimeError("Error in fwrite:\nNo space left")
+
+    monkeypatch.setattr(faiss, "write_index", full)
+    with pytest.raises(InputError, match="Error in fwrite.*make room"):
+        FactIndex(None).save(tmp_path / "facts.faiss")
+    assert list(tmp_path.iterdir()) == []

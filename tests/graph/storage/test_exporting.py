@@ -70,3 +70,13 @@ def test_unknown_form(tmp_path: Path, store: GraphStore) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         export(store, tmp_path / "missing" / "a.ttl")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_kept_unless_it_may_be_overwritten(tmp_path: Path, store: GraphStore) -> None:
+    target = tmp_path / "a.ttl"
+    target.write_text("mine")
+    with pytest.raises(InputError, match="--overwrite"):
+        export(store, target)
+    assert target.read_text() == "mine"
+    export(store, target, overwrite=True)
+    assert "@prefix" in target.read_text()

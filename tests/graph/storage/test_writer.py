@@ -42,6 +42,12 @@ def test_replaces_a_store_but_no_other_folder(tmp_path: Path) -> None:
     (tmp_path / "home" / "letter.txt").write_text("dear")
     with pytest.raises(InputError, match="not empty"):
         write_store([], tmp_path / "home")
+    (tmp_path / "home" / "manifest.json").write_text('{"name": "a web page"}')  # as many folders have
+    (tmp_path / "g" / "letter.txt").write_text("dear")
+    for folder in (tmp_path / "home", tmp_path / "g"):
+        with pytest.raises(InputError, match="holds more than a graph store"):
+            write_store([Triple("a", "r", "b")], folder)
+        assert (folder / "letter.txt").read_text() == "dear"
 
 
 def test_what_a_killed_import_left_is_removed(tmp_path: Path) -> None:
@@ -82,3 +88,15 @@ def test_hub_and_mute_relations(tmp_path: Path) -> None:
     found = warnings(tmp_path, *(Triple("thing", "http://x/p1", f"thing {i}") for i in range(2000)))
     assert "2,000 of 2,000" in found[0]
     assert "http://x/p1" in found[1]
+
+
+def test_a_disk_that_is_full_is_told_in_one_line_by_whatever_meets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("8 requested and 0 written")  # numpy's `tofile`, without a number
+
+    monkeypatch.setattr("kgqa.graph.storage.writer.sort_by_head", full)
+    with pytest.raises(InputError, match="8 requested and 0 written; make room"):
+        write_store([Triple("a", "r", "b")], tmp_path / "g")
+    assert list(tmp_path.iterdir()) == []

@@ -70,6 +70,9 @@ def test_bad_input_is_named(tmp_path: Path, tokenizer) -> None:  # type: ignore[
         write_corpus({"none": []}, tokenizer, tmp_path / "c")
     with pytest.raises(InputError, match="no corpus"):
         Corpus(tmp_path)
+    with pytest.raises(InputError, match="not empty"):
+        write_corpus({"garden": many()}, tokenizer, tmp_path)
+    assert (tmp_path / "latin.txt").exists()
     corpus = write_corpus({"garden": many()}, tokenizer, tmp_path / "c")
     shard = tmp_path / "c" / corpus.manifest["splits"]["train"]["shards"][0]
     shard.write_bytes(shard.read_bytes()[:100])
