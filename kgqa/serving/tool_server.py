@@ -14,6 +14,7 @@ from kgqa.answering.presentation.answer_json import answer_json, influences_json
 from kgqa.checking import check_question
 from kgqa.graph.concepts import candidates, rows_of
 from kgqa.limits.stopping import Stopped, until
+from kgqa.serving.problems import of_validation
 from kgqa.types import InputError, Passage, Question
 
 if TYPE_CHECKING:
@@ -34,8 +35,21 @@ def tool_server(answerer: Answerer) -> MCPServer:
     """A server with the three tools over one reader and graph; `run()` serves standard input and output."""
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import ValidationError
 
-    server = MCPServer("kgqa", version=__version__, instructions=INSTRUCTIONS)
+    class Server(MCPServer):
+        """Whose errors are one line: what is wrong with which argument, and the remedy."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                said = "{field}: {detail}; {remedy}".format(**of_validation(error.__cause__.errors())[0])
+                raise ToolError(" ".join(said.split())) from None
+
+    server = Server("kgqa", version=__version__, instructions=INSTRUCTIONS)
 
     def asked(question: str, passage: str, choices: list[str] | None) -> Question:
         return Question(question, tuple(choices or ()), Passage(passage) if passage else None)
@@ -49,6 +63,10 @@ def tool_server(answerer: Answerer) -> MCPServer:
                 yield
         except (InputError, Stopped) as error:
             raise ToolError(str(error)) from None
+        except (Exception, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # of a native library: it would end the server
+            raise ToolError(f"the tool failed ({type(error).__name__}); ask something else") from None
 
     @server.tool()
     def answer(

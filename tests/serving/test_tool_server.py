@@ -2,6 +2,8 @@ import asyncio
 
 import pytest
 
+import kgqa
+
 pytest.importorskip("mcp")
 
 
@@ -24,5 +26,11 @@ def test_an_agent_finds_and_calls_the_tools(stub) -> None:
             for tool, name in (("answer", "question"), ("explain", "question"), ("graph_search", "text")):
                 refused = await client.call_tool(tool, {name: " "})
                 assert refused.is_error and "write what you want to know" in refused.content[0].text
+
+            for arguments in ({}, {"question": 3}, {"question": "a", "choices": [[]]}, {"question": "panic"}):
+                refused = await client.call_tool("answer", arguments)
+                said = refused.content[0].text
+                assert refused.is_error and "\n" not in said and "; " in said
+            assert client.server_info.version == kgqa.__version__
 
     asyncio.run(talk())
