@@ -219,7 +219,8 @@ def _rows(values: Tensor | None, first: int, end: int) -> Tensor | None:
     return None if values is None else values[first:end]
 
 
-class Term(NamedTuple):
+@dataclass(frozen=True)
+class Term(Movable):
     """A part of a loss before it is a mean: its sum over what it counts."""
 
     total: Tensor  # ()

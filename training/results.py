@@ -91,9 +91,10 @@ def watched_by(of: str, by: str, command: str) -> list[str]:
 def reasoner_files(row: str) -> list[str]:
     """The modules of a comparison's reasoner, those of the networks it shares with others included."""
     from kgqa.evaluation.comparison import ROWS
-    from kgqa.models.reasoners import REASONERS, Reasoner
+    from kgqa.models.reasoners import REASONERS, Reasoner, find_reasoner
 
-    kind = REASONERS.get(ROWS.get(row, {}).get("reasoner", ""))
+    name = ROWS.get(row, {}).get("reasoner", "")
+    kind = find_reasoner(name) if name in REASONERS else None
     own = (
         [part for part in kind.__mro__ if issubclass(part, Reasoner) and part is not Reasoner] if kind else []
     )

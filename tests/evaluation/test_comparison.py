@@ -133,7 +133,7 @@ def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Pa
 
 
 def test_every_reasoner_and_every_ablation_has_its_row() -> None:
-    assert {row["reasoner"] for row in ROWS.values() if row} == set(REASONERS)
+    assert {row["reasoner"] for row in ROWS.values() if row} == set(REASONERS) - {"pyg"}, "of any convolution"
     assert {row.get("ablation") for row in ROWS.values()} >= {"shuffled", "no-direct-edges", "no-facts"}
 
 

@@ -28,6 +28,8 @@ class ReasonerSettings(BaseModel):
     dropout: float = Field(0.1, ge=0, lt=1)
     word_size: int = Field(0, ge=0)
     """Width of the word vectors (`kgqa words`) that are read beside the encoder's own; 0 reads none."""
+    conv: str = "RGAT"
+    """Reasoner `pyg`: a convolution of torch_geometric.nn, such as RGCN, RGAT, GATv2, Transformer or HGT."""
     verdicts: bool = False
     """Whether the gate may answer yes or no from the passage."""
     operations: bool = False

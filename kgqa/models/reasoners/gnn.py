@@ -1,4 +1,9 @@
-"""The graph network the reasoners share: typed nodes, relations read by their words, one message layer."""
+"""The graph network the reasoners share: typed nodes, relations read by their words, one message layer.
+
+The fused reasoner, which the shipped readers have, imports this for a first answer and nothing of PyG, whose import
+takes seconds: its softmax and sums are restated (`kgqa/models/segments.py`). The other reasoners have the same layers
+as PyG's modules, in `convolution.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, one_hot
 
-from kgqa.batch import EdgeBatch, Fused, GraphBatch
+from kgqa.batch import EdgeBatch, GraphBatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
@@ -217,29 +222,3 @@ class GraphReasoner(Reasoner):
         """Initial node states (N, size), and the edges that messages pass over."""
         labels = self.labels(stepper, graph)  # (U, size)
         return self.node_input(labels, graph), self.connections(labels, graph)
-
-
-class ContextReasoner(GraphReasoner):
-    """Base of those that keep the question in the context node: what is handed on is [pooled nodes ; context node].
-
-    So QA-GNN (Yasunaga et al., 2021, section 3.4) and GreaseLM; a message knows the roles of both ends.
-    """
-
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings, num_layers: int) -> None:
-        super().__init__(stepper, settings, typed=True)
-        size = settings.graph_size
-        self.layers = nn.ModuleList(
-            RelationalAttention(size, settings.num_heads, settings.dropout, instructed=False)
-            for _ in range(num_layers)
-        )
-        self.pool = AttentionPooling(self.hidden_size, size)
-        self.pool_out = nn.Linear(2 * size, self.hidden_size)
-        self.node_out = nn.Linear(size, self.hidden_size)
-
-    def handed_on(
-        self, hidden: Tensor, summary: Tensor, graph: GraphBatch, nodes: Tensor, weights: Sequence[Tensor]
-    ) -> Fused:
-        """What the heads are given, of token states (B, T, H), summaries (B, H) and nodes (N, size)."""
-        pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context_nodes(graph)]], dim=-1)
-        attention = fact_attention(weights, graph)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

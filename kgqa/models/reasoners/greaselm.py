@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.gnn import ContextReasoner, context_nodes
+from kgqa.models.reasoners.convolution import ContextReasoner
+from kgqa.models.reasoners.gnn import context_nodes
 
 
 class GreaseLM(ContextReasoner):

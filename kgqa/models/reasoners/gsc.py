@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.nn import SimpleConv
+from torch_geometric.utils import scatter
 
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES
-from kgqa.models.segments import segment_sum
 from kgqa.types import NodeRole
 
 
@@ -35,6 +36,7 @@ class GSC(Reasoner):
         self.edge = nn.Sequential(
             nn.Linear(self.relation_size + 2 * NUM_ROLES + 1, 32), nn.GELU(), nn.Linear(32, 1), nn.Sigmoid()
         )
+        self.add_up = SimpleConv(aggr="add")
         self.direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
         self.row_direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
 
@@ -53,13 +55,12 @@ class GSC(Reasoner):
             for begin, end, direction in ((head, tail, ones), (tail, head, torch.zeros_like(ones)))
         )
         count = (graph.role < int(NodeRole.OTHER)).to(labels.dtype)  # those that the text mentions
+        count = count.unsqueeze(-1)
+        both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
+        numbers = torch.cat([ahead, back]).squeeze(-1)
         for _ in range(self.rounds):
-            count = (
-                count
-                + segment_sum(count[head] * ahead.squeeze(-1), tail, len(count))
-                + segment_sum(count[tail] * back.squeeze(-1), head, len(count))
-            )
-        level = torch.log1p(count).unsqueeze(-1)
+            count = count + self.add_up(count, both, numbers)
+        level = torch.log1p(count)
         total = self._row_total(level, batch)
         nodes = labels[graph.node_label] + level * self.direction
         return Fused(
@@ -71,5 +72,5 @@ class GSC(Reasoner):
         """Mean count (B, 1) of a row's chosen concepts, or of all where it has no choice."""
         graph = batch.graph
         chosen = (graph.role == int(NodeRole.CHOICE)).to(level.dtype).unsqueeze(-1)
-        total, number = (segment_sum(v, graph.batch, batch.num_rows) for v in (level * chosen, chosen))
+        total, number = (scatter(v, graph.batch, dim_size=batch.num_rows) for v in (level * chosen, chosen))
         return total / number.clamp(min=1)

@@ -9,13 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
+from torch_geometric.nn import SimpleConv
+from torch_geometric.utils import scatter, softmax
 
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.graph.retrieval.paths import best_paths
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
-from kgqa.models.segments import segment_mean, segment_softmax, segment_sum
 from kgqa.types import NodeRole
 
 MAX_ANSWERS = 12
@@ -53,6 +54,7 @@ class KagNet(Reasoner):
         size = settings.graph_size
         self.labels = LabelEncoder(stepper, size)
         self.gcn = nn.ModuleList(nn.Linear(size, size) for _ in range(2))
+        self.neighbours = SimpleConv(aggr="mean")
         self.direction = nn.Embedding(2, size)
         self.lstm = nn.LSTM(3 * size, size, batch_first=True)
         self.pair = nn.Sequential(
@@ -71,10 +73,9 @@ class KagNet(Reasoner):
         labels = self.labels(stepper, graph)
         own = labels[graph.node_label]
         nodes = own
+        both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
         for layer in self.gcn:
-            head, tail = graph.edge_index
-            index, values = torch.cat([tail, head]), torch.cat([nodes[head], nodes[tail]])
-            nodes = F.relu(layer(nodes + segment_mean(values, index, len(nodes)).to(nodes.dtype)))
+            nodes = F.relu(layer(nodes + self.neighbours(nodes, both).to(nodes.dtype)))
 
         pairs, paths = find_pairs(graph)
         if graph.edge_plausible is not None:
@@ -88,13 +89,13 @@ class KagNet(Reasoner):
         context = self.pair(torch.cat([summary[row], nodes[asked], nodes[answer]], -1))  # (P, size)
         owner = torch.tensor([number for number, *_ in paths], device=own.device)
         read = self._read_paths(paths, nodes, own, labels, graph)  # (paths, size)
-        alpha = segment_softmax((self.path_query(context)[owner] * read).sum(-1).float(), owner, len(pairs))
-        weighed = segment_sum((read * alpha.unsqueeze(-1)).to(context.dtype), owner, len(pairs))
-        both = torch.cat([context, weighed], -1)  # [T ; P]
-        logit = (self.pair_query(summary)[row] * both).sum(-1).float() / both.shape[-1] ** 0.5
-        beta = segment_softmax(logit, row, batch.num_rows)
-        pooled = segment_sum((both * beta.unsqueeze(-1)).to(both.dtype), row, batch.num_rows)
-        carried = segment_mean(both, answer, len(own))
+        alpha = softmax((self.path_query(context)[owner] * read).sum(-1).float(), owner, num_nodes=len(pairs))
+        weighed = scatter((read * alpha.unsqueeze(-1)).to(context.dtype), owner, dim_size=len(pairs))
+        joint = torch.cat([context, weighed], -1)  # [T ; P]
+        logit = (self.pair_query(summary)[row] * joint).sum(-1).float() / joint.shape[-1] ** 0.5
+        beta = softmax(logit, row, num_nodes=batch.num_rows)
+        pooled = scatter((joint * beta.unsqueeze(-1)).to(joint.dtype), row, dim_size=batch.num_rows)
+        carried = scatter(joint, answer, dim_size=len(own), reduce="mean")
         weight = (alpha * beta[owner]).detach()
         edges = torch.tensor([e for _, steps, _, _ in paths for e in steps], device=own.device)
         lengths = torch.tensor([len(steps) for _, steps, _, _ in paths], device=own.device)

@@ -7,13 +7,14 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch_geometric.utils import scatter
 
 from kgqa.batch import Fused, GraphBatch, QABatch
 from kgqa.models.encoders.label_encoder import LabelEncoder
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
-from kgqa.models.reasoners.gnn import NUM_ROLES, AttentionPooling
-from kgqa.models.segments import segment_sum
+from kgqa.models.reasoners.convolution import DensePooling
+from kgqa.models.reasoners.gnn import NUM_ROLES
 from kgqa.types import NodeRole
 
 
@@ -53,7 +54,7 @@ class MHGRN(Reasoner):
         self.hop_query = nn.Linear(self.hidden_size, size)
         self.own = nn.Linear(size, size)
         self.read = nn.Linear(size, size)
-        self.pool = AttentionPooling(self.hidden_size, size)
+        self.pool = DensePooling(self.hidden_size, size)
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
 
@@ -86,9 +87,9 @@ class MHGRN(Reasoner):
             )
             scale = torch.cat([1 + torch.tanh(diagonal), torch.ones_like(diagonal[:, :1])], -1)
             message = arriving * scale * unary.unsqueeze(-1)
-            total = segment_sum(message.to(value.dtype), target, len(value))
+            total = scatter(message.to(value.dtype), target, dim_size=len(value))
             stepped = message.unsqueeze(1) * leave.unsqueeze(-1)  # (E', ranks, size + 1)
-            per_rank = segment_sum(stepped.to(value.dtype), target, len(value))
+            per_rank = scatter(stepped.to(value.dtype), target, dim_size=len(value))
             norms.append(total[:, -1])
             total = total * finish.unsqueeze(-1)
             reads.append(total[:, :-1] / (total[:, -1:] + 1e-6))

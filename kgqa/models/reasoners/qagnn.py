@@ -9,7 +9,8 @@ from torch.nn.functional import one_hot
 from kgqa.batch import Fused, QABatch
 from kgqa.models.encoders.stepping import Stepper
 from kgqa.models.reasoners.base import ReasonerSettings
-from kgqa.models.reasoners.gnn import NUM_ROLES, ContextReasoner, context_nodes, relevance_powers
+from kgqa.models.reasoners.convolution import ContextReasoner
+from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes, relevance_powers
 
 
 class QAGNN(ContextReasoner):
@@ -19,7 +20,7 @@ class QAGNN(ContextReasoner):
     (section 3.3). A node's relevance is the ranker's, or with `reading.relevance` also a language model's (section
     3.1).
 
-    With z the context node, z_0 = W s; the layers are those of `RelationalAttention` without an instruction.
+    With z the context node, z_0 = W s; the layers are `RelationalConv`.
 
     Differences from the released code: attention is normalised over a target's incoming edges, as the paper
     writes it (section 3.3), and layer norm stands for batch norm, which would see other questions'

@@ -138,8 +138,7 @@ def train_entities(
     called after each epoch.
 
     Raises:
-        InputError: an unknown method, an odd size for a complex one, a graph without facts, or the extra `entities`
-            is not installed.
+        InputError: an unknown method, an odd size for a complex one, a graph without facts.
     """
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
@@ -198,12 +197,8 @@ def _fill(model: Any, name: str, rows: Tensor) -> None:
 
 def _model(method: str, entities: int, relations: int, size: int) -> Any:
     """A new model whose entities' vectors are `size` wide."""
-    try:
-        from torch_geometric.nn import kge
-    except ImportError:
-        raise InputError(
-            "torch-geometric is not installed; install the extra: pip install 'kgqa[entities]'"
-        ) from None
+    from torch_geometric.nn import kge  # whose import takes seconds
+
     kinds = {"transe": kge.TransE, "distmult": kge.DistMult, "complex": kge.ComplEx, "rotate": kge.RotatE}
     # SparseAdam touches the rows of a batch alone, so that an epoch does not cost entities x batches; RotatE's
     # relations are few and take part all the same

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -60,7 +61,7 @@ class TaughtTask(Task):
             each = each[batch.label != -100]
         soft = Term(each.sum() * self.temperature**2, self._softened(batch), self.soft)
         kept = {
-            name: term._replace(weight=(1 - self.soft) * term.weight) for name, term in gold.terms.items()
+            name: replace(term, weight=(1 - self.soft) * term.weight) for name, term in gold.terms.items()
         }
         return Loss.summed({**kept, "soft": soft})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -74,14 +75,14 @@ class Task(Objective):
             loss = -said[(first + batch.label)[labelled]].sum()
         else:
             loss = nll_loss(said.flatten(0, -2), batch.label.flatten(), ignore_index=-100, reduction="sum")
-        terms = {self.kind: Term(loss, labelled.sum())}
+        terms: dict[str, Term] = {self.kind: Term(loss, labelled.sum())}
         if self.auxiliary:
             hidden = self.encoder(
                 input_ids=batch.tokens.input_ids, attention_mask=batch.tokens.attention_mask.long()
             ).last_hidden_state[:, :-1]
             logits = hidden @ self.encoder.get_input_embeddings().weight.T  # type: ignore[operator]
             guess = guess_term(logits, _following(batch))
-            terms["clm"] = guess._replace(weight=self.auxiliary)
+            terms["clm"] = replace(guess, weight=self.auxiliary)
         return Loss.summed(terms)
 
     def counts(self, batch: TaskBatch) -> dict[str, Tensor | float]:

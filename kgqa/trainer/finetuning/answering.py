@@ -46,7 +46,7 @@ def train_reader(recipe: AnsweringRecipe, folder: Path) -> TrainResult:
     entities = load_entities(Path(located.entities)) if recipe.entities else None
     if entities is not None:
         if not find_reasoner(recipe.reasoner.name).reads_entities:
-            able = ", ".join(name for name, kind in REASONERS.items() if kind.reads_entities)
+            able = ", ".join(name for name in REASONERS if find_reasoner(name).reads_entities)
             raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; take {able}")
         sizes["entity_size"] = entities.size
     words = load_words(Path(located.words)) if recipe.words else None

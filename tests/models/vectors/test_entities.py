@@ -1,4 +1,3 @@
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,11 +66,3 @@ def test_what_cannot_be_used_is_said(ring: GraphStore, tmp_path: Path) -> None:
 
 def test_no_names_no_vectors() -> None:
     assert EntityVectors(["a"], np.ones((1, 4), np.float16), {}).look_up([]).shape == (0, 4)
-
-
-def test_the_extra_is_named_where_it_is_not_installed(
-    ring: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch_geometric.nn", None)
-    with pytest.raises(InputError, match=r"kgqa\[entities\]"):
-        train_entities(ring)

@@ -31,8 +31,9 @@ def test_text_is_hidden_and_the_graph_is_read(grounded, tokenizer) -> None:  # t
     )
     batch = grounded(0)
     torch.manual_seed(1)
-    fused, (loss, count, _) = objective.read(batch, batch.graph)
-    assert count == objective.counts(batch)["mlm"] > 0
+    fused, term = objective.read(batch, batch.graph)
+    loss = term.total
+    assert term.count == objective.counts(batch)["mlm"] > 0
     assert (seen[0] == MASK_ID).any() and not (batch.tokens.input_ids == MASK_ID).any()
     assert fused.nodes.shape == (len(batch.graph.node_label), 32) and torch.isfinite(loss)
     loss.backward()

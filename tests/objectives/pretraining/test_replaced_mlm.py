@@ -36,5 +36,5 @@ def test_a_copied_token_costs_next_to_nothing_once_copying_is_sure() -> None:
         objective.copy.bias.fill_(20.0)  # type: ignore[union-attr]
     ids = torch.randint(5, 128, (4, 12))
     hidden = torch.randn(4, 12, 32)
-    total, count, _ = objective._guess_all(hidden, ids, TextBatch(ids))
-    assert count == ids.numel() and float(total.detach()) < 1e-3
+    term = objective._guess_all(hidden, ids, TextBatch(ids))
+    assert term.count == ids.numel() and float(term.total.detach()) < 1e-3

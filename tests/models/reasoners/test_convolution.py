@@ -1,0 +1,35 @@
+import numpy as np
+import torch
+
+from kgqa.models.collation.collate import Collator
+from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.reasoners.base import ReasonerSettings
+from kgqa.models.reasoners.convolution import DensePooling, RelationalConv
+from kgqa.models.reasoners.gnn import AttentionPooling, GraphReasoner, RelationalAttention
+from kgqa.types import Example, Question, Subgraph
+
+
+def test_the_convolution_is_the_layer_whose_operators_are_restated(tokenizer, encoder, digging) -> None:
+    """Same weights, same names, same states and attention: a checkpoint of one is a checkpoint of the other."""
+    torch.manual_seed(0)
+    graph = Collator(tokenizer)([Example(Question("what"))] * 2, [[digging], [Subgraph()]]).batch.graph
+    stepper = Stepper(encoder)
+    base = GraphReasoner(stepper, ReasonerSettings(graph_size=16, num_heads=2, dropout=0.0), typed=True)
+    plain, conv = RelationalAttention(16, 2, 0.0, instructed=False), RelationalConv(16, 2, 0.0)
+    assert conv.load_state_dict(plain.state_dict())
+    with torch.no_grad():
+        nodes, edges = base.start(stepper, graph)
+        for marks in (None, torch.randn_like(nodes)):
+            ours, theirs = conv(nodes, edges, marks=marks), plain(nodes, edges, marks=marks)
+            assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_dense_pooling_is_the_pooling_whose_operators_are_restated(tokenizer, digging) -> None:
+    torch.manual_seed(0)
+    graph = Collator(tokenizer)([Example(Question("what"))] * 2, [[digging], [Subgraph()]]).batch.graph
+    plain, dense = AttentionPooling(8, 16), DensePooling(8, 16)
+    dense.load_state_dict(plain.state_dict())
+    summary, nodes = torch.randn(2, 8), torch.randn(len(graph.role), 16)
+    assert np.allclose(
+        dense(summary, graph, nodes=nodes).detach(), plain(summary, graph, nodes=nodes).detach(), atol=1e-5
+    )
