@@ -246,6 +246,13 @@ def shipped_readers() -> list[Path]:
     return [found[name] for name in sorted(found)]
 
 
+def is_shipped(folder: Path) -> bool:
+    """Whether a model's folder came with this package, or with one of the installed packages that bring models."""
+    found = folder.resolve()
+    brought = (place for entry in entry_points(group=INSTALLED) for place in _package_folders(entry.value))
+    return found.parent == MODELS or found in (place.resolve() for place in brought)
+
+
 def _places(name: str) -> Iterator[Path]:
     """Where a model may lie: at a path, among those of this package, in a package of its own."""
     yield Path(name)

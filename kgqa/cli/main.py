@@ -19,7 +19,8 @@ from kgqa.cli.evaluation.evaluating import compare_rows, evaluate_task, probe_en
 from kgqa.cli.options import Ablated, AsJson, Device, Engine, Graph, Language, Model, NoneAbove, Overwrite
 from kgqa.cli.training.adapting import adapt_reader
 from kgqa.cli.training.recipes import learn, pretrain_recipe, train_recipe
-from kgqa.types import InputError, printable
+from kgqa.limits.panics import is_panic
+from kgqa.types import InputError, first_line, printable
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",  # spinning threads slow every other process down
@@ -142,7 +143,12 @@ def run() -> None:
     except MemoryError:
         print("kgqa: not enough memory; give a smaller input", file=sys.stderr)
         sys.exit(2)
-    except SystemExit as end:
-        if end.code == 130:  # what typer makes of KeyboardInterrupt
+    except BaseException as error:
+        if isinstance(error, SystemExit) and error.code == 130:  # what typer makes of KeyboardInterrupt
             print("kgqa: interrupted; the same command goes on", file=sys.stderr)
-        raise
+        if not is_panic(error):
+            raise
+        print(
+            f"kgqa: a library breaks down ({printable(first_line(error))}); give other input", file=sys.stderr
+        )
+        sys.exit(2)

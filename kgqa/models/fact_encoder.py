@@ -15,9 +15,10 @@ from torch.nn import functional as F
 
 from kgqa.assets import FACT_ENCODER, find_encoder
 from kgqa.batch import TextBatch
+from kgqa.limits.panics import panics_told
 from kgqa.models.collation.rows import padded
 from kgqa.models.devices import find_precision, lighten, multiplying
-from kgqa.models.pretrained import FACT_ENCODER_CARD, check_sums, checksum, load_pretrained
+from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums, checksum, load_pretrained
 from kgqa.text.corpus.tokenizer import load_tokenizer
 from kgqa.types import InputError, first_line
 
@@ -52,6 +53,7 @@ class FactEncoder(nn.Module):
         from transformers import AutoModel
 
         folder = find_encoder(str(name))
+        check_regular(folder)
         if (card := folder / FACT_ENCODER_CARD).exists():
             try:
                 sums = json.loads(card.read_text(encoding="utf-8"))
@@ -65,7 +67,8 @@ class FactEncoder(nn.Module):
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
         """Texts as rows of tokens, a multiple of 8 long."""
-        read = self.tokenizer.encode_batch(list(texts))
+        with panics_told("a text", "leave it out, or take another encoder of facts"):
+            read = self.tokenizer.encode_batch(list(texts))
         width = -(-max(len(text.ids) for text in read) // 8) * 8
         mask = padded([text.attention_mask for text in read], width, 0).bool()
         return TextBatch(padded([text.ids for text in read], width, 0), mask)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,19 @@ POOLER = "pooler."
 """In the name of weights that no reader reads."""
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
+_OLDER = frozenset(
+    {
+        "num_labels",
+        "rope_theta",
+        "rope_scaling",
+        "global_rope_theta",
+        "local_rope_theta",
+        "partial_rotary_factor",
+    }
+)
+"""What configurations said before, and transformers still understands."""
+_TABLES = frozenset({"id2label", "label2id", "rope_parameters", "rope_scaling"})
+"""Fields of a configuration that are tables."""
 SCALE = "::scale"
 """Ends the name of the scales of a matrix: (rows,) of one in 8 bits, (rows, blocks) of one in 4."""
 BLOCK = 32
@@ -107,11 +121,44 @@ def load_weights(folder: Path, name: str) -> dict[str, Tensor]:
     return unpacked(stored)
 
 
-def load_config(folder: Path) -> Any:
-    """The configuration of a Hugging Face folder; one that needs code of its own raises ValueError."""
-    from transformers import AutoConfig
+def check_regular(folder: Path) -> None:
+    """Raise InputError where a folder holds a device, a pipe or a link to nowhere, which would be read without end."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if not (path.is_file() or path.is_dir()):
+            raise InputError(f"{path}: no regular file; copy the model again")
 
-    return AutoConfig.from_pretrained(folder, **_DATA)
+
+def load_config(folder: Path) -> Any:
+    """The configuration of a Hugging Face folder: what its own class names, as numbers and words.
+
+    All else is left out, since transformers would fetch and run some of it: attention kernels, quantisers, backbones.
+
+    Raises:
+        InputError: it is damaged, or needs code of its own.
+    """
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    check_regular(folder)
+    try:
+        said = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kind = str(said["model_type"])
+        if kind not in CONFIG_MAPPING:
+            raise OSError(f"model_type {kind} is not known, and custom code is not run")
+        made: Any = CONFIG_MAPPING[kind]
+        allowed = {field.name for field in fields(made)} | set(made.attribute_map) | _OLDER
+        kept = {name: value for name, value in said.items() if name in allowed and _is_plain(name, value)}
+        return made(**kept)
+    except Exception as error:  # each class checks its fields in its own way
+        raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
+
+
+def _is_plain(name: str, value: Any) -> bool:
+    """Whether a field of a configuration says something of the network, and nothing of what to fetch or run."""
+    if name == "dtype" or "backbone" in name:  # in which precision is ours to say
+        return False
+    if isinstance(value, dict):
+        return name in _TABLES
+    return not (isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value))
 
 
 def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
@@ -121,7 +168,11 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
         InputError: there are no such weights, they are damaged, or the folder needs code of its own.
     """
     try:
+        check_regular(folder)
+        if (folder / "adapter_config.json").exists():
+            raise OSError("it holds an adapter beside a model that would be fetched")
         if not is_packed(folder, WEIGHTS):
+            how.setdefault("config", load_config(folder))
             return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
         if how.pop("output_loading_info", False):
             raise OSError("it holds an encoder alone")
@@ -129,6 +180,8 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
         model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
         load_into(model, folder)
         return model.eval()
+    except InputError:
+        raise
     except Exception as error:  # a damaged folder may fail anywhere in the encoder's own code
         raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
 
@@ -170,6 +223,7 @@ def write_card(folder: Path, card: dict[str, Any], name: str = CARD) -> None:
 
 def check_sums(folder: Path, card: dict[str, Any]) -> None:
     """Raise InputError where a file is not what it was when the card was written; cards of old hold no checksums."""
+    check_regular(folder)
     try:
         for name, expected in card.get("checksums", {}).items():
             if checksum(folder / Path(name).name) != expected:

@@ -21,6 +21,7 @@ from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, OperationHead, Span
 from kgqa.models.pretrained import (
     CARD,
     WEIGHTS,
+    check_regular,
     check_sums,
     copy_tokenizer,
     from_config,
@@ -267,6 +268,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         InputError: there is none, it is damaged, or it was written by another version.
     """
     path = folder / CARD
+    check_regular(folder)
     if not path.exists():
         raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")
     try:

@@ -1,5 +1,6 @@
 import ast
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,56 @@ def test_code_of_a_folder_is_neither_run_nor_asked_about(tmp_path: Path) -> None
     for load in (load_config, lambda folder: load_pretrained(AutoModel, folder)):
         with pytest.raises(ValueError, match="custom code"):
             load(unknown)
+
+
+FETCHED = {
+    "_attn_implementation": "kernels-community/flash-attn",
+    "attn_implementation": "kernels-community/flash-attn",
+    "_attn_implementation_internal": "kernels-community/flash-attn",
+    "experts_implementation": "x",
+    "quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True},
+    "compression_config": {"quant_method": "x"},
+    "per_layer_config": {"0": {"hidden_size": 8}},
+    "backbone": "someone/something",
+    "backbone_config": {"model_type": "bert"},
+    "name_or_path": "someone/something",
+    "dtype": "hub",
+    "hidden_act": {"a": 1},
+}
+
+
+def test_what_a_configuration_would_have_fetched_or_run_is_left_out(tmp_path: Path) -> None:
+    folder = foreign(tmp_path, **FETCHED, num_hidden_layers=1, id2label={"0": "no", "1": "yes", "2": "so"})
+    config = load_config(folder)
+    plain = ElectraConfig()
+    assert (config.hidden_size, config.num_labels, config.hidden_act) == (16, 3, plain.hidden_act)
+    assert config._attn_implementation in (None, plain._attn_implementation)
+    assert not hasattr(config, "quantization_config") and not hasattr(config, "backbone")
+    assert type(load_pretrained(AutoModel, folder)) is ElectraModel
+
+
+def test_an_adapter_is_no_whole_model(tmp_path: Path) -> None:
+    folder = foreign(tmp_path)
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/something"}')
+    with pytest.raises(InputError, match="adapter"):
+        load_pretrained(AutoModel, folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["reader.json", "config.json", "model.safetensors", "tokenizer.json", "own.txt"]
+)
+@pytest.mark.parametrize("kind", ["pipe", "device", "link"])
+def test_what_is_no_file_is_not_read_without_end(name: str, kind: str, tmp_path: Path) -> None:
+    for path in (MODELS / "kgqa-everyday").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / name).unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(tmp_path / name)
+    else:
+        (tmp_path / name).symlink_to("/dev/zero" if kind == "device" else tmp_path / "nowhere")
+    for load in (load_reader, load_config, lambda folder: load_pretrained(AutoModel, folder)):
+        with pytest.raises(InputError, match=f"{name}: no regular file; copy the model again"):
+            load(tmp_path)
 
 
 def test_a_reader_with_code_of_its_own_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -258,8 +258,10 @@ class Linker:
             form.lemma if texts[row][start].islower() else form.text.removesuffix("'s").removesuffix("’s")
             for row, form, start, _ in missing
         ]
-        found = zip(missing, surfaces, self.graph.find_parts(surfaces), strict=True)
-        for (row, _, start, end), surface, ids in found:
+        distinct = list(dict.fromkeys(surfaces))
+        found = dict(zip(distinct, self.graph.find_parts(distinct), strict=True))
+        for (row, _, start, end), surface in zip(missing, surfaces, strict=True):
+            ids = found[surface]
             known = not texts[row][start].islower() or [surface] == list(map(noun_of, self.graph.labels(ids)))
             if known and len(ids):
                 chosen[row].append(Mention(start, end, tuple(ids.tolist()), _DOUBT))
@@ -287,9 +289,10 @@ class Linker:
         ]
         if not missing:
             return
-        found = self.nearest([word for _, word, _, _ in missing])
-        for (row, _, start, end), near in zip(missing, found, strict=True):
-            if near:
+        distinct = list(dict.fromkeys(word for _, word, _, _ in missing))  # a search costs a millisecond
+        found = dict(zip(distinct, self.nearest(distinct), strict=True))
+        for row, word, start, end in missing:
+            if near := found[word]:
                 ids = tuple(entity for entity, _ in near[: self.max_candidates])
                 chosen[row].append(Mention(start, end, ids, _DOUBT * near[0][1]))
 

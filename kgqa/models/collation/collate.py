@@ -14,6 +14,7 @@ from torch import Tensor
 
 from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
 from kgqa.graph.linking.person_names import people
+from kgqa.limits.panics import panics_told
 from kgqa.metrics import surface_key
 from kgqa.models.collation.branching import Branch, branches_of
 from kgqa.models.collation.facts_in_words import near_facts, with_facts
@@ -252,7 +253,8 @@ class Collator:
         return windows
 
     def _encode(self, text: str) -> Pieces:
-        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        with panics_told("a text", "leave it out, or take another reader"):
+            encoding = self.tokenizer.encode(text, add_special_tokens=False)
         return Pieces(encoding.ids, without_blanks(text, encoding.offsets))
 
     def label_tokens(self, label: str) -> list[int]:

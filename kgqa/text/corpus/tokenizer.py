@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from kgqa.assets import write_whole
-from kgqa.types import InputError
+from kgqa.assets import is_shipped, write_whole
+from kgqa.limits.confined import Confines, confined
+from kgqa.limits.panics import panics_told
+from kgqa.types import InputError, first_line
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
 """In the order of their ids, 0 to 4, whatever the kind of the tokenizer."""
 
 Kind = Literal["wordpiece", "bpe"]
+TRIED = (
+    *(
+        "",
+        " ",
+        "What did I dig with?",
+        "I'd said: 3,141 x 10^5 (don't!)\n\n\t…",
+        "Ünïcödé ﬁ Ⅷ 한글 漢字 عربي 🙂\u200d🙂",
+    ),
+    *(unit * 2_000 for unit in ("a", " ", "1", ".", "ab ", "\u0301")),
+)
+"""What a tokenizer from elsewhere reads in a child before it is trusted; the last ones hold regular expressions up."""
+_TRYING = Confines(memory_bytes=4 << 30, time_s=60)
 
 
 def train_tokenizer(
@@ -85,19 +100,51 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) ->
 def load_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of a Hugging Face folder, ours or anyone's, without padding or truncation.
 
+    One that is not shipped is tried in a child first: it may end the process that loads it, or read on for ever.
+
     Raises:
-        InputError: there is no `tokenizer.json`, or it is damaged.
+        InputError: there is no `tokenizer.json`, it is damaged, or it ends whoever reads with it.
     """
     path = Path(folder) / "tokenizer.json"
     if not path.is_file():
         raise InputError(f"{folder}: holds no tokenizer.json; save a fast tokenizer there")
+    content = path.read_bytes()
+    if not is_shipped(path.parent):
+        _try_once(str(path), content)
+    return _read(str(path), content)
+
+
+def _read(path: str, content: bytes) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        with panics_told(path, "save it again"):
+            tokenizer = Tokenizer.from_buffer(content)
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
+            return tokenizer
+    except InputError:
+        raise
     except Exception as error:  # the library raises bare Exception
-        raise InputError(f"{path}: not a tokenizer ({error}); save it again") from None
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+        raise InputError(f"{path}: not a tokenizer ({first_line(error)}); save it again") from None
+
+
+@lru_cache(maxsize=100)
+def _try_once(path: str, content: bytes) -> None:
+    """Raise InputError where a child that reads `TRIED` with a tokenizer breaks down or does not come to an end."""
+    confined(f"{__name__}:try_tokenizer", path, _TRYING, content, path=path)
+
+
+def try_tokenizer(content: bytes, path: str) -> None:
+    """In a child: read texts of many shapes, alone and in pairs. Raises InputError where the tokenizer cannot."""
+    tokenizer = _read(path, content)
+    try:
+        with panics_told(path, "save it again"):
+            for text in TRIED:
+                tokenizer.encode(text)
+                tokenizer.encode(text, "and this", add_special_tokens=False)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{path}: cannot read a text ({first_line(error)}); save it again") from None
 
 
 def check_special_tokens(tokenizer: Tokenizer, folder: Path) -> None:

@@ -181,3 +181,14 @@ def test_the_only_thing_that_is_so_named_is_meant() -> None:
     assert linked("What is the view of the harbour?") == ["Harbour View"], "a view, and no harbour"
     assert linked("Was it made in the year no. 418?") == ["Marine Chronometer No. 418"]
     assert linked("He said no. Letters came.") == []
+
+
+def test_near_labels_are_sought_once_for_a_word_however_often_it_stands(toy) -> None:
+    asked: list[str] = []
+
+    def nearest(surfaces):
+        asked.extend(surfaces)
+        return [[(0, 0.9)] if surface == "diggger" else [] for surface in surfaces]
+
+    found = Linker(toy, nearest=nearest).link("diggger " * 50 + "의 " * 500)
+    assert sorted(asked) == ["diggger", "의"] and len(found) == 50

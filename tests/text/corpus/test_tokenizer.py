@@ -1,7 +1,12 @@
+import json
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, models
 
+from kgqa.assets import MODELS, SMALLER
+from kgqa.limits.confined import Confines
+from kgqa.text.corpus import tokenizer as tokenizers_here
 from kgqa.text.corpus.tokenizer import (
     SPECIAL_TOKENS,
     check_special_tokens,
@@ -60,8 +65,6 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
 
 
 def test_special_tokens_elsewhere_are_refused(tmp_path: Path) -> None:
-    from tokenizers import Tokenizer, models
-
     check_special_tokens(train_tokenizer(LINES, vocab_size=512), tmp_path)
     pieces = ["[PAD]", *(f"[unused{n}]" for n in range(99)), "[UNK]", "[CLS]", "[SEP]", "[MASK]", "trowel"]
     bert = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
@@ -69,3 +72,64 @@ def test_special_tokens_elsewhere_are_refused(tmp_path: Path) -> None:
         check_special_tokens(bert, tmp_path)
     with pytest.raises(InputError, match=r"\[PAD\] is missing"):
         check_special_tokens(Tokenizer(models.WordPiece({"<s>": 0}, unk_token="<s>")), tmp_path)
+
+
+HOSTILE: dict[str, dict[str, object]] = {
+    "a panic when it is loaded": {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+    "a panic when it reads": {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}},
+    "a template of what is not there": {
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": "[X]", "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}},
+            ],
+            "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {},
+        }
+    },
+    "an expression that goes back for ever": {
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"Regex": r"(?:a|aa)+\1?$(?<!a)|((a+)+)+b"},
+            "behavior": "Isolated",
+            "invert": False,
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+def test_a_tokenizer_that_ends_whoever_reads_with_it_is_refused_in_one_line(
+    change: dict[str, object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tokenizers_here, "_TRYING", Confines(time_s=10))
+    whole = json.loads(train_tokenizer(LINES, vocab_size=512).to_str())
+    (tmp_path / "tokenizer.json").write_text(json.dumps({**whole, **change}))
+    with pytest.raises(InputError, match=r"(?s)\A[^\n]*tokenizer\.json: [^\n]*\Z"):
+        load_tokenizer(tmp_path)
+    assert "panicked" not in capfd.readouterr().err
+
+
+def test_a_tokenizer_that_ends_its_process_ends_a_child_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokenizers_here, "_TRYING", Confines(memory_bytes=1 << 30, time_s=8))
+    whole = json.loads(train_tokenizer(LINES, vocab_size=512).to_str())
+    longer = {"type": "Replace", "pattern": {"String": "a"}, "content": "x" * 2_000_000}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({**whole, "normalizer": longer}))
+    with pytest.raises(InputError, match="exhausts its reader|not read within"):
+        load_tokenizer(tmp_path)
+
+
+def test_a_tokenizer_is_tried_once_and_a_shipped_one_never(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(tokenizers_here, "confined", lambda task, subject, *_, **__: tried.append(subject))
+    save_tokenizer(train_tokenizer(LINES, vocab_size=512), tmp_path)
+    load_tokenizer(tmp_path), load_tokenizer(tmp_path), load_tokenizer(MODELS / SMALLER)
+    assert tried == [str(tmp_path / "tokenizer.json")]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from kgqa.graph.sources.syntax import markup
 from kgqa.graph.sources.syntax.markup import check_markup
 from kgqa.types import InputError
 
@@ -37,4 +39,19 @@ def test_namespaces_as_entities_are_fine(tmp_path: Path) -> None:
     (tmp_path / "a.rdf").write_text(
         '<!DOCTYPE r [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>\n<r a="&owl;"/>'
     )
+    check_markup(tmp_path / "a.rdf")
+
+
+@pytest.mark.parametrize("unit", ["<a/>", '<a b="" c="" d=""/>'])
+def test_an_archive_of_elements_that_multiply_is_refused_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str
+) -> None:
+    monkeypatch.setattr(markup, "FREE_PARTS", 20_000)
+    text = f"<r>{unit * 200_000}</r>".encode()
+    (tmp_path / "a.rdf.gz").write_bytes(gzip.compress(text))
+    with pytest.raises(
+        InputError, match="elements and attributes of over 10 to a byte of the archive; decompress"
+    ):
+        check_markup(tmp_path / "a.rdf.gz")
+    (tmp_path / "a.rdf").write_bytes(text)
     check_markup(tmp_path / "a.rdf")
