@@ -129,7 +129,7 @@ def check_regular(folder: Path) -> None:
 
 
 def load_config(folder: Path) -> Any:
-    """The configuration of a Hugging Face folder: what its own class names, as numbers and words.
+    """The configuration of a Hugging Face folder: numbers, and what its own class names, as words.
 
     All else is left out, since transformers would fetch and run some of it: attention kernels, quantisers, backbones.
 
@@ -146,10 +146,19 @@ def load_config(folder: Path) -> Any:
             raise OSError(f"model_type {kind} is not known, and custom code is not run")
         made: Any = CONFIG_MAPPING[kind]
         allowed = {field.name for field in fields(made)} | set(made.attribute_map) | _OLDER
-        kept = {name: value for name, value in said.items() if name in allowed and _is_plain(name, value)}
+        kept = {
+            name: value
+            for name, value in said.items()
+            if (name in allowed or _is_number(name, value)) and _is_plain(name, value)
+        }
         return made(**kept)
     except Exception as error:  # each class checks its fields in its own way
         raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
+
+
+def _is_number(name: str, value: Any) -> bool:
+    """Whether a field is a size or a switch, as those are that older versions named otherwise."""
+    return isinstance(value, (bool, int, float)) and not name.startswith("_")
 
 
 def _is_plain(name: str, value: Any) -> bool:
