@@ -4,8 +4,8 @@
 
 Import, predict, train and serve are killed with SIGKILL at a random moment and looked at; import, predict and train run
 into a full disk (a limit on the size of files and, where mounting is allowed, a small disk of their own); many callers
-ask a service at a time, and one asks thousands of questions in a row. All over the reader of random weights of
-`reliability.py`.
+ask a service at a time, and one asks thousands of questions in a row, the same or all different. All over the reader of
+random weights of `reliability.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faults.callers import call, kill_services
+from faults.callers import ask_many, call, kill_services
 from faults.full_disks import fill_disk, fill_small_disk
 from faults.kills import kill_imports, kill_predictions, kill_trainings
 from reliability import World
@@ -37,6 +37,9 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=60.0, help="that callers go on for")
     options.add_argument(
         "--one-by-one", type=int, default=0, help="questions of one caller, one after another"
+    )
+    options.add_argument(
+        "--memory", type=int, default=0, help="different questions, to see what memory they leave"
     )
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
@@ -79,6 +82,11 @@ def main() -> None:
                 lost, mb = sum("lost" in fault for fault in wrong), count["MB at the end"]
                 figures = {"tried": count["answered"], "lost": lost, "mixed": mixed, "mb": mb}
                 print(json.dumps({"of": f"{callers} callers, {seconds:.0f} s", **figures}))
+        if chosen.memory:
+            count, wrong = ask_many(world, chosen.memory)
+            faults += wrong
+            print(f"memory: {dict(count)}, {len(wrong)} faults", flush=True)
+            print(json.dumps({"of": "memory", "tried": count["answered"], "mb": count["MB at the end"]}))
     print("\n".join(faults))
     sys.exit(bool(faults))
 
