@@ -21,7 +21,16 @@ from pathlib import Path
 from faults.callers import ask_many, call, kill_services
 from faults.full_disks import fill_disk, fill_small_disk
 from faults.kills import kill_imports, kill_predictions, kill_trainings
+from faults.writers import write_at_once, write_read_only
 from reliability import World
+
+FILES = {
+    "predict": kill_predictions,
+    "train": kill_trainings,
+    "writers": write_at_once,
+    "read-only": write_read_only,
+}
+"""What is written while it is killed, by several at a time, or where nothing may be written."""
 
 
 def main() -> None:
@@ -42,6 +51,7 @@ def main() -> None:
         "--memory", type=int, default=0, help="different questions, to see what memory they leave"
     )
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--files", choices=[*FILES], nargs="+", help="only these, as often as --kills says")
     chosen = options.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import torch
@@ -53,6 +63,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
+        for name in chosen.files or ():
+            tried, wrong = FILES[name](world, chosen.kills, draw)
+            faults += wrong
+            print(json.dumps({"of": f"files: {name}", "tried": tried, "lost": len(wrong)}), flush=True)
+        if chosen.files:
+            print("\n".join(faults))
+            sys.exit(bool(faults))
         for name, kill, times in (
             ("import", kill_imports, chosen.kills),
             ("predict", kill_predictions, chosen.kills),
