@@ -23,7 +23,7 @@ def hidden(name, globals=None, *rest, **how):
     return given(name, globals, *rest, **how)
 
 builtins.__import__ = hidden
-for module, names in ((signal, "SIGALRM SIGKILL SIGXCPU SIGHUP alarm setitimer"), (os, "fork nice sysconf")):
+for module, names in ((signal, "SIGALRM SIGXCPU alarm setitimer"), (os, "fork")):
     for name in names.split():
         delattr(module, name)
 """
