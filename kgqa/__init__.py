@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from kgqa.assets import DEFAULT_READER, find_model
@@ -32,9 +31,10 @@ def load(
 ) -> Answerer:
     """Open a reader (folder or shipped name) over a graph (file, folder, shipped name, SPARQL URL, or an open one).
 
-    It runs on `device`: "auto" takes cuda, else mps, else cpu; there with one thread, unless OMP_NUM_THREADS is set:
-    a single question is answered no faster by two. Questions are in `language`: "en", "ko", or "auto". Nothing is
-    answered where that is likelier than `none_above`; None leaves what the reader's card says.
+    It runs on `device`: "auto" takes cuda, else mps, else cpu. Environment and threads of the process are left as they
+    are; a single question is answered no faster by two threads than by one (`torch.set_num_threads`). Questions are in
+    `language`: "en", "ko", or "auto". Nothing is answered where that is likelier than `none_above`; None leaves what
+    the reader's card says.
 
     Raises:
         InputError: the model, the graph, the device or the language cannot be found or used.
@@ -45,11 +45,6 @@ def load(
         from kgqa.graph.opening import open_graph
 
         graph = open_graph(graph)
-    os.environ.setdefault(
-        "OMP_WAIT_POLICY", "passive"
-    )  # torch reads it once: spinning threads slow all others
     from kgqa.answering.answerer import Answerer
-    from kgqa.models.devices import spare_threads
 
-    spare_threads()
     return Answerer.load(model, graph, device=device, language=language, none_above=none_above)

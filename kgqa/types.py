@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -302,6 +305,20 @@ class Subgraph:
         """All facts, by names."""
         return tuple(self.triple(e) for e in range(len(self.edges)))
 
+    def to_networkx(self) -> MultiDiGraph:
+        """A `networkx.MultiDiGraph`: nodes by name with `label`, `role` and `score`, edges by relation with `label` and
+        `weight`."""
+        import networkx  # for those who ask alone
+
+        graph = networkx.MultiDiGraph()
+        for name, label, role, score in zip(self.nodes, self.labels, self.roles, self.scores, strict=True):
+            graph.add_node(name, label=label, role=NodeRole(int(role)).name.lower(), score=float(score))
+        for (head, relation, tail), weight in zip(self.edges.tolist(), self.weights, strict=True):
+            kind = self.relations[relation]
+            ends = (self.nodes[head], self.nodes[tail])
+            graph.add_edge(*ends, key=kind.name, label=kind.words or kind.label, weight=float(weight))
+        return graph
+
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
@@ -329,6 +346,13 @@ class Evidence:
     def triples(self, path: EvidencePath) -> tuple[Triple, ...]:
         """The facts of a path, by names."""
         return tuple(self.subgraph.triple(e) for e in path.steps)
+
+    def to_networkx(self) -> MultiDiGraph:
+        """The facts of all paths, as `Subgraph.to_networkx` has them."""
+        steps = sorted({step for path in self.paths for step in path.steps})
+        graph = self.subgraph.only(np.array(steps, dtype=np.int64)).to_networkx()
+        graph.remove_nodes_from([name for name, degree in dict(graph.degree()).items() if not degree])
+        return graph
 
 
 @dataclass(frozen=True, slots=True)

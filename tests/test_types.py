@@ -1,4 +1,4 @@
-from kgqa.types import Answer, Candidate, Question, Source, Span
+from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Span
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.6, concept="ev:trowel")
 OTHERS = (
@@ -22,3 +22,14 @@ def test_a_yes_from_the_passage_is_no_span_of_it() -> None:
     assert Candidate("yes", Source.PASSAGE, 0.5, span=Span(0, 9)).sort == "verdict"
     assert Candidate("a trowel", Source.PASSAGE, 0.5).sort == "passage"
     assert Candidate("yes", Source.KNOWLEDGE, 0.5).sort == "knowledge"
+
+
+def test_a_subgraph_and_its_evidence_become_networkx_graphs(digging) -> None:  # type: ignore[no-untyped-def]
+    whole = digging.to_networkx()
+    assert list(whole) == list(digging.nodes) and whole.number_of_edges() == len(digging.edges)
+    triple = digging.triple(0)
+    assert whole.edges[triple.head, triple.tail, triple.relation]["weight"] == triple.weight
+    assert whole.nodes[triple.head]["label"] == digging.labels[digging.nodes.index(triple.head)]
+    shown = Evidence(paths=(EvidencePath((0,), (True,), 1.0),), subgraph=digging).to_networkx()
+    assert set(shown) == {triple.head, triple.tail} and shown.number_of_edges() == 1
+    assert not len(Evidence().to_networkx())

@@ -1,7 +1,8 @@
 """What is done within the ragged parts of a batch: the edges of a node, the nodes of a row.
 
-The same as `torch_geometric.utils.softmax` and `to_dense_batch`, against which they are tested. Importing any part of
-PyG imports all of it, data sets and language models included, and makes every start seconds longer.
+The same as `torch_geometric.utils.softmax`, `scatter` and `to_dense_batch`, against which they are tested, for what a
+first answer imports: the fused reasoner and the heads. Importing any part of PyG imports all of it, data sets and
+language models included, and makes every start seconds longer. All other reasoners use PyG itself.
 """
 
 from __future__ import annotations

@@ -88,6 +88,9 @@ def ask(
     from kgqa.models.encoders.sparing_import import import_encoders
 
     import_encoders()
+    from kgqa.models.devices import spare_threads
+
+    spare_threads()
     answerer = load(model, opened, device=device, language=language, none_above=none_above)
     answer = answerer.shown(answerer.answer(asked))
     if as_json:

@@ -75,7 +75,7 @@ def embed(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn entity vectors from a graph's facts (TransE, DistMult, ComplEx, RotatE), for ERNIE."""
+    """Learn entity vectors from a graph's facts (TransE, DistMult, ComplEx, RotatE), for ERNIE and KagNet."""
     from kgqa.graph.opening import open_store
     from kgqa.models.vectors.entities import FILE, train_entities
 
