@@ -83,6 +83,8 @@ class QueryBox:
         Raises:
             InputError: not a SELECT query of this graph alone, or one that takes more than it may.
         """
+        if not hasattr(os, "fork"):
+            raise InputError("queries are answered where processes can fork; ask on Linux or macOS")
         if len(query) > MAX_QUERY:
             raise InputError(f"the query has more than {MAX_QUERY:,} characters; ask it shorter")
         if any("\ud800" <= letter <= "\udfff" for letter in query):

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from kgqa.types import InputError
 
 _TIDY_S = 10.0
 """For a child that is stopped to leave nothing half-written."""
+_TAKEN = {-getattr(signal, name) for name in ("SIGKILL", "SIGXCPU") if hasattr(signal, name)}
+"""How a child ends that takes too long; Windows has no such signals."""
 _READING = threading.BoundedSemaphore(2)
 """Files that are read at a time, so that many who send some take no more of the machine than two."""
 
@@ -74,7 +76,7 @@ def confined(
     if "fault" in told:
         raise RuntimeError(f"{subject}: {told['fault']}")
     if "result" not in told:
-        taken = confines.time_s and status in (-signal.SIGKILL, -signal.SIGXCPU)
+        taken = confines.time_s and status in _TAKEN
         why = f"not read within {confines.time_s:g} s" if taken else "exhausts its reader"
         raise InputError(f"{subject}: {why}; give a smaller or less nested file")
     return told["result"]
@@ -148,7 +150,8 @@ def limit(memory_bytes: int, time_s: float) -> None:
     if memory_bytes:
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         memory_bytes = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        with suppress(ValueError) if sys.platform == "darwin" else nullcontext():  # which may refuse any
+            resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     if time_s:
         seconds = int(time_s) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))

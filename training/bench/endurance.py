@@ -4,8 +4,8 @@
 
 Import, predict, train and serve are killed with SIGKILL at a random moment and looked at; import, predict and train run
 into a full disk (a limit on the size of files and, where mounting is allowed, a small disk of their own); many callers
-ask a service at a time, and one asks thousands of questions in a row. All over the reader of random weights of
-`reliability.py`.
+ask a service at a time, and one asks thousands of questions in a row, the same or all different. All over the reader of
+random weights of `reliability.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faults.callers import call, kill_services
+from faults.callers import ask_many, call, kill_services
 from faults.full_disks import fill_disk, fill_small_disk
 from faults.kills import kill_imports, kill_predictions, kill_trainings
+from faults.writers import write_at_once, write_read_only
 from reliability import World
+
+FILES = {
+    "predict": kill_predictions,
+    "train": kill_trainings,
+    "writers": write_at_once,
+    "read-only": write_read_only,
+}
+"""What is written while it is killed, by several at a time, or where nothing may be written."""
 
 
 def main() -> None:
@@ -38,7 +47,11 @@ def main() -> None:
     options.add_argument(
         "--one-by-one", type=int, default=0, help="questions of one caller, one after another"
     )
+    options.add_argument(
+        "--memory", type=int, default=0, help="different questions, to see what memory they leave"
+    )
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--files", choices=[*FILES], nargs="+", help="only these, as often as --kills says")
     chosen = options.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import torch
@@ -50,6 +63,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
+        for name in chosen.files or ():
+            tried, wrong = FILES[name](world, chosen.kills, draw)
+            faults += wrong
+            print(json.dumps({"of": f"files: {name}", "tried": tried, "lost": len(wrong)}), flush=True)
+        if chosen.files:
+            print("\n".join(faults))
+            sys.exit(bool(faults))
         for name, kill, times in (
             ("import", kill_imports, chosen.kills),
             ("predict", kill_predictions, chosen.kills),
@@ -79,6 +99,11 @@ def main() -> None:
                 lost, mb = sum("lost" in fault for fault in wrong), count["MB at the end"]
                 figures = {"tried": count["answered"], "lost": lost, "mixed": mixed, "mb": mb}
                 print(json.dumps({"of": f"{callers} callers, {seconds:.0f} s", **figures}))
+        if chosen.memory:
+            count, wrong = ask_many(world, chosen.memory)
+            faults += wrong
+            print(f"memory: {dict(count)}, {len(wrong)} faults", flush=True)
+            print(json.dumps({"of": "memory", "tried": count["answered"], "mb": count["MB at the end"]}))
     print("\n".join(faults))
     sys.exit(bool(faults))
 

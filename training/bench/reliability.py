@@ -322,9 +322,12 @@ def main() -> None:
     options.add_argument("--minutes", type=float, default=5.0)
     options.add_argument("--inputs", type=int, default=0, help="of each kind, instead of minutes")
     options.add_argument("--seed", type=int, default=0, help="first seed")
-    options.add_argument("--kinds", nargs="+", help="of what is broken; all where none is named")
+    options.add_argument(
+        "--kinds", nargs="+", help="of what is broken; all but heavy queries where none is named"
+    )
     options.add_argument("--json", action="store_true", help="print the sums as a line of JSON")
     chosen = options.parse_args()
+    from faults.agents import Agents
     from faults.flipped_bits import FlippedBits
     from faults.grammar import Grammar
     from faults.strangers import Strangers
@@ -336,9 +339,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         world = World(Path(folder))
-        makers = (world, Strangers(world), FlippedBits(world), Grammar(world))
+        strangers = Strangers(world)
+        makers = (world, strangers, Agents(world), FlippedBits(world), Grammar(world))
         tries = {name: attempt for maker in makers for name, attempt in maker.tries().items()}
         counts: dict[str, Counter[str]] = {name: Counter() for name in chosen.kinds or tries}
+        tries |= strangers.slow_tries()
         faults: list[str] = []
         for seeds in rounds(chosen.minutes, chosen.inputs):
             for name, count in counts.items():

@@ -77,7 +77,7 @@ class FactIndex:
 
         try:
             content = np.memmap(path, dtype=np.uint8, mode="r")
-            whole = xxhash.xxh3_64_digest(content[:-_SUM_BYTES]) == content[-_SUM_BYTES:].tobytes()
+            whole = xxhash.xxh3_64_digest(content[:-_SUM_BYTES].data) == content[-_SUM_BYTES:].tobytes()
             index = faiss.read_index(str(path)) if whole else None
         except (RuntimeError, OSError, ValueError) as error:
             raise InputError(
@@ -103,7 +103,7 @@ class FactIndex:
         try:
             with replacing(path) as part:
                 faiss.write_index(self.index, str(part))
-                checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r"))
+                checksum = xxhash.xxh3_64_digest(np.memmap(part, dtype=np.uint8, mode="r").data)
                 with part.open("ab") as file:
                     file.write(checksum)
         except RuntimeError as error:

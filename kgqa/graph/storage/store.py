@@ -144,7 +144,7 @@ class Columns(dict[str, NDArray[Any]]):
         column = self._unverified[name]
         content, found = column.view(np.uint8), xxhash.xxh3_64()
         for start in range(0, len(content), _AT_ONCE):
-            found.update(content[start : start + _AT_ONCE])
+            found.update(content[start : start + _AT_ONCE].data)
             self._mapped.check()
         if found.hexdigest() != self._sums[name]:
             path = self._folder / f"{name}.bin"

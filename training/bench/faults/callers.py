@@ -16,6 +16,9 @@ from pathlib import Path
 
 from reliability import World
 
+GROWTH_MB = 64
+"""That a service may keep of a thousand questions: caches have bounds."""
+
 
 class Served:
     """A service in a child, over the tiny reader."""
@@ -93,6 +96,24 @@ def call(world: World, callers: int, seconds: float, most: int = 0) -> tuple[Cou
     for thread in threads:
         thread.join()
     count["MB at the end"] = int(service.memory_mb())
+    service.kill()
+    return count, faults
+
+
+def ask_many(world: World, most: int) -> tuple[Counter[str], list[str]]:
+    """So many questions of different words, one after another: what is not answered, and what memory is kept."""
+    service, count, faults = Served(world), Counter(), []
+    for number in range(most):
+        if number == most // 10:  # what is made on first use is there
+            count["MB at the start"] = int(service.memory_mb())
+        try:
+            service.ask(str(number), f"Who worked with Kim{number} in ward {number} of house {number % 97}?")
+            count["answered"] += 1
+        except (AssertionError, OSError, ValueError, http.client.HTTPException) as error:
+            faults.append(f"memory: question {number}: {error}")
+    count["MB at the end"] = int(service.memory_mb())
+    if (grown := count["MB at the end"] - count["MB at the start"]) > GROWTH_MB:
+        faults.append(f"memory: {grown} MB more after {most} questions")
     service.kill()
     return count, faults
 

@@ -66,6 +66,10 @@ class Strangers:
             "long text": self._long,
         }
 
+    def slow_tries(self) -> dict[str, Try]:
+        """What takes its whole time, by name: tried where it is named only."""
+        return {"heavy query": self._heavy_query}
+
     @cached_property
     def _page(self) -> tuple[Any, _Listener]:
         from streamlit.testing.v1 import AppTest
@@ -81,10 +85,11 @@ class Strangers:
         page.session_state["opened"] = Opened(graph, dict(graph.manifest))
         return page.run(), _Listener()
 
-    def _query(self, draw: Random, folder: Path) -> None:
-        from kgqa.graph.querying import MAX_CELL, MAX_QUERY, MAX_ROWS, TIMEOUT_S
+    def _heavy_query(self, draw: Random, folder: Path) -> None:
+        self._ask_page(draw.choice((_product, _expression, _property_path, _values))(draw))
 
-        page, listener = self._page
+    def _query(self, draw: Random, folder: Path) -> None:
+        _, listener = self._page
         asks_there = draw.random() < 0.4
         what = draw.choice(("*", "?a ?b", "(COUNT(*) AS ?n)", "(STR(?a) AS ?n)"))
         query = f"PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> SELECT {what} "
@@ -94,6 +99,12 @@ class Strangers:
         )
         if draw.random() < 0.5:
             query = broken(query.encode(), draw).decode("utf-8", "replace")
+        self._ask_page(query)
+
+    def _ask_page(self, query: str) -> None:
+        from kgqa.graph.querying import MAX_CELL, MAX_QUERY, MAX_ROWS, TIMEOUT_S
+
+        page, listener = self._page
         begin = time.monotonic()
         page.text_area(key="sparql").set_value(query[:MAX_QUERY])
         page.button[0].click().run()
@@ -255,6 +266,32 @@ class Strangers:
             if late > LATE_S:
                 raise RuntimeError(f"{late:.1f} s late with {unit!r}") from None
             raise
+
+
+def _product(draw: Random) -> str:
+    patterns = " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(draw.randint(3, 7)))
+    return f"SELECT {draw.choice(('(COUNT(*) AS ?n)', '*'))} WHERE {{ {patterns} }} ORDER BY ?s0"
+
+
+def _expression(draw: Random) -> str:
+    pattern = draw.choice(("(a+)+$", "(a|a)*b", "(.*a){25}", "(x{1,500}){1,500}", "((a?){60}a{60}){60}"))
+    text = draw.choice(("REPLACE(STR(?o), '.', 'aaaaaaaaaaaaaaaa')", "CONCAT(STR(?s), STR(?o), STR(?t))"))
+    return f"SELECT * WHERE {{ ?s ?p ?o . ?t ?q ?u . ?v ?w ?x FILTER(REGEX({text}, '{pattern}')) }}"
+
+
+def _property_path(draw: Random) -> str:
+    step = "!<http://x/none>"
+    for _ in range(draw.randint(1, 6)):
+        step = draw.choice((f"({step})*", f"({step}/{step})+", f"({step}|^{step})*"))[:1_500]
+    return f"SELECT (COUNT(*) AS ?n) WHERE {{ ?a {step} ?b . ?b {step} ?c . ?c {step} ?d }}"
+
+
+def _values(draw: Random) -> str:
+    row = " ".join(f'"{n}"' for n in range(draw.choice((50, 300))))
+    blocks = " ".join(f"VALUES ?v{n} {{ {row} }}" for n in range(3))
+    return (
+        f"SELECT {draw.choice(('*', '(COUNT(*) AS ?n)'))} WHERE {{ {blocks} {_triple(draw)} }} ORDER BY ?v0"
+    )
 
 
 def _group(draw: Random, here: str, depth: int, asks_there: bool) -> str:

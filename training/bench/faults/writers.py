@@ -1,0 +1,123 @@
+"""Several commands write one place at a time, or one that is read-only: is anything mixed, lost or left?"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from contextlib import suppress
+
+from faults.full_disks import ending
+from reliability import World
+
+NOBODY = 65534
+"""The user that root becomes, who may write everywhere, to meet a folder that is read-only."""
+
+
+def at_once(works: list[Callable[[], object]]) -> list[str]:
+    """How each of several works ended that began together, each in a child: `done`, or why not."""
+    pipes, children = [], []
+    for work in works:
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(read)
+            with suppress(BaseException):
+                os.write(write, ending(work).encode())
+            os._exit(0)
+        os.close(write)
+        pipes.append(read)
+        children.append(child)
+    told = []
+    for read, child in zip(pipes, children, strict=True):
+        with os.fdopen(read, "rb") as pipe:
+            told.append(pipe.read().decode("utf-8", "replace") or "died")
+        os.waitpid(child, 0)
+    return told
+
+
+def write_at_once(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+    """Two to four predictions into one file, exports into one file, and readings of one graph into a cold cache."""
+    from kgqa.cli.asking.predicting import Run, predict
+    from kgqa.graph.opening import open_graph
+    from kgqa.graph.storage.exporting import export
+    from kgqa.graph.storage.store import GraphStore
+
+    source, faults = world.folder / "together.jsonl", list[str]()
+    rows = [{"id": str(n), "question": f"Who works in ward {n}?"} for n in range(8)]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked, store = Run(str(world.store), str(world.reader), 4, "cpu"), GraphStore.open(world.store)
+    export(store, world.folder / "whole.ttl")
+    exported, facts = (world.folder / "whole.ttl").read_bytes(), store.edge_count
+    for number in range(times):
+        folder = world.folder / f"together{number}"
+        folder.mkdir()
+        target = folder / "out"
+        graph = folder / "graph.ttl"
+        graph.write_bytes(world.graphs[".ttl"] + b"\n# %d" % number)  # not in the cache yet
+        kind, works = draw.choice(
+            [
+                ("predict", lambda to=target: predict(source, to, asked)),
+                ("export", lambda to=target: export(store, to, "turtle")),
+                ("cache", lambda path=graph: open_graph(path)),
+            ]
+        )
+        endings = at_once([works] * draw.randrange(2, 5))
+        faults += [
+            f"{kind} at once: {said[:200]}" for said in endings if said.split()[0] not in ("done", "refused")
+        ]
+        if "done" not in endings:
+            faults.append(f"{kind} at once: none came to an end: {endings}")
+        elif kind == "predict":
+            found = [json.loads(line)["id"] for line in target.read_text(encoding="utf-8").splitlines()]
+            faults += [] if found == [row["id"] for row in rows] else [f"predict at once: {found}"]
+        elif kind == "export" and target.read_bytes() != exported:
+            faults.append("export at once: the file is not whole")
+        elif kind == "cache" and open_graph(graph).edge_count != facts:  # type: ignore[attr-defined]
+            faults.append("cache at once: other facts")
+        left = [path.name for path in folder.iterdir() if path.name.endswith(".part")]
+        faults += [f"{kind} at once: {name} is left" for name in left]
+    return times, faults
+
+
+def write_read_only(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+    """Predict, export, import and train into a folder that is read-only end in one line, and leave it as it was."""
+    from faults.kills import training
+
+    from kgqa.cli.asking.predicting import Run, predict
+    from kgqa.graph.storage.exporting import export
+    from kgqa.graph.storage.importing import import_graph
+    from kgqa.graph.storage.store import GraphStore
+
+    world.folder.chmod(0o755)
+    folder, faults = world.folder / "read_only", list[str]()
+    folder.mkdir()
+    source = world.folder / "read_only.jsonl"
+    source.write_text('{"id": "a", "question": "Who works?"}\n', encoding="utf-8")
+    (folder / "kept").write_text("mine", encoding="utf-8")
+    folder.chmod(0o555)
+    asked, store, train = (
+        Run(str(world.store), str(world.reader), 4, "cpu"),
+        GraphStore.open(world.store),
+        training(world),
+    )
+    tries: list[Callable[[], object]] = [
+        lambda: predict(source, folder / "out.jsonl", asked),
+        lambda: predict(source, folder / "kept", asked, overwrite=True),
+        lambda: export(store, folder / "out.ttl"),
+        lambda: import_graph([world.graph], folder / "store"),
+        lambda: train(folder / "run"),
+    ]
+
+    def nobody() -> None:
+        if not os.getuid():
+            os.setuid(NOBODY)
+
+    for number in range(times):
+        said = ending(tries[number % len(tries)], nobody)
+        if said.split()[0] != "refused" or "\n" in said:
+            faults.append(f"read-only folder, {number % len(tries)}: {said[:200]}")
+        if [(path.name, path.read_text()) for path in folder.iterdir()] != [("kept", "mine")]:
+            faults.append(f"read-only folder, {number % len(tries)}: it is not as it was")
+    return times, faults
