@@ -1,7 +1,4 @@
-"""How a reader does on the graphs beside this file: `python tests/graphs/forms_test/check.py --model kgqa-base`.
-
-For measuring only: nothing is trained on these questions, chosen on them or mended by a look at single ones.
-"""
+"""How a reader does on the graphs beside this file: `python tests/graphs/forms_test/check.py --model kgqa-base`."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ SURE = 0.9
 
 
 def right(answer: dict[str, Any], accepted: list[Any]) -> bool:
-    """Whether an answer is accepted; of several things all are wanted and no others, of a number the unit may be added."""
+    """Whether an answer is accepted: of several things all and no others; a number may have its unit."""
     said, items = answer["answer"], [item["text"] for item in answer["items"]]
     if accepted and isinstance(accepted[0], dict):
         wanted = accepted[0]["all"]
