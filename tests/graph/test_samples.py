@@ -52,9 +52,8 @@ def test_dates_are_asked_for_by_when() -> None:
     assert worded(Relation("", "born on"), "X", dated=True) == "When was X born?"
 
 
-FILES = sorted(
-    path for path in GRAPHS.rglob("*.*") if path.is_file() and path.suffix not in {".jsonl", ".json", ".md", ".py", ".toml"}
-)
+NO_GRAPHS = {".json", ".jsonl", ".md", ".py", ".toml"}
+FILES = sorted(path for path in GRAPHS.rglob("*.*") if path.is_file() and path.suffix not in NO_GRAPHS)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
