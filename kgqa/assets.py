@@ -34,6 +34,8 @@ DEFAULT_READER = "kgqa-base"
 """The reader that answers where none is named."""
 SMALLER = "kgqa-small"
 """The one that does so where that is not installed, and that an app offers beside it for slow machines."""
+MULTILINGUAL = "kgqa-multi"
+"""The reader that answers questions in other languages than English where none is named."""
 FACT_ENCODER = "kgqa-facts"
 """The encoder by which facts are found by meaning."""
 INSTALLED = "kgqa.models"
@@ -234,6 +236,11 @@ def find_model(model: str | Path) -> Path:
             return folder
     shipped = ", ".join(folder.name for folder in shipped_readers())
     raise InputError(f"{model}: no reader here (a folder with reader.json); shipped: {shipped or 'none'}")
+
+
+def has_model(model: str) -> bool:
+    """Whether there is a reader of that shipped name."""
+    return any((folder / "reader.json").exists() for folder in _places(model))
 
 
 def shipped_readers() -> list[Path]:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kgqa.answering.decision import Decision
@@ -15,13 +16,14 @@ from kgqa.answering.presentation.edits import Edit, edited_facts, strike
 from kgqa.answering.presentation.sentences import Influence, sentence
 from kgqa.answering.retrieving import Retriever
 from kgqa.answering.stages import stages
-from kgqa.assets import DEFAULT_READER
+from kgqa.assets import DEFAULT_READER, MULTILINGUAL, has_model
 from kgqa.checking import check_question, checked_language
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.linking.morphology import is_korean_question
 from kgqa.graph.opening import open_graph
 from kgqa.graph.overlay import Fact
 from kgqa.graph.retrieval.ablation import Ablation
+from kgqa.language.detecting import ENGLISH, language_of
 from kgqa.limits.stopping import go_on
 from kgqa.models.fact_encoder import open_fact_encoder
 from kgqa.models.language.relevance import open_relevance
@@ -31,8 +33,31 @@ from kgqa.types import Answer, KnowledgeGraph, Question, Source, Subgraph
 if TYPE_CHECKING:
     from kgqa.korean.answering import KoreanOver
 
+TRANSLATED: frozenset[str] = frozenset()
+"""Languages that the English reader answers, of what a translation says."""
 
 Listing = Callable[[Retriever, LoadedReader, Decision], Sequence[Stage]]
+
+
+class Foreign:
+    """The reader of questions in other languages than English; it is loaded when the first of them is asked."""
+
+    def __init__(self, model: str, device: str, none_above: float | None = None) -> None:
+        self.model, self.device, self.none_above = model, device, none_above
+
+    def __contains__(self, language: str) -> bool:
+        return language != ENGLISH and language not in TRANSLATED
+
+    @cached_property
+    def reader(self) -> LoadedReader:
+        """The reader itself. Raises InputError where it is damaged."""
+        return open_reader(self.model, self.device)
+
+    @property
+    def decision(self) -> Decision:
+        """What its answers are weighed by."""
+        found = Decision.of_card(self.reader.card)
+        return found if self.none_above is None else found.model_copy(update={"none_above": self.none_above})
 
 
 class Answerer:
@@ -44,6 +69,7 @@ class Answerer:
         decision: what the candidates of an answer are weighed by.
         language: "en", "ko", or "auto": a question with Hangul in it is Korean, and is answered in Korean.
         listing: makes the list of stages; one of your own may add some, or leave some out.
+        foreign: reads questions in other languages than English; None: the reader reads all, Korean ones translated.
     """
 
     def __init__(
@@ -53,9 +79,12 @@ class Answerer:
         decision: Decision = Decision(),
         language: str = "auto",
         listing: Listing = stages,
+        foreign: Foreign | None = None,
     ) -> None:
         self.reader, self.retriever, self.decision = reader, retriever, decision
         self.language, self.listing = language, listing
+        self.foreign = foreign
+        self._beside: Answerer | None = None
         self._korean: KoreanOver | None = None
 
     @classmethod
@@ -85,7 +114,10 @@ class Answerer:
         decision = Decision.of_card(reader.card)
         if none_above is not None:
             decision = decision.model_copy(update={"none_above": none_above})
-        return cls(reader, retriever, decision, language)
+        foreign = None
+        if model == DEFAULT_READER and has_model(MULTILINGUAL):
+            foreign = Foreign(MULTILINGUAL, device, none_above)
+        return cls(reader, retriever, decision, language, foreign=foreign)
 
     @property
     def name(self) -> str:
@@ -130,20 +162,44 @@ class Answerer:
         return self._with(self.retriever.with_ablation(ablate))
 
     def _with(self, retriever: Retriever) -> Answerer:
-        return Answerer(self.reader, retriever, self.decision, self.language, self.listing)
+        return Answerer(self.reader, retriever, self.decision, self.language, self.listing, self.foreign)
+
+    def of(self, question: Question) -> Answerer:
+        """What answers a question: this, or the reader of its language over the same graph."""
+        if self.foreign is None or self._language(question) not in self.foreign:
+            return self
+        if self._beside is None:
+            reader, retriever = self.foreign.reader, self.retriever.read_by(self.foreign.reader.settings)
+            self._beside = Answerer(reader, retriever, self.foreign.decision, self.language, self.listing)
+        return self._beside
+
+    def _language(self, question: Question) -> str:
+        if self.language != "auto":
+            return self.language
+        return "ko" if is_korean_question(question.text) else language_of(question.text)
 
     def shown(self, answer: Answer) -> Answer:
         """An answer to be shown: that to a Korean question with Korean labels and relations in its evidence.
 
         What is asked about an answer (`influences`, edits) takes the answer as it was given.
         """
-        return self._over_korean().shown(answer) if self.is_korean(answer.question) else answer
+        if not self.is_korean(answer.question):
+            return answer
+        if not self.of(answer.question)._translates(answer.question):
+            from kgqa.korean.answering import with_korean_relations
+
+            return with_korean_relations(answer)
+        return self._over_korean().shown(answer)
 
     def is_korean(self, question: Question) -> bool:
         """Whether a question is read and answered as Korean."""
         if self.language != "auto":
             return self.language == "ko"
         return is_korean_question(question.text)
+
+    def _translates(self, question: Question) -> bool:
+        """Whether the reader is asked a Korean question in English."""
+        return self.is_korean(question) and not self.reader.settings.multilingual
 
     def _over_korean(self) -> KoreanOver:
         from kgqa.korean.answering import KoreanOver
@@ -154,7 +210,8 @@ class Answerer:
 
     def read_as(self, question: Question) -> Question:
         """What the reader is asked: a Korean question glossed into English words, any other as it is."""
-        return self._over_korean().gloss(question).english if self.is_korean(question) else question
+        own = self.of(question)
+        return own._over_korean().gloss(question).english if own._translates(question) else question
 
     def retrieve(self, question: Question) -> list[Subgraph]:
         """The subgraphs a question is answered from: one per choice, or one.
@@ -162,7 +219,8 @@ class Answerer:
         Raises:
             InputError: a graph on the network does not answer, or a Korean text comes without the extra `ko`.
         """
-        return list(self.retriever.retrieve(self.read_as(question)))
+        own = self.of(question)
+        return list(own.retriever.retrieve(own.read_as(question)))
 
     def answer(self, question: Question) -> Answer:
         """Answer one question. Its evidence begins with the path without which the score changes most.
@@ -170,7 +228,8 @@ class Answerer:
         Raises:
             InputError: the question is empty or far too long.
         """
-        return self._answered([question], self.stages)[0]
+        own = self.of(question)
+        return own._answered([question], own.stages)[0]
 
     def answer_many(
         self, questions: Sequence[Question], watch: Callable[[str], object] | None = None
@@ -183,11 +242,18 @@ class Answerer:
         Raises:
             InputError: as `answer`.
         """
-        return self._answered(questions, [stage for stage in self.stages if stage.name != "attribute"], watch)
+        groups: dict[Answerer, list[int]] = {}
+        for place, question in enumerate(questions):
+            groups.setdefault(self.of(question), []).append(place)
+        found: dict[int, Answer] = {}
+        for own, places in groups.items():
+            listed = [stage for stage in own.stages if stage.name != "attribute"]
+            found |= zip(places, own._answered([questions[p] for p in places], listed, watch), strict=True)
+        return [found[place] for place in range(len(questions))]
 
     def explained(self, answer: Answer) -> Answer:
         """An answer of `answer_many` with its evidence as `answer` would order it: first what decides it."""
-        stages = [stage for stage in self.stages if stage.name == "attribute"]
+        stages = [stage for stage in self.of(answer.question).stages if stage.name == "attribute"]
         (draft,) = run(stages, (self._as_read(answer),))
         timing = {**answer.timing_ms, **draft.timing_ms}
         timing["total"] = sum(ms for name, ms in timing.items() if name != "total")
@@ -230,7 +296,7 @@ class Answerer:
         else:
             odds = log_odds(best.score)
             fallen = self.falls(answer, [[edge] for edge in edges])
-            told = 1 - self.decision.bare(self.graph)  # what is read without facts stays
+            told = 1 - self.of(answer.question).decision.bare(self.graph)  # what is read without facts stays
             left = [best.score - told * (best.score - 1 / (1 + math.exp(fall - odds))) for fall in fallen]
         found = [
             Influence(edge, sentence(graph, edge), best.score - after)
@@ -244,17 +310,21 @@ class Answerer:
         Raises:
             InputError: a graph on the network does not answer.
         """
-        scoring = Scoring(self.retriever, self.reader.settings, self.reader.score)
+        own = self.of(answer.question)
+        scoring = Scoring(own.retriever, own.reader.settings, own.reader.score)
         return falls(self._as_read(answer), struck, scoring)
 
     def read(self, questions: Sequence[Question], subgraphs: Sequence[Sequence[Subgraph]]) -> list[Answer]:
         """Answer from subgraphs that are already at hand; nothing is computed, and evidence is as in `answer_many`."""
-        drafts = tuple(
-            Draft(self.read_as(question), tuple(graphs))
+        return [
+            answer
             for question, graphs in zip(questions, subgraphs, strict=True)
-        )
+            for answer in self.of(question)._read(question, graphs)
+        ]
+
+    def _read(self, question: Question, graphs: Sequence[Subgraph]) -> list[Answer]:
         chosen = [s for s in self.stages if s.name not in ("retrieve", "compute", "attribute")]
-        return self._given(run(chosen, drafts), questions)
+        return self._given(run(chosen, (Draft(self.read_as(question), tuple(graphs)),)), [question])
 
     def _answered(
         self,
@@ -272,9 +342,13 @@ class Answerer:
         answers = []
         for draft, question in zip(drafts, questions, strict=True):
             answer = draft.answer(self.name, self.graph.name)
-            if self.is_korean(question):
+            if self._translates(question):
                 korean = self._over_korean()
                 answer = korean.answer(answer, korean.gloss(question))
+            elif self.is_korean(question):
+                from kgqa.korean.answering import said_in_korean
+
+                answer = said_in_korean(answer)
             answers.append(answer)
         return answers
 

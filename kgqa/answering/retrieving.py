@@ -97,6 +97,12 @@ class Retriever:
         other.ablate = ablate
         return other
 
+    def read_by(self, settings: ReadingSettings) -> Retriever:
+        """The same graph for a reader with other settings, that finds facts by the same encoder."""
+        other = copy(self)
+        other.settings, other._kept = settings, OrderedDict()
+        return other
+
     def retrieve(self, question: Question, linker: Any = None) -> tuple[Subgraph, ...]:
         """The subgraphs of a question as its reader is shown them: one for each choice, or one.
 

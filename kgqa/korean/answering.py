@@ -161,6 +161,44 @@ class KoreanOver:
         return best[0] if best else otherwise
 
 
+def with_korean_relations(answer: Answer) -> Answer:
+    """An answer to be shown: the relations of its evidence in Korean, whose concepts bear Korean labels already."""
+    graph = answer.evidence.subgraph
+    shown = replace(graph, relations=tuple(map(korean_relation, graph.relations)))
+    return replace(answer, evidence=replace(answer.evidence, subgraph=shown))
+
+
+def said_in_korean(answer: Answer) -> Answer:
+    """What was read of Korean text as it is said: spans without their last particles, yes and no in Korean.
+
+    Raises:
+        InputError: the extra `ko` is not installed.
+    """
+    text = answer.question.passage_text
+    verdicts = {old: new for old, new in _VERDICTS.items() if answer.source is not Source.CHOICE}
+
+    def trimmed(span: Span) -> Span:
+        return _without_particles(text, span) if is_korean(text[span.start : span.end]) else span
+
+    def said(candidate: Candidate) -> Candidate:
+        if candidate.text in verdicts:
+            return replace(candidate, text=verdicts[candidate.text])
+        if candidate.span is None or candidate.source is not Source.PASSAGE:
+            return candidate
+        span = trimmed(candidate.span)
+        return replace(candidate, text=text[span.start : span.end], span=span)
+
+    kept: dict[tuple[str, Source, str | None], Candidate] = {}
+    for candidate in map(said, answer.candidates):
+        kept.setdefault((candidate.text, candidate.source, candidate.concept), candidate)
+    found, best = tuple(kept.values()), answer.text
+    if found and best == answer.candidates[0].text:
+        best = found[0].text
+    span = answer.evidence.span
+    evidence = replace(answer.evidence, span=trimmed(Span(*span)) if span else None)
+    return replace(answer, text=best, candidates=found, evidence=evidence)
+
+
 def _in_korean(link: Link, glossed: Glossed) -> Link | None:
     """A mention that was found in the gloss, where it stands in the Korean text."""
     told = {NodeRole.PASSAGE: glossed.passage, NodeRole.QUESTION: glossed.asked}.get(link.part)

@@ -1,4 +1,5 @@
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -7,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.answering.answerer import Answerer
+from kgqa.answering.answerer import Answerer, Foreign
 from kgqa.answering.evidence.paths import answer_paths
 from kgqa.batch import Movable
 from kgqa.graph.opening import open_graph
 from kgqa.limits.stopping import Stopped, until
 from kgqa.models.eight_bits import EightBitLinear
-from kgqa.models.reader import Reader
+from kgqa.models.pretrained import write_card
+from kgqa.models.reader import Reader, read_card
 from kgqa.types import Answer, Candidate, Evidence, InputError, Passage, Question, Source, Subgraph
 
 PASSAGE = Passage("I want to plant flowers so I dug the ground.")
@@ -192,6 +194,40 @@ def test_a_korean_question_is_answered_in_korean_words(answerer: Answerer) -> No
     assert answerer.shown(answer).question == question
     chosen = answerer.answer(Question("땅을 무엇으로 팠니?", ("모종삽", "굴착기"), passage))
     assert chosen.text in ("모종삽", "굴착기")
+
+
+@pytest.fixture
+def by_language(answerer: Answerer, model_folder: Path, tmp_path: Path) -> Answerer:
+    """A reader with another for languages other than English."""
+    shutil.copytree(model_folder, tmp_path / "many")
+    card = read_card(tmp_path / "many")
+    del card["checksums"]
+    card |= {"name": "many", "reading": {**card["reading"], "multilingual": True}}
+    write_card(tmp_path / "many", card)
+    foreign = Foreign(str(tmp_path / "many"), "cpu")
+    return Answerer(answerer.reader, answerer.retriever, answerer.decision, foreign=foreign)
+
+
+def test_questions_go_to_the_reader_of_their_language(by_language: Answerer) -> None:
+    pytest.importorskip("kiwipiepy")
+    passage = Passage("꽃을 심으려고 삽으로 땅을 팠다.")
+    asked = [
+        Question("땅을 무엇으로 팠니?", passage=passage),
+        Question("What did I dig with?", passage=PASSAGE),
+        Question("Womit grabe ich den Garten um?"),
+    ]
+    answers = by_language.answer_many(asked)
+    assert [answer.model for answer in answers] == ["many", "toy", "many"]
+    assert [answer.question for answer in answers] == asked
+    assert [by_language.answer(question).text for question in asked] == [answer.text for answer in answers]
+    assert by_language.with_edits().answer(asked[0]).model == "many"
+    for candidate in answers[0].candidates:
+        if candidate.span is not None:  # read as it stands, and not of a translation
+            assert passage.text[slice(*candidate.span)] == candidate.text
+    assert by_language.read_as(asked[0]) == asked[0]
+    assert by_language.explained(answers[2]).question == asked[2]
+    for answer in answers:
+        by_language.shown(answer), by_language.influences(answer)
 
 
 def test_the_language_can_be_set(answerer: Answerer, model_folder: Path, tools_file: Path) -> None:

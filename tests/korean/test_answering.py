@@ -9,7 +9,7 @@ from kgqa.answering.presentation.sentences import path_sentences
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.answering import KoreanOver
+from kgqa.korean.answering import KoreanOver, said_in_korean
 from kgqa.types import (
     Answer,
     Candidate,
@@ -183,3 +183,19 @@ def test_an_english_passage_is_left_as_it_is(graph):
     over = KoreanOver(graph)
     glossed = over.gloss(Question("무엇으로 팠니?", passage=Passage("I dug with a spoon.")))
     assert glossed.english.passage_text == "I dug with a spoon." and glossed.span(13, 18) == Span(13, 18)
+
+
+def test_what_was_read_of_korean_is_said_without_its_particle() -> None:
+    pytest.importorskip("kiwipiepy")
+    text = "탑은 파리에서 세워졌다."
+    question = Question("탑은 어디에서 세워졌니?", passage=Passage(text))
+    told = (
+        Candidate("파리에서", Source.PASSAGE, 0.6, span=Span(3, 7)),
+        Candidate("파리", Source.PASSAGE, 0.3, span=Span(3, 5)),
+    )
+    evidence = Evidence(span=Span(3, 7))
+    answer = Answer(question, "파리에서", Source.PASSAGE, 0.6, told, evidence)
+    said = said_in_korean(answer)
+    assert said.text == "파리" and said.evidence.span == Span(3, 5) and len(said.candidates) == 1
+    yes = replace(answer, text="yes", candidates=(Candidate("yes", Source.PASSAGE, 0.9),))
+    assert said_in_korean(yes).text == "네"
