@@ -202,8 +202,8 @@ def by_language(answerer: Answerer, model_folder: Path, tmp_path: Path) -> Answe
     shutil.copytree(model_folder, tmp_path / "many")
     card = read_card(tmp_path / "many")
     del card["checksums"]
-    card |= {"name": "many", "reading": {**card["reading"], "multilingual": True}}
-    write_card(tmp_path / "many", card)
+    settings = answerer.reader.settings.model_copy(update={"multilingual": True})
+    write_card(tmp_path / "many", {**card, "name": "many", "reading": settings.model_dump()})
     foreign = Foreign(str(tmp_path / "many"), "cpu")
     return Answerer(answerer.reader, answerer.retriever, answerer.decision, foreign=foreign)
 
