@@ -1,7 +1,8 @@
 """`python training/bench/languages.py MODEL BY [SET=N ...]`: one reader over the Korean sets, and English ones beside.
 
-A set is a data set's name or a file of questions, N how many of it are asked; without any, all of `SETS`. A line of JSON
-for each, which `training/results.py add` keeps as measured BY a reader. F1 of KorQuAD is of characters, as its authors'.
+A set is a data set's name or a file of questions, N how many of it are asked; without any, all of `SETS`. A line of
+JSON for each, which `training/results.py add` keeps as measured BY a reader. F1 of KorQuAD is of characters, as its
+authors measure it.
 """
 
 from __future__ import annotations
