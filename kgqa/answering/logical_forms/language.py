@@ -250,8 +250,12 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
 
     def path(part: _Tree) -> Path:
         if isinstance(part, str):
-            names = part.split("/") if not isinstance(part, _Quoted) else [part]
-            return tuple(Step(relation(name)) for name in names)
+            try:
+                return (Step(relation(part)),)
+            except InputError:  # over a node with a name it is two relations
+                if "/" not in part or isinstance(part, _Quoted):
+                    raise
+            return tuple(Step(relation(name)) for name in part.split("/"))
         if len(part) == 2 and part[0] == "R":
             return _turned(path(part[1]))
         if len(part) > 1 and part[0] == "PATH":

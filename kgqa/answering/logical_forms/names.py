@@ -7,6 +7,7 @@ import difflib
 from kgqa.answering.logical_forms.facts import GraphFacts
 from kgqa.answering.logical_forms.language import Form, parse, show
 from kgqa.graph.linking.normalising import split_local_name
+from kgqa.graph.sources.vocabulary import steps_of
 from kgqa.types import InputError
 
 
@@ -58,6 +59,9 @@ class Names:
             InputError: there is none.
         """
         number = self._relations.get(_key(text))
+        first, _, rest = text.partition("/")
+        if number is None and rest and _key(rest) not in self._relations:
+            number = self._relations.get(_key(first))  # a value with its unit is one node: "weight/numericValue"
         if number is None:
             near = difflib.get_close_matches(_key(text), self._relations, n=1, cutoff=0.0)
             hint = (
@@ -79,6 +83,10 @@ class Names:
     def show(self, form: Form) -> str:
         """The s-expression of a form."""
         return show(form, self.facts.label, lambda r: self.facts.graph.relations[r].label)
+
+
+def _local(name: str) -> str:
+    return name.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
 
 
 def _key(text: str) -> str:
