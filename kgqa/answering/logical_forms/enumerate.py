@@ -140,9 +140,7 @@ class Enumerator:
         instances = self.facts.instances(kind.id)
         return bool(reached.keys() & instances.keys())
 
-    def _both(
-        self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]
-    ) -> Iterator[SetForm]:
+    def _both(self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]) -> Iterator[SetForm]:
         """What fulfils two conditions of different mentions."""
         mention_of = {e: n for n, mention in enumerate(self.asked.mentions) for e in mention.entities}
         short = {e: [f for f in forms if isinstance(f.source, Entities)] for e, forms in one.items()}  # type: ignore[attr-defined]
@@ -159,7 +157,9 @@ class Enumerator:
                         continue
                     if self._meet(first, second):
                         both = And(first, second)
-                        kind = next((f.left for f in narrowed if isinstance(f, And) and f.right == first), None)
+                        kind = next(
+                            (f.left for f in narrowed if isinstance(f, And) and f.right == first), None
+                        )
                         yield And(kind, both) if kind is not None and self._members(And(kind, both)) else both
 
     def _meet(self, first: SetForm, second: SetForm) -> bool:
@@ -273,7 +273,8 @@ class Enumerator:
         deep = len(whole) <= FEW
         if deep:
             facts.fetch(
-                (end for e in whole for step, end, _ in facts.onward(e) if not facts.is_value(end)), MOST_ONWARD
+                (end for e in whole for step, end, _ in facts.onward(e) if not facts.is_value(end)),
+                MOST_ONWARD,
             )
         having: dict[tuple[Path, str], set[int]] = defaultdict(set)
         for entity in whole:
@@ -285,7 +286,9 @@ class Enumerator:
                     having[(step,), same_unit(value.unit)].add(entity)
                 elif deep and not facts.is_type(step.relation):
                     for second, last, _ in facts.onward(end):
-                        value = facts.value(last, second.relation) if second.forward and last != entity else None
+                        value = (
+                            facts.value(last, second.relation) if second.forward and last != entity else None
+                        )
                         if value is not None:
                             having[(step, second), same_unit(value.unit)].add(entity)
         ordered = sorted(having.items(), key=lambda item: (len(item[0][0]), -len(item[1])))
@@ -327,11 +330,15 @@ class Enumerator:
                     yield Aggregate("MIN", path, base)
                 if "average" in operators:
                     yield Aggregate("AVG", path, base)
-                if unit != "date" and ("sum" in operators or "count" in operators or "how much" in self.asked.text.lower()):
+                if unit != "date" and (
+                    "sum" in operators or "count" in operators or "how much" in self.asked.text.lower()
+                ):
                     yield Aggregate("SUM", path, base)
             if "extreme" in operators:
                 for step in self._having(base):
-                    extremes += [Extreme(most, (step,), base, self.asked.rank, True) for most in (True, False)]
+                    extremes += [
+                        Extreme(most, (step,), base, self.asked.rank, True) for most in (True, False)
+                    ]
             yield from extremes
             for extreme in extremes:
                 yield from self._beyond(extreme)
@@ -339,7 +346,9 @@ class Enumerator:
     def _beyond(self, form: SetForm) -> Iterator[SetForm]:
         """What the one member of a set leads to: "the driver of the fastest van"."""
         reached = self._members(form)
-        if len(reached) != 1 and not (len(reached) <= MOST_ONWARD and not any(map(self.facts.label, reached))):
+        if len(reached) != 1 and not (
+            len(reached) <= MOST_ONWARD and not any(map(self.facts.label, reached))
+        ):
             return
         self.facts.fetch(reached, MOST_ONWARD)
         own = form.path if isinstance(form, Extreme | Filter) else ()

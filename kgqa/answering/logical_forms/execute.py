@@ -58,9 +58,15 @@ class Limit(NamedTuple):
 
     text: str
     amount: float | None
+    """In base units of `unit`."""
     unit: str
     date: str
     """`2018`, `2018-05` or `2018-05-03`; "" for what is none."""
+
+    @property
+    def written(self) -> float:
+        """The number as it is written."""
+        return comparable(f'"{self.text}"') or 0.0
 
 
 @lru_cache(maxsize=10_000)
@@ -296,13 +302,11 @@ def holds(facts: GraphFacts, end: int, path: Path, op: Comparator, limits: tuple
     unit = same_unit(value.unit)
     if limit.unit and unit and limit.unit != unit:
         return False
-    # a mere number is compared with the number as it is written, whatever its unit
-    amount = (
-        value.amount
-        if limit.unit == unit
-        else comparable(name if name.startswith('"') else f'"{facts.label(end)}"')
-    )
-    return amount is not None and _HOLDS[op](amount, limit.amount)
+    if limit.unit == unit:
+        return _HOLDS[op](value.amount, limit.amount)
+    # where one of the two has no unit, the numbers are compared as they are written
+    written = comparable(name if name.startswith('"') else f'"{facts.label(end)}"')
+    return written is not None and _HOLDS[op](written, limit.written)
 
 
 def _ordered(op: str, left: str, right: str) -> bool:

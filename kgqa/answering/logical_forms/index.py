@@ -45,7 +45,9 @@ class GraphIndex:
         kinds = np.array([is_kind(relation) for relation in graph.relations], dtype=bool)
         instances = Counter(edges.tail[kinds[edges.relation]].tolist()) if len(edges.head) else Counter()
         self.classes = [entity for entity, _ in instances.most_common(MOST_CLASSES)]
-        for entity, name, label in zip(entities.tolist(), graph.names(entities), graph.labels(entities), strict=True):
+        for entity, name, label in zip(
+            entities.tolist(), graph.names(entities), graph.labels(entities), strict=True
+        ):
             if name.startswith('"') or not label:
                 continue
             called = {label, *(other.text for other in graph.all_labels(entity))}
@@ -105,6 +107,8 @@ class GraphIndex:
         telling = [w for w in said if w.casefold() not in STOP_WORDS]
         if not telling:
             return False
+        if len(said) == 1 and not any(c.isalpha() for c in said[0]):
+            return any(name == (said[0],) for e in entities for name in self._words[e])
         whole = any(len(words) >= len(name) for e in entities for name in self._words[e])
         marked = any(w[0].isupper() or any(c.isdigit() for c in w) for w in telling)
         rare = len(said) > 1 and all(len(w) > 1 for w in said)

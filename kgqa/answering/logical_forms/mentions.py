@@ -76,7 +76,9 @@ def asked_of(facts: GraphFacts, linker: Linker, index: GraphIndex, question: Que
     whole = [m for m in found if not _is_literal(facts, m) and _is_whole(facts, m, text)]
     parts = [Mention(*part) for part in index.find(text, [(m.start, m.end) for m in whole])]
     covered = [(m.start, m.end) for m in parts]
-    found = [m for m in found if m in whole or not any(s <= m.start and m.end <= e for s, e in covered)] + parts
+    found = [
+        m for m in found if m in whole or not any(s <= m.start and m.end <= e for s, e in covered)
+    ] + parts
     found.sort()
     if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
         found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]

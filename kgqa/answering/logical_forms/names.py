@@ -61,7 +61,9 @@ class Names:
         number = self._relations.get(_key(text))
         first, _, rest = text.partition("/")
         if number is None and rest and _key(rest) not in self._relations:
-            number = self._relations.get(_key(first))  # a value with its unit is one node: "weight/numericValue"
+            number = self._relations.get(
+                _key(first)
+            )  # a value with its unit is one node: "weight/numericValue"
         if number is None:
             near = difflib.get_close_matches(_key(text), self._relations, n=1, cutoff=0.0)
             hint = (

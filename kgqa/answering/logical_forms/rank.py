@@ -75,7 +75,11 @@ def shortlist(
         if len(found) >= most * 2:
             break
         result = execute(facts, forms[n])
-        if result is None or (result.is_set and not result.members) or (not result.is_set and not result.text):
+        if (
+            result is None
+            or (result.is_set and not result.members)
+            or (not result.is_set and not result.text)
+        ):
             continue
         if result.is_set and not any(facts.label(e) for e in result.members):
             continue
@@ -94,9 +98,7 @@ def shortlist(
     return sorted(found.values(), key=lambda c: -c.score)[:most]
 
 
-def _scores(
-    facts: GraphFacts, asked: Asked, forms: Sequence[Form], likeness: Likeness | None
-) -> list[float]:
+def _scores(facts: GraphFacts, asked: Asked, forms: Sequence[Form], likeness: Likeness | None) -> list[float]:
     relations = facts.graph.relations
     rest = rest_of(asked)
     used = {step.relation for form in forms for path in paths(form) for step in path}
@@ -169,5 +171,3 @@ _ASKED_BY: dict[type, set[str]] = {
     Filter: {"more", "less", "between", "extreme"},
 }
 _AGGREGATED_BY = {"SUM": {"sum", "count"}, "AVG": {"average"}, "MIN": {"extreme"}, "MAX": {"extreme"}}
-
-

@@ -250,9 +250,11 @@ class _Query:
         unit = same_unit(value.unit)
         if limit.unit and unit and limit.unit != unit:
             return None
+        if limit.unit != unit or not unit:
+            return f"{number} {form.op} {limit.written:.12g}".replace("{}", "{0}")
         factors = {self._factor(end, path) for end in ends}
-        factor = factors.pop() if limit.unit == unit and unit else 1.0
-        if factor is None or (limit.unit == unit and unit and factors):
+        factor = factors.pop()
+        if factor is None or factors:
             return None
         return f"{number} {form.op} {limit.amount / factor:.12g}".replace("{}", "{0}")
 

@@ -26,11 +26,25 @@ from kgqa.text.synthesis.inflection import plural
 
 _SHOWN, _LONGEST = 3, 60
 """Members of a result that are named, and characters of a label."""
-_PREPOSITIONS = frozenset("by in on at to of from with for into under over as near after before about".split())  # noqa: SIM905
+_PREPOSITIONS = frozenset(
+    "by in on at to of from with for into under over as near after before about".split()
+)  # noqa: SIM905
 _AUXILIARIES = frozenset("is are was were has have had can does did".split())  # noqa: SIM905
 _OPS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "exactly"}
 _DATE_OPS = {">": "after", "<": "before", ">=": "in or after", "<=": "in or before", "=": "in"}
-_ORDER = ("", "", "second ", "third ", "fourth ", "fifth ", "sixth ", "seventh ", "eighth ", "ninth ", "tenth ")
+_ORDER = (
+    "",
+    "",
+    "second ",
+    "third ",
+    "fourth ",
+    "fifth ",
+    "sixth ",
+    "seventh ",
+    "eighth ",
+    "ninth ",
+    "tenth ",
+)
 _AGGREGATES = {"SUM": "the sum of the", "AVG": "the average", "MIN": "the smallest", "MAX": "the largest"}
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
@@ -100,7 +114,9 @@ class Verbalizer:
                 return f"{self.noun(source, those)} whose {self.property(path)} is {self._compared(form)}"
             case Extreme():
                 return self._extreme(form, those)
-            case Minus(left, Join((back,), Join((step,), source))) if left == source and back.relation == step.relation:
+            case Minus(left, Join((back,), Join((step,), source))) if (
+                left == source and back.relation == step.relation
+            ):
                 named = self._relation(step)
                 return f"{self.noun(left, those)} without any {named}"
             case Minus(left, right):
@@ -134,10 +150,16 @@ class Verbalizer:
             step = form.path[0]
             most = f"{order}{'most' if form.largest else 'fewest'}"
             label = self._relation(step)
-            return f"{source} with the {most} {plural(label)}" if step.forward else f"{source} that are {label} of the {most}"
+            return (
+                f"{source} with the {most} {plural(label)}"
+                if step.forward
+                else f"{source} that are {label} of the {most}"
+            )
         if self._is_date(form.path, form.source):
             return f"{source} with the {order}{'latest' if form.largest else 'earliest'} {self.property(form.path)}"
-        return f"{source} with the {order}{'largest' if form.largest else 'smallest'} {self.property(form.path)}"
+        return (
+            f"{source} with the {order}{'largest' if form.largest else 'smallest'} {self.property(form.path)}"
+        )
 
     def _compared(self, form: Filter) -> str:
         if form.op == "between":

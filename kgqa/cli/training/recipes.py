@@ -29,16 +29,23 @@ def train_recipe(
     from kgqa.metrics import over_seeds
     from kgqa.trainer.finetuning.answering import train_reader
     from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.finetuning.forms import FormRecipe, train_form_ranker
     from kgqa.trainer.finetuning.retriever import RetrieverRecipe, train_retriever
     from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
 
     tables = _tables(recipe) | {override.partition(".")[0] for override in overrides or ()}
-    made = next((name for name in ("task", "retriever") if name in tables), "reader")
+    made = next((name for name in ("task", "retriever", "forms") if name in tables), "reader")
     asked_with = "kgqa train RECIPE.toml reading.meaning={}"
     kinds: dict[str, tuple[Any, Any, str, str]] = {
         "task": (TaskRecipe, train_task, "classifier", "kgqa predict IN.jsonl OUT.jsonl --model {}"),
         "retriever": (RetrieverRecipe, train_retriever, "retriever", asked_with),
+        "forms": (
+            FormRecipe,
+            train_form_ranker,
+            "adapter",
+            "a copy of forms.safetensors of {} in the reader's folder",
+        ),
         "reader": (AnsweringRecipe, train_reader, "reader", "kgqa ask ... --model {}"),
     }
     kind, train, name, use = kinds[made]
