@@ -331,6 +331,16 @@ class EvidencePath:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A logical form as a question was understood: in words, its result, as an s-expression, and how likely it is."""
+
+    phrase: str
+    result: str
+    form: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Why an answer was given: a span of the passage, or paths of facts in a subgraph."""
 
@@ -342,6 +352,12 @@ class Evidence:
     """How far the answer's log-odds fall without the fact of the first path that matters most; None if not measured."""
     query: str = ""
     """For an answer that was computed from the facts of the first path: the same in SPARQL."""
+    reading: Reading | None = None
+    """What the question was read as, where a logical form answers it."""
+    other_readings: tuple[Reading, ...] = ()
+    """The next likely ones that give something else."""
+    near: Reading | None = None
+    """Where the graph does not say what was asked: what it does say that comes nearest."""
 
     def triples(self, path: EvidencePath) -> tuple[Triple, ...]:
         """The facts of a path, by names."""

@@ -1,7 +1,7 @@
-"""Answers that are computed: how many facts there are, whether there is one, which of several values is the largest.
+"""Answers over closed-world graphs: the logical form that says what was asked is executed, or none is.
 
-As programs over a knowledge base are (Liang, 2013, lambda DCS: count, argmax, argmin), with one difference: which
-operation a question asks for, and on what, is read by the reader's head for operations.
+The probability of an answer is the sum over the forms that denote it (Liang, Jordan and Klein, 2013, Learning
+Dependency-Based Compositional Semantics).
 """
 
 from __future__ import annotations
@@ -14,44 +14,67 @@ from torch import Tensor
 
 from kgqa.answering.deciding import ranked
 from kgqa.answering.draft import Computed, Draft, Drafts
-from kgqa.answering.operations.applying import Outcome, applied
-from kgqa.answering.operations.lookup import Row, edge_of, ids, with_facts
-from kgqa.answering.operations.operands import Facts
-from kgqa.answering.operations.telling import UNTOLD, Told, tell
+from kgqa.answering.logical_forms.enumerate import Enumerator
+from kgqa.answering.logical_forms.facts import GraphFacts, Row, edge_of, ids, with_facts
+from kgqa.answering.logical_forms.language import Form
+from kgqa.answering.logical_forms.mentions import asked_of
+from kgqa.answering.logical_forms.names import Names
+from kgqa.answering.logical_forms.rank import NOT_SAID, Ranked, shortlist
+from kgqa.answering.logical_forms.sparql import to_sparql
 from kgqa.answering.retrieving import Retriever
 from kgqa.models.opening import LoadedReader
-from kgqa.types import NO, OPERATIONS, Candidate, Evidence, EvidencePath, Item, Question, Source
+from kgqa.types import Candidate, Evidence, EvidencePath, Item, Question, Reading, Source, Subgraph
 
 MOST_SHOWN = 50
-"""Facts, or ends with the facts that lead there, that are kept as evidence."""
-READ_AT_ONCE = 8
-"""Questions that are read beside their operands at once."""
-READ_FIRST, SURE = 8, 0.9
-"""Operands that are read before the others, and the probability of one from which on those are not read."""
-NEGLIGIBLE = 0.01
-"""Probability of an operand with an operation, below which one is no longer applied to the other."""
-AT_ODDS = 0.5
-"""Where what comes to anything is less likely than this, the operand and the operation that were read do not go
-together, and an answer is less sure by as much."""
+"""Members of an answer that are named, and paths of facts that are kept as evidence."""
+READ_TOGETHER = 8
+"""Questions that are read beside their forms at once."""
+READ_FIRST, SURE = 12, 0.9
+"""Forms that are read before the others, and the probability of one from which on those are not read."""
+MOST_READINGS = 3
+"""Other readings of a question that are told."""
+NEAR = 0.02
+"""Probability from which on what the graph does say is offered beside an answer that it does not."""
 
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
-    """What an operation makes of what the graph says, for open questions over a graph that says all there is; nothing
-    where the passage is likelier to answer. What another graph does not state is not so little known: of it nothing is
-    counted."""
+    """What the likeliest form gives, for open questions over a closed-world graph; nothing where the passage is is
+    likelier to answer. What an open-world graph does not state is not false, so nothing is counted there."""
     graph = retriever.graph
     if not graph.is_complete:
         return drafts
-    facts = Facts(graph)
-    told = {
-        n: tell(facts, retriever.linker, draft.question) for n, draft in enumerate(drafts) if draft.is_open
-    }
-    read = dict(
-        zip(told, _read([(drafts[n].question, of.words) for n, of in told.items()], reader), strict=True)
-    )
-    done = {n: _operated(drafts[n], facts, of, *read[n]) for n, of in told.items()}
-    kept = {n: computed for n, computed in done.items() if not _passage_answers(drafts[n], computed)}
+    found: dict[int, tuple[GraphFacts, list[Ranked]]] = {}
+    for n, draft in enumerate(drafts):
+        if draft.is_open:
+            facts = GraphFacts(graph)
+            asked = asked_of(facts, retriever.linker, retriever.index, draft.question)
+            forms = Enumerator(facts, asked, retriever.index.classes).forms()
+            found[n] = facts, shortlist(facts, asked, forms, retriever.likeness)
+    asked_beside = [
+        (drafts[n].question, [c.phrase for c in candidates]) for n, (_, candidates) in found.items()
+    ]
+    read = zip(found, _read(asked_beside, reader.forms or reader), strict=True)
+    computed = {n: _computed(drafts[n], *found[n], chances) for n, chances in read}
+    kept = {n: made for n, made in computed.items() if not _passage_answers(drafts[n], made)}
     return tuple(replace(draft, computed=kept.get(n)) for n, draft in enumerate(drafts))
+
+
+def execute_form(text: str, retriever: Retriever) -> Computed:
+    """What a form written as an s-expression gives.
+
+    Raises:
+        InputError: it is no form, or names what the graph does not know.
+    """
+    from kgqa.answering.logical_forms.execute import execute
+    from kgqa.answering.logical_forms.verbalize import Verbalizer
+
+    facts = GraphFacts(retriever.graph)
+    form = Names(facts).parse(text)
+    result = execute(facts, form)
+    if result is None or not (result.members or result.text):
+        return Computed(Candidate("", Source.NONE, 1.0), Evidence(query=to_sparql(facts, form)))
+    ranked_form = Ranked(form, result, Verbalizer(facts).phrase(form), 0.0)
+    return _answer(Draft(Question(text)), facts, ranked_form, 1.0, ())
 
 
 def _passage_answers(draft: Draft, computed: Computed | None) -> bool:
@@ -62,97 +85,122 @@ def _passage_answers(draft: Draft, computed: Computed | None) -> bool:
     return best.source is Source.PASSAGE and not told
 
 
-def _read(
-    asked_of: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader
-) -> list[tuple[Tensor, Tensor]]:
-    """Probabilities of each question's operands and of none of them, and of the operations.
+def _read(asked: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader) -> list[Tensor]:
+    """Probabilities (C + 1,) of each question's phrases and of none of them.
 
     The likeliest are read first, the others where the reader is not sure of one of those.
     """
-    first = [replace(question, choices=(*words[:READ_FIRST], UNTOLD)) for question, words in asked_of]
-    found = _chosen(first, reader)
+    first = [(question, phrases[:READ_FIRST]) for question, phrases in asked]
+    scores = _scored([replace(q, choices=(*phrases, NOT_SAID)) for q, phrases in first], reader)
     unsure = [
         n
-        for n, (scores, _) in enumerate(found)
-        if len(asked_of[n][1]) > READ_FIRST and float(scores.softmax(-1)[:-1].max()) < SURE
+        for n, (_, phrases) in enumerate(asked)
+        if len(phrases) > READ_FIRST and float(scores[n].softmax(-1)[:-1].max()) < SURE
     ]
-    others = [replace(asked_of[n][0], choices=tuple(asked_of[n][1][READ_FIRST:])) for n in unsure]
-    for n, (scores, _) in zip(unsure, _chosen(others, reader), strict=True):
-        before, operations = found[n]
-        found[n] = torch.cat([before[:-1], scores, before[-1:]]), operations
-    return [(scores.softmax(-1), operations) for scores, operations in found]
+    others = [replace(asked[n][0], choices=tuple(asked[n][1][READ_FIRST:])) for n in unsure]
+    for n, more in zip(unsure, _scored(others, reader), strict=True):
+        scores[n] = torch.cat([scores[n][:-1], more, scores[n][-1:]])
+    return [each.softmax(-1) for each in scores]
 
 
-def _chosen(questions: Sequence[Question], reader: LoadedReader) -> list[tuple[Tensor, Tensor]]:
-    """As `LoadedReader.choose`, those of a length together."""
+def _scored(questions: Sequence[Question], reader: LoadedReader) -> list[Tensor]:
+    """Scores of each question's choices; questions of a length are read together."""
     order = sorted(range(len(questions)), key=lambda n: sum(map(len, questions[n].choices)))
-    found: dict[int, tuple[Tensor, Tensor]] = {}
-    for at in range(0, len(order), READ_AT_ONCE):
-        part = order[at : at + READ_AT_ONCE]
+    found: dict[int, Tensor] = {}
+    for at in range(0, len(order), READ_TOGETHER):
+        part = order[at : at + READ_TOGETHER]
         found |= zip(part, reader.choose([questions[n] for n in part]), strict=True)
     return [found[n] for n in range(len(questions))]
 
 
-def _operated(draft: Draft, facts: Facts, told: Told, chosen: Tensor, operations: Tensor) -> Computed | None:
-    """The likeliest of what operations make of the operands that allow them, and of that the graph does not tell, which
-    is no to what is asked of things that it knows.
-
-    An answer is as likely as all operands and operations together that come to it (Liang, Jordan and Klein, 2013,
-    Learning Dependency-Based Compositional Semantics: the sum over logical forms of one denotation), among those that
-    come to anything.
-    """
-    *of_operands, untold = chosen.tolist()
-    if not of_operands:
+def _computed(
+    draft: Draft, facts: GraphFacts, candidates: Sequence[Ranked], chances: Tensor
+) -> Computed | None:
+    """The likeliest result, or that nothing in the graph says it."""
+    *own, unsaid = chances.tolist()
+    if not own:
         return None
-    asked = list(zip(OPERATIONS, operations.tolist(), strict=True))
-    pairs = [(own * share, name, n) for n, own in enumerate(of_operands) for name, share in asked]
-    pairs.sort(key=lambda pair: -pair[0])
-    says_no = OPERATIONS[int(operations.argmax())] == "exists" and bool(told.things)
-    silence = (NO,) if says_no else ()
-    shares: dict[tuple[str, ...], float] = {silence: untold}
-    outcomes: dict[tuple[str, ...], Outcome] = {}
-    for share, name, n in pairs:
-        if outcomes and share < NEGLIGIBLE:
-            break
-        outcome = applied(facts, name, told.operands[n], told.things, draft.question.text)
-        if outcome is not None:
-            shares[outcome.texts] = shares.get(outcome.texts, 0.0) + share
-            outcomes.setdefault(outcome.texts, outcome)
-    texts = max(shares, key=shares.__getitem__)
-    sure = shares[texts] / max(sum(shares.values()), AT_ODDS)
-    by_silence = (
-        texts == silence and untold > shares[texts] / 2
-    )  # no facts say it, at most some are beside it
-    if texts in outcomes and not by_silence:
-        return _as_answer(draft, facts, outcomes[texts], sure)
-    return Computed(Candidate(NO, Source.KNOWLEDGE, sure) if says_no else Candidate("", Source.NONE, sure))
+    share: dict[object, float] = {}
+    best: dict[object, int] = {}
+    for n, chance in enumerate(own):
+        key = candidates[n].result.key
+        share[key] = share.get(key, 0.0) + chance
+        if key not in best or chance > own[best[key]]:
+            best[key] = n
+    order = sorted(share, key=lambda key: -share[key])
+    first = candidates[best[order[0]]]
+    if unsaid >= share[order[0]]:
+        near = _reading(facts, first, share[order[0]]) if share[order[0]] >= NEAR else None
+        evidence = Evidence(near=near)
+        return Computed(Candidate("", Source.NONE, unsaid), evidence)
+    others = [_reading(facts, candidates[best[key]], share[key]) for key in order[1 : MOST_READINGS + 1]]
+    return _answer(draft, facts, first, share[order[0]], tuple(r for r in others if r.probability >= NEAR))
 
 
-def _as_answer(draft: Draft, facts: Facts, outcome: Outcome, sure: float) -> Computed:
-    graph = facts.graph
-    shown = outcome.paths[:MOST_SHOWN]
-    subgraph = with_facts(draft.subgraph, graph, [row for path in shown for row in path])
-    steps = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
-    if len(outcome.concepts) == len(outcome.paths) > 0:  # each path leads to a thing that is answered
-        ahead = [_directions(path, end) for path, end in zip(shown, outcome.concepts, strict=False)]
-    else:
-        steps = [tuple(dict.fromkeys(edge for path in steps for edge in path))]
-        ahead = [(True,) * len(steps[0])]
-    paths = tuple(
-        EvidencePath(edges, forward, 1.0) for edges, forward in zip(steps, ahead, strict=True) if edges
+def _reading(facts: GraphFacts, candidate: Ranked, probability: float) -> Reading:
+    """A form as it is told beside an answer."""
+    return Reading(
+        candidate.phrase.split(": ")[0], _said(facts, candidate), _shown(facts, candidate.form), probability
     )
-    names = graph.names(ids(outcome.concepts[:1]))
-    best = Candidate(outcome.texts[0], Source.KNOWLEDGE, sure, concept=names[0] if names else None)
-    evidence = Evidence(paths=paths, subgraph=subgraph, score=sure, query=outcome.query)
-    several = graph.names(ids(outcome.concepts)) if len(outcome.texts) > 1 else []
-    own = [*paths, *(None for _ in several[len(paths) :])]
-    named = zip(outcome.concepts, several, own, strict=False)
-    items = tuple(Item(facts.label(end), name, path=path) for end, name, path in named)
+
+
+def _shown(facts: GraphFacts, form: Form) -> str:
+    return Names(facts).show(form)
+
+
+def _said(facts: GraphFacts, candidate: Ranked) -> str:
+    """What a form gives, as a text."""
+    return ", ".join(_texts(facts, candidate)[:MOST_SHOWN])
+
+
+def _texts(facts: GraphFacts, candidate: Ranked) -> list[str]:
+    result = candidate.result
+    if not result.is_set:
+        return [result.text]
+    return list(dict.fromkeys(label for e in facts.by_label(result.members) if (label := facts.label(e))))
+
+
+def _answer(
+    draft: Draft, facts: GraphFacts, candidate: Ranked, sure: float, others: tuple[Reading, ...]
+) -> Computed:
+    graph, result = facts.graph, candidate.result
+    texts = _texts(facts, candidate)
+    ends = [e for e in facts.by_label(result.members) if facts.label(e)]
+    paths = [result.members[e] for e in ends] if result.is_set else list(result.facts)
+    shown = paths[:MOST_SHOWN]
+    subgraph = with_facts(
+        draft.subgraphs[0] if draft.subgraphs else Subgraph(), graph, [row for path in shown for row in path]
+    )
+    edges = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
+    ahead = (
+        [_directions(path, e) for path, e in zip(shown, ends, strict=False)]
+        if result.is_set
+        else [(True,) * len(steps) for steps in edges]
+    )
+    found = tuple(
+        EvidencePath(steps, forward, 1.0) for steps, forward in zip(edges, ahead, strict=True) if steps
+    )
+    names = graph.names(ids(ends)) if ends else []
+    best = Candidate(texts[0] if texts else "", Source.KNOWLEDGE, sure, concept=names[0] if names else None)
+    evidence = Evidence(
+        paths=found,
+        subgraph=subgraph,
+        score=sure,
+        query=to_sparql(facts, candidate.form),
+        reading=_reading(facts, candidate, sure),
+        other_readings=others,
+    )
+    items: tuple[Item, ...] = ()
+    if len(texts) > 1:
+        own = [*found, *(None for _ in ends[len(found) :])]
+        items = tuple(
+            Item(facts.label(e), name, path=path) for e, name, path in zip(ends, names, own, strict=False)
+        )
     return Computed(best, evidence, items)
 
 
 def _directions(path: Sequence[Row], end: int) -> tuple[bool, ...]:
-    """Whether each fact of a path to an end is walked from head to tail."""
+    """Whether each fact of a path to an end is followed from head to tail."""
     forward = []
     for row in reversed(path):
         forward.append(row.tail == end)

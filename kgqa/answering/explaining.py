@@ -45,8 +45,8 @@ def explain(drafts: Drafts, facts: int) -> Drafts:
 
 
 def _explained(draft: Draft, facts: int) -> Draft:
-    if draft.computed is not None and draft.source is not Source.NONE:
-        return draft
+    if draft.computed is not None and (draft.source is not Source.NONE or draft.computed.evidence.near):
+        return replace(draft, evidence=draft.computed.evidence)
     best = draft.best
     rows = deciding_rows(best, draft.question, draft.scores.rows)
     return replace(draft, evidence=evidence_of(best, draft.question, rows, facts))

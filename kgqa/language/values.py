@@ -18,8 +18,10 @@ from kgqa.graph.linking.literals import (
 from kgqa.types import Relation
 
 _UNITS = """
-length cmt=0.01 mtr=1 kmt=1000 mmt=0.001 mm=0.001 cm=0.01 centim=0.01 centimetre=0.01 centimeter=0.01 m=1 metre=1 meter=1 km=1000 kilom=1000 kilometre=1000 kilometer=1000
-mass kgm=1000 grm=1 mg=0.001 g=1 gram=1 gm=1 kg=1000 kilo=1000 kilogram=1000 kilogm=1000 t=1000000 tonne=1000000 ton=1000000
+length mm=0.001 mmt=0.001 cm=0.01 cmt=0.01 centim=0.01 centimetre=0.01 centimeter=0.01 m=1 mtr=1 metre=1 meter=1
+length km=1000 kmt=1000 kilom=1000 kilometre=1000 kilometer=1000
+mass kgm=1000 grm=1 mg=0.001 g=1 gram=1 gm=1 kg=1000 kilo=1000 kilogram=1000 kilogm=1000
+mass t=1000000 tonne=1000000 ton=1000000
 time hur=3600 s=1 sec=1 second=1 min=60 minute=60 h=3600 hour=3600 day=86400 week=604800
 volume ltr=1 ml=0.001 cl=0.01 l=1 litre=1 liter=1
 """

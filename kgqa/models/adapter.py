@@ -1,5 +1,7 @@
-"""Low-rank adapters: a second reader that shares all weights of the first but for small matrices of its own (LoRA: Hu et
-al., 2022, section 4.1)."""
+"""Low-rank adapters: a second reader that shares all weights of the first but for small matrices of its own.
+
+LoRA: Hu et al., 2022, section 4.1.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ class LowRank(nn.Module):
 
 
 def adapted(reader: Reader, rank: int) -> Reader:
-    """A reader with an adapter beside each linear layer of the encoder and a choice head of its own; all other weights are
-    those of `reader`, which is not changed."""
+    """A reader with an adapter beside each linear layer of the encoder and a choice head of its own; all other weights
+    are those of `reader`, which is not changed."""
     own = {f"choice.text.{n}" for n, _ in reader.choice.text.named_modules()}
     shared = {
         id(module): module

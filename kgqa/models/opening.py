@@ -15,6 +15,7 @@ from torch import Tensor
 from kgqa.assets import find_encoder, find_model
 from kgqa.batch import QABatch
 from kgqa.limits.stopping import go_on
+from kgqa.models.adapter import load_adapter
 from kgqa.models.collation.candidates import CandidateRow, row_key
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.reading import ReadingSettings, settings_of
@@ -60,6 +61,8 @@ class LoadedReader:
         precision: str = "fp32",
     ) -> None:
         self.network, self.name, self.card, self.precision = reader.eval(), name, card or {}, precision
+        self.forms: LoadedReader | None = None
+        """The same with the adapter that ranks logical forms, where its folder holds one."""
         longest = min(settings.max_tokens, reader.stepper.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities, words=words)
@@ -155,8 +158,8 @@ class LoadedReader:
             trunk.append(r)
         return trunks
 
-    def choose(self, questions: Sequence[Question]) -> list[tuple[Tensor, Tensor]]:
-        """For each question scores (C,) of its choices, and probabilities of what is done with one (`OPERATIONS`).
+    def choose(self, questions: Sequence[Question]) -> list[Tensor]:
+        """For each question scores (C,) of its choices.
 
         A choice has the same score whatever others are read beside it.
 
@@ -164,10 +167,8 @@ class LoadedReader:
             InputError: as `collate`.
         """
         batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
-        heads = self.heads(batch)
-        assert heads.operation is not None
-        pairs = zip(of_choices(heads.choice, batch), heads.operation.softmax(-1), questions, strict=True)
-        return [(scores[: len(q.choices)], operations) for scores, operations, q in pairs]
+        scores = of_choices(self.heads(batch).choice, batch)
+        return [each[: len(q.choices)] for each, q in zip(scores, questions, strict=True)]
 
 
 def _log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:
@@ -187,16 +188,21 @@ def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:
     folder = find_model(model)
     place = None if device is None else find_device(device)
     reader, card = load_reader(folder)
-    return LoadedReader(
-        reader if place is None else reader.to(place),
-        load_tokenizer(folder),
-        name=card.get("name") or folder.name,
-        settings=settings_of(card),
-        card=card,
-        entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
-        words=_words(folder, card) if reader.settings.word_size else None,
-        precision="fp32" if place is None else find_precision(place, reader.stepper.hidden_size),
-    )
+    adapter = None if place is None else load_adapter(reader, folder)
+    shared = {
+        "name": card.get("name") or folder.name,
+        "settings": settings_of(card),
+        "card": card,
+        "entities": load_entities(folder) if (folder / ENTITIES).exists() else None,
+        "words": _words(folder, card) if reader.settings.word_size else None,
+        "precision": "fp32" if place is None else find_precision(place, reader.stepper.hidden_size),
+    }
+    tokenizer = load_tokenizer(folder)
+    loaded = LoadedReader(reader if place is None else reader.to(place), tokenizer, **shared)
+    if adapter is not None:
+        assert place is not None
+        loaded.forms = LoadedReader(adapter.to(place), tokenizer, **shared)
+    return loaded
 
 
 def _words(folder: Path, card: dict[str, Any]) -> WordVectors:

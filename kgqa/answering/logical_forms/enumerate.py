@@ -1,7 +1,7 @@
 """The logical forms that a question may ask for, grown from what it names under the types of the data.
 
-As in QGG (Lan and Jiang, 2020) and RnG-KBQA (Ye et al., 2022, section 3): from entities, classes and values, one node at a
-time. What words mean is not judged here; the ranker reads each form beside the question.
+As in QGG (Lan and Jiang, 2020) and RnG-KBQA (Ye et al., 2022, section 3): from entities, classes and values, one node
+at a time. What words mean is not judged here; the ranker reads each form beside the question.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Enumerator:
             for middle in reached:
                 if middle in self.things or facts.is_value(middle):
                     continue
-                for onward, end, row in facts.onward(middle):
+                for onward, end, _ in facts.onward(middle):
                     # two things of one class have nothing to do with each other
                     beside = facts.is_type(step.relation) and not onward.forward
                     back = onward.relation == step.relation and onward.forward != step.forward
@@ -144,7 +144,7 @@ class Enumerator:
         """What fulfils two conditions of different mentions."""
         mention_of = {e: n for n, mention in enumerate(self.asked.mentions) for e in mention.entities}
         short = {e: [f for f in forms if isinstance(f.source, Entities)] for e, forms in one.items()}  # type: ignore[attr-defined]
-        for entity, forms in short.items():
+        for forms in short.values():
             for first, second in combinations(forms, 2):
                 if first.path[0].forward == second.path[0].forward and self._meet(first, second):  # type: ignore[attr-defined]
                     yield And(first, second)
@@ -309,7 +309,7 @@ class Enumerator:
         operators = self.asked.operators
         for base in dict.fromkeys(bases):
             size = len(self._members(base))
-            filtered = [f for f in self._filters(base) if 0 < len(self._members(f))]
+            filtered = [f for f in self._filters(base) if len(self._members(f)) > 0]
             yield from filtered
             if "truth" in operators:
                 yield from (Exists(f) for f in self._filters(base))

@@ -7,7 +7,6 @@ import difflib
 from kgqa.answering.logical_forms.facts import GraphFacts
 from kgqa.answering.logical_forms.language import Form, parse, show
 from kgqa.graph.linking.normalising import split_local_name
-from kgqa.graph.sources.vocabulary import steps_of
 from kgqa.types import InputError
 
 

@@ -1,6 +1,6 @@
 """Which of the candidate forms says all that a question asks, or that none does.
 
-First by what costs little (shared words, near meaning, what a form leaves out), then the best few by the reader, as choices
+First by what costs little (shared words, likeness, what a form leaves out), then the best few by the reader, as choices
 beside the question (Ye et al., 2022, section 3.2, rank with a cross-encoder in the same way).
 """
 
@@ -13,17 +13,14 @@ from kgqa.answering.logical_forms.execute import Result, execute
 from kgqa.answering.logical_forms.facts import GraphFacts
 from kgqa.answering.logical_forms.language import (
     Aggregate,
-    And,
     Class,
     Compare,
     Count,
     Difference,
-    Entities,
     Exists,
     Extreme,
     Filter,
     Form,
-    Join,
     Minus,
     entities,
     parts,
@@ -41,13 +38,13 @@ MOST_EXECUTED = 160
 NOT_SAID = "the graph does not say it"
 """The last choice of a question over forms."""
 _LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.12, 0.15, 0.35, 0.3, 0.2, 1.0
-"""Costs of a further relation, of a class that is not named, of an operator, mention or value of the question that a form
-leaves out, of one that the question does not ask for; worth of the kind of value that is asked for, and of likeness."""
+"""Costs of a further relation, of a class that is not named, of an operator, mention or value of the question that a
+form leaves out, of one that the question does not ask for; worth of the kind of value asked for, and of likeness."""
 Likeness = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosines of a text with each of several others."""
 
 
-class Candidate(NamedTuple):
+class Ranked(NamedTuple):
     """A form with its result and the phrase that is read."""
 
     form: Form
@@ -62,13 +59,13 @@ def shortlist(
     forms: Sequence[Form],
     likeness: Likeness | None = None,
     most: int = MOST_READ,
-) -> list[Candidate]:
+) -> list[Ranked]:
     """The forms that are worth reading, best first: one for each phrase, none that denotes nothing but a count, a truth
     or a comparison."""
     scores = _scores(facts, asked, forms, likeness)
     order = sorted(range(len(forms)), key=lambda n: -scores[n])
     verbalizer = Verbalizer(facts)
-    found: dict[str, Candidate] = {}
+    found: dict[str, Ranked] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted = value_asked(asked.text)
     for n in order[: MOST_EXECUTED * 2]:
@@ -94,7 +91,7 @@ def shortlist(
             first = facts.by_label(result.members)[0]
             score += _FITS * wanted.fits(facts.name(first))
         if phrase not in found:
-            found[phrase] = Candidate(forms[n], result, phrase, score)
+            found[phrase] = Ranked(forms[n], result, phrase, score)
     return sorted(found.values(), key=lambda c: -c.score)[:most]
 
 

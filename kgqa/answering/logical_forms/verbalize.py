@@ -27,8 +27,26 @@ from kgqa.text.synthesis.inflection import plural
 _SHOWN, _LONGEST = 3, 60
 """Members of a result that are named, and characters of a label."""
 _PREPOSITIONS = frozenset(
-    "by in on at to of from with for into under over as near after before about".split()
-)  # noqa: SIM905
+    [
+        "by",
+        "in",
+        "on",
+        "at",
+        "to",
+        "of",
+        "from",
+        "with",
+        "for",
+        "into",
+        "under",
+        "over",
+        "as",
+        "near",
+        "after",
+        "before",
+        "about",
+    ]
+)
 _AUXILIARIES = frozenset("is are was were has have had can does did".split())  # noqa: SIM905
 _OPS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "exactly"}
 _DATE_OPS = {">": "after", "<": "before", ">=": "in or after", "<=": "in or before", "=": "in"}
@@ -80,7 +98,8 @@ class Verbalizer:
                 said = self.property(path)
                 return f"whether the {said} of {self.noun(left)} is {_SIGNS[op]} that of {self.noun(right)}"
             case Difference(path, left, right):
-                return f"the difference between the {self.property(path)} of {self.noun(left)} and of {self.noun(right)}"
+                said = self.property(path)
+                return f"the difference between the {said} of {self.noun(left)} and of {self.noun(right)}"
         raise TypeError(form)
 
     def with_result(self, form: Form, result: Result) -> str:

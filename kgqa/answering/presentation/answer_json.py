@@ -10,7 +10,7 @@ import numpy as np
 
 from kgqa.answering.evidence.paths import answer_nodes, gives_reason
 from kgqa.answering.presentation.sentences import Influence, path_sentences
-from kgqa.types import Answer, EvidencePath, NodeRole
+from kgqa.types import Answer, EvidencePath, NodeRole, Reading
 
 MAX_NODES = 30
 """Concepts of a subgraph that are worth showing."""
@@ -56,6 +56,9 @@ def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
             "influence": None if evidence.influence is None else round(evidence.influence, 3),
             "paths": [path_json(answer, path) for path in evidence.paths],
             "query": evidence.query or None,
+            "reading": reading_json(evidence.reading),
+            "other_readings": [reading_json(reading) for reading in evidence.other_readings],
+            "near": reading_json(evidence.near),
             "subgraph": _shown(answer, full),
         },
         "timing_ms": {name: round(value, 2) for name, value in answer.timing_ms.items()},
@@ -141,3 +144,11 @@ def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
         nodes |= ends
         edges.append(edge)
     return edges
+
+
+def reading_json(reading: Reading | None) -> dict[str, Any] | None:
+    """A reading of the question as JSON."""
+    if reading is None:
+        return None
+    said = {"phrase": reading.phrase, "result": reading.result, "form": reading.form}
+    return {**said, "probability": round(reading.probability, 4)}

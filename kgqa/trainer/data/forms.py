@@ -1,5 +1,7 @@
-"""Questions with the logical forms that they may ask for, as training data for ranking: of practice graphs, and of families
-of relations that lie near each other."""
+"""Questions with the logical forms that they may ask for, as training data for ranking.
+
+They are of practice graphs, and of families of relations that lie near each other.
+"""
 
 from __future__ import annotations
 
