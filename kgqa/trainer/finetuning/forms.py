@@ -103,7 +103,7 @@ class FormBatches(Batches):
         chosen = [self.questions[n] for n in order[turn * size : (turn + 1) * size]]
         chosen = [lower_case(q) if rng.random() < self.settings.lower_case else q for q in chosen]
         examples = [q.example(rng, self.settings.negatives, self.settings.absent) for q in chosen]
-        return self.collator(examples, [[Subgraph()]] * len(examples)).batch
+        return self.collator(examples, [[Subgraph()]] * len(examples), with_gold=True).batch
 
 
 def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
