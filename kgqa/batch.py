@@ -113,7 +113,6 @@ class Gold(Movable):
     start: Tensor  # (B,) int64 first token of the gold span in this row, 0 (summary) if not in this window
     end: Tensor  # (B,) int64 last token, inclusive
     node: Tensor  # (N,) bool: node is an accepted answer concept
-    operation: Tensor  # (Q,) int64 row of `OPERATIONS`, -1 where none is told
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,6 @@ CAUTION = 0.2
 """Confidence below which an answer is given as a guess, unless a user says otherwise."""
 YES, NO = "yes", "no"
 """What a yes/no question is answered with."""
-OPERATIONS = ("lookup", "count", "exists", "least", "most", "less", "more", "difference", "sum")
-"""What a question over facts asks to be done with the things, or with the values, that it is about."""
 
 
 class Span(NamedTuple):
@@ -117,7 +115,7 @@ class Example:
     """A question with its gold answer. A question without any gold is one that cannot be answered.
 
     `choice` is an index into `question.choices`; any of `spans` of the passage, and of `concepts` by their surface, is
-    right; `verdict` is the answer to a yes/no question; `operation` is one of `OPERATIONS`."""
+    right; `verdict` is the answer to a yes/no question."""
 
     question: Question
     choice: int | None = None
@@ -125,7 +123,6 @@ class Example:
     concepts: tuple[str, ...] = ()
     kind: str = ""
     verdict: bool | None = None
-    operation: str = ""
 
     @property
     def source(self) -> Source:

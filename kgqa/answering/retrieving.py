@@ -15,6 +15,7 @@ import numpy as np
 
 from kgqa.answering.draft import Draft, Drafts
 from kgqa.answering.logical_forms.index import GraphIndex
+from kgqa.answering.logical_forms.likeness import Likeness
 from kgqa.graph.linking.fuzzy import TimedLinker, forgiving_linker
 from kgqa.graph.linking.linker import Linker
 from kgqa.graph.overlay import AblatedGraph, Fact, OverlayGraph
@@ -32,8 +33,6 @@ from kgqa.types import KnowledgeGraph, Question, Subgraph
 
 MOST_KEPT = 256
 """Questions whose subgraphs are kept, the last asked: answered first, then explained, or asked by many."""
-MOST_VECTORS = 20_000
-"""Wordings of relations whose vectors are kept."""
 LONGEST_KEPT = 10_000
 """Characters of a question with its passage that is kept."""
 
@@ -69,25 +68,13 @@ class Retriever:
         self.linker = linker or forgiving_linker(graph)
         self.ablate = ablate or ABLATIONS[settings.ablation]
         self._lock = Lock()
-        self._vectors: dict[str, Any] = {}
+        self.likeness = Likeness(encoder)
         self._kept: OrderedDict[Question, tuple[Subgraph, ...]] = OrderedDict()
 
     @cached_property
     def index(self) -> GraphIndex:
         """Classes and label words of the graph, for the logical forms of a question."""
         return GraphIndex(self.whole)
-
-    def likeness(self, text: str, others: Sequence[str]) -> list[float]:
-        """Cosines of a text with each of several others, 0 without an encoder."""
-        if self.encoder is None:
-            return [0.0] * len(others)
-        new = [other for other in dict.fromkeys(others) if other not in self._vectors]
-        if len(self._vectors) + len(new) > MOST_VECTORS:
-            self._vectors.clear()
-            new = list(dict.fromkeys(others))
-        found = self.encoder.encode([text, *new])
-        self._vectors |= zip(new, found[1:], strict=True)
-        return [float(found[0] @ self._vectors[other]) for other in others]
 
     @property
     def graph(self) -> KnowledgeGraph:
@@ -104,7 +91,7 @@ class Retriever:
         linker = Linker(graph, nearest=self.linker.nearest) if same else None
         below = self.meaning if isinstance(graph, OverlayGraph) and graph.base is self.whole else None
         made = Retriever(graph, self.settings, self.relevance, linker, self.ablate, self.encoder, below)
-        made._vectors = self._vectors
+        made.likeness = self.likeness
         if same and "index" in self.__dict__:  # an edit renames nothing
             made.__dict__["index"] = self.index
         return made

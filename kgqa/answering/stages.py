@@ -32,6 +32,6 @@ def stages(retriever: Retriever, reader: LoadedReader, decision: Decision) -> tu
         Stage("gather", "best", "items", gather),
         Stage("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
-    left_out = {"compute"} if reader.network.operation is None and reader.forms is None else set()
+    left_out = set() if reader.settings.branches or reader.forms else {"compute"}
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(stage for stage in all_stages if stage.name not in left_out)

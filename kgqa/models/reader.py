@@ -17,7 +17,7 @@ from kgqa.assets import replacing
 from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch, Term
 from kgqa.models.association import Association
 from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, OperationHead, SpanHead
+from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
 from kgqa.models.pretrained import (
     CARD,
     WEIGHTS,
@@ -38,10 +38,12 @@ FORMAT = 1
 """Version of the checkpoint folder; raised whenever older folders can no longer be read."""
 ENCODER = "stepper.encoder."
 OWN = "reader.safetensors"
+RETIRED = "operation."
+"""Begins the names of weights of a head that older readers have."""
 """Weights of the reasoner and the heads."""
 READ_AT_ONCE = 1 << 14
 """Tokens, of rows that are padded alike."""
-LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5, "operation": 0.5}
+LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,6 @@ class Scores(Movable):
     choice: Tensor  # (B,)
     concept: Tensor  # (N,)
     gate: Tensor  # (Q, C)
-    operation: Tensor | None = None  # (Q, len(OPERATIONS)); only where the reader tells operations
 
 
 class Reader(nn.Module):
@@ -76,7 +77,6 @@ class Reader(nn.Module):
         prior = self.reasoner.reads_graph if settings.prior is None else settings.prior
         self.concept = ConceptHead(size, settings.dropout, prior, inner)
         self.gate = Gate(size, settings.dropout, settings.verdicts, inner)
-        self.operation = OperationHead(size) if settings.operations else None
         self.association = Association() if settings.word_size else None
 
     @property
@@ -114,8 +114,7 @@ class Reader(nn.Module):
         if related is not None:
             choice = choice + related[1]
             gate = gate + functional.pad(related[2], (0, gate.shape[1] - related[2].shape[1]))
-        operation = None if self.operation is None else self.operation(fused, batch)
-        return Scores(fused, span, choice, concept, self.gate.calibrated(gate), operation)
+        return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
 
     def _read(self, batch: QABatch) -> Fused:
         """What the reasoner says, of few rows at a time unless it is to learn from it: a passage of any length takes
@@ -141,8 +140,6 @@ class Reader(nn.Module):
             "concept": self.concept.loss(scores.concept, batch),
             "gate": self.gate.loss(scores.gate, batch),
         }
-        if self.operation is not None and scores.operation is not None:
-            pairs["operation"] = self.operation.loss(scores.operation, batch)
         total = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in pairs.items()]).sum()
         means = {name: value / count for name, (value, count) in pairs.items() if count}
         return Loss.summed({"questions": Term(total, float(batch.num_questions))}, **means)
@@ -230,7 +227,8 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         ) from error
     try:
         load_into(encoder, folder)
-        missing, unexpected = reader.load_state_dict(load_weights(folder, OWN), strict=False)
+        stored = {k: v for k, v in load_weights(folder, OWN).items() if not k.startswith(RETIRED)}
+        missing, unexpected = reader.load_state_dict(stored, strict=False)
     except Exception as error:  # whatever reads or takes them may fail on damaged weights
         raise InputError(
             f"{folder}: the checkpoint does not fit this version ({first_line(error, 300)}); train it again"

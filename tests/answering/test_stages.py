@@ -25,7 +25,7 @@ from kgqa.limits.stopping import go_on, until
 from kgqa.models.opening import LoadedReader
 from kgqa.models.reader import Reader, save_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.types import OPERATIONS, Passage, Question
+from kgqa.types import Passage, Question
 
 PACKAGE = Path(kgqa.__file__).parent
 ANSWERING = ("answering", "language", "korean")
@@ -60,16 +60,12 @@ class Letters:
 def answerer(
     tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Answerer:
-    """A reader with random weights that says yes and no and tells operations, over a small graph whose facts are found
+    """A reader with random weights that says yes and no, over a small graph whose facts are found
     by meaning too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     torch.manual_seed(0)
-    settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True, operations=True)
+    settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, verdicts=True)
     reader = Reader(encoder, settings)
-    assert reader.operation is not None
-    last = [module for module in reader.operation.modules() if isinstance(module, torch.nn.Linear)][-1]
-    with torch.no_grad():
-        last.bias[OPERATIONS.index("lookup")] = 50.0  # in no doubt which operation is asked for
     card = {"name": "toy", "reading": {"max_nodes": 20, "facts": 2, "branches": True, "verdicts": True}}
     save_reader(reader, tokenizer_folder, tmp_path / "model", card)
     loaded = Answerer.load(str(tmp_path / "model"), str(tools_file))
@@ -86,15 +82,13 @@ def test_each_stage_requires_what_those_before_it_provide(answerer: Answerer) ->
     assert len((PACKAGE / "answering" / "stages.py").read_text(encoding="utf-8").splitlines()) <= 60
 
 
-def test_a_reader_without_a_head_for_operations_computes_nothing(
-    model_folder: Path, tools_file: Path
-) -> None:
+def test_a_reader_without_branches_computes_nothing(model_folder: Path, tools_file: Path) -> None:
     answerer = Answerer.load(str(model_folder), str(tools_file))
     assert "compute" not in {stage.name for stage in answerer.stages}
     assert not any(answer.evidence.query for answer in answerer.answer_many(QUESTIONS))
 
 
-def test_a_reader_with_one_computes(answerer: Answerer) -> None:
+def test_a_reader_with_branches_computes(answerer: Answerer) -> None:
     assert any(answer.evidence.query for answer in answerer.answer_many(QUESTIONS))
 
 

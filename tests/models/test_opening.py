@@ -16,7 +16,7 @@ from kgqa.models.opening import LoadedReader, open_reader
 from kgqa.models.pretrained import write_card
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.types import OPERATIONS, InputError, Link, NodeRole, Question, Subgraph
+from kgqa.types import InputError, Link, NodeRole, Question, Subgraph
 
 WORDS = "What did I dig with?"
 
@@ -61,14 +61,13 @@ def test_matrices_are_halved_for_answering_and_not_for_training(
     assert open_reader(model_folder, device=None).precision == "fp32"
 
 
-def test_a_choice_and_an_operation_are_read_of_one_row(encoder: nn.Module, tokenizer: Tokenizer) -> None:
-    settings = ReasonerSettings(name="text-only", graph_size=16, num_layers=1, num_heads=2, operations=True)
+def test_a_choice_has_one_score_whatever_is_read_beside_it(encoder: nn.Module, tokenizer: Tokenizer) -> None:
+    settings = ReasonerSettings(name="text-only", graph_size=16, num_layers=1, num_heads=2)
     reader = LoadedReader(Reader(encoder, settings), tokenizer, settings=ReadingSettings(branches=True))
     questions = [Question(WORDS, ("trowel", "spade", "bee")), Question("what is red", ("house",))]
-    for (choices, operations), question in zip(reader.choose(questions), questions, strict=True):
-        assert choices.shape == (len(question.choices),) and operations.shape == (len(OPERATIONS),)
-        assert torch.allclose(operations.sum(), torch.tensor(1.0))
-    (whole, _), (alone, _) = reader.choose([questions[0], replace(questions[0], choices=("bee",))])
+    for choices, question in zip(reader.choose(questions), questions, strict=True):
+        assert choices.shape == (len(question.choices),)
+    whole, alone = reader.choose([questions[0], replace(questions[0], choices=("bee",))])
     assert torch.allclose(whole[2], alone[0], atol=0.02)
 
 

@@ -33,7 +33,7 @@ from kgqa.models.collation.rows import (
 from kgqa.models.collation.sentences import marks_of
 from kgqa.models.vectors.entities import EntityVectors
 from kgqa.models.vectors.word_vectors import WordVectors
-from kgqa.types import OPERATIONS, Example, InputError, NodeRole, Question, Source, Subgraph
+from kgqa.types import Example, InputError, NodeRole, Question, Source, Subgraph
 
 GATED = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE)
 """Order of the gate's first classes."""
@@ -290,7 +290,6 @@ class Collator:
                 start=spans[:, 0],
                 end=spans[:, 1],
                 node=accepted,
-                operation=torch.tensor([("", *OPERATIONS).index(e.operation) - 1 for e in examples]),
             )
         batch = QABatch(
             tokens,

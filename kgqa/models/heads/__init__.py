@@ -3,7 +3,6 @@
 from kgqa.models.heads.choice import ChoiceHead
 from kgqa.models.heads.concept import ConceptHead
 from kgqa.models.heads.gate import Gate
-from kgqa.models.heads.operation import OperationHead
 from kgqa.models.heads.span import SpanHead
 
-__all__ = ["ChoiceHead", "ConceptHead", "Gate", "OperationHead", "SpanHead"]
+__all__ = ["ChoiceHead", "ConceptHead", "Gate", "SpanHead"]

@@ -33,7 +33,7 @@ class ReasonerSettings(BaseModel):
     verdicts: bool = False
     """Whether the gate may answer yes or no from the passage."""
     operations: bool = False
-    """Whether a head tells which operation (`kgqa.types.OPERATIONS`) a question asks for."""
+    """Accepted for recipes and cards of before, and read by nothing: logical forms took its place."""
     prior: bool | None = None
     """Whether scores of concepts begin at the retriever's ranking; None: where the reasoner reads the graph."""
     entity_size: int = Field(0, ge=0)

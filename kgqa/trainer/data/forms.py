@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from kgqa.answering.logical_forms.enumerate import Enumerator
@@ -25,6 +26,9 @@ from kgqa.graph.opening import open_graph
 from kgqa.text.files import rows_of
 from kgqa.types import Example, InputError, Question
 
+PRACTICE, FAMILIES = Path("training/data/practice_graphs"), Path("training/data/relation_families")
+NEGATIVES, ABSENT = 7, 0.3
+"""Wrong forms beside the right one, and the share of questions whose right one is left out."""
 MOST_WRONG = 16
 """Wrong forms that are kept of a question."""
 
@@ -107,6 +111,19 @@ def family_questions(path: Path) -> Iterator[FormQuestion]:
             raise InputError(
                 f"{path}:{number}: no family of relations; a row has thing and relations"
             ) from None
+
+
+def form_examples(seed: int, folder: Path = PRACTICE, families: Path = FAMILIES) -> Iterator[Example]:
+    """All practice questions as choices of logical forms, a third of them without the right one.
+
+    Raises:
+        InputError: a graph or a family cannot be read.
+    """
+    rng = random.Random(seed)
+    for question in chain(
+        practice_questions(folder), *map(family_questions, sorted(families.glob("*.jsonl")))
+    ):
+        yield question.example(rng, NEGATIVES, ABSENT)
 
 
 def save_questions(questions: Iterator[FormQuestion], path: Path) -> None:

@@ -25,10 +25,10 @@ from kgqa.text.datasets.cards import Role
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.synthesis.synthesis import synthesise
 from kgqa.trainer.data.cloze import cloze_questions
+from kgqa.trainer.data.forms import form_examples
 from kgqa.trainer.data.guard import Guard
 from kgqa.trainer.data.held_out import is_held_out
 from kgqa.trainer.data.korean_questions import KoreanQuestions
-from kgqa.trainer.data.operations import operation_questions, operations_in_worlds
 from kgqa.trainer.data.subgraphs import Subgraphs
 from kgqa.trainer.fingerprint import fingerprint, questions_hash
 from kgqa.trainer.recipe import Settings
@@ -41,16 +41,14 @@ POOL = 32
 
 WORLDS = "worlds"
 """Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
-OPERATIONS = "operations"
-"""Data set of questions whose choices are what a graph offers (`kgqa/trainer/data/operations.py`)."""
-ALONE = "operation-questions"
-"""Questions of the former, for their operations alone."""
+FORMS = "forms"
+"""Data set of questions whose choices are logical forms over practice graphs (`kgqa/trainer/data/forms.py`)."""
 CLOZE = "korean-cloze"
 """Data set of Korean questions made of KoBEST's statements (`kgqa/trainer/data/cloze.py`)."""
 KOREAN = "korean-questions"
 """Data set of Korean questions made of a graph's facts (`kgqa/trainer/data/korean_questions.py`)."""
 MADE_OF_FACTS = ("synthesis", "aligned", KOREAN)
-MADE_UP = (*MADE_OF_FACTS, WORLDS, OPERATIONS, ALONE, CLOZE)
+MADE_UP = (*MADE_OF_FACTS, WORLDS, FORMS, CLOZE)
 
 
 class DataSettings(Settings):
@@ -58,10 +56,8 @@ class DataSettings(Settings):
 
     name: str
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
-    facts), `worlds` (small made-up graphs with questions that only they
-    answer), `operations` (the same to be looked up, counted and compared, with what the graph offers as choices),
-    `operation-questions` (questions of that kind for their operation alone) or `aligned` (sentences of `texts` that
-    hold a fact of the graph, one end hidden)."""
+    facts), `worlds` (small made-up graphs with questions that only they answer), `forms` (questions over practice
+    graphs, with logical forms as choices) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
     graph: str = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
@@ -185,8 +181,7 @@ def of_like_length(lengths: Sequence[int], size: int, draw: np.random.Generator)
 def _length(example: Example, branches: bool) -> int:
     question = example.question
     lengths = [len(choice) for choice in question.choices] or [0]
-    # branches of one row, as operands always are, or a row each
-    told = sum(lengths) if branches or example.operation else max(lengths)
+    told = sum(lengths) if branches else max(lengths)  # in one row, or a row each
     return len(question.passage_text) + len(question.text) + told
 
 
@@ -209,10 +204,8 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
             found = KoreanQuestions(graph, seed)(count)
         else:
             found = aligned(graph, sentences(settings), count=count, seed=seed)
-    elif settings.name == OPERATIONS:
-        found = operations_in_worlds(settings.limit or 8_000, settings.seed)
-    elif settings.name == ALONE:
-        found = operation_questions(settings.limit or 40_000, settings.seed)
+    elif settings.name == FORMS:
+        found = form_examples(settings.seed)
     elif settings.name == CLOZE:
         found = cloze_questions(list(load_dataset("kobest-boolq-train")), settings.seed)
     else:

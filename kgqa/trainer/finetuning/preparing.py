@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from kgqa.answering.retrieving import Retriever
+from kgqa.graph.linking.fuzzy import forgiving_linker
 from kgqa.graph.opening import open_graph
 from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.graph.retrieval.retrieval import Relevance, retrieve
+from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.reading import ReadingSettings
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.models.language.relevance import fingerprint, open_relevance
 from kgqa.progress import track
+from kgqa.text.synthesis.worlds import worlds
 from kgqa.trainer.data.mixture import WORLDS, DataSettings, Part, load_examples
-from kgqa.trainer.data.operations import asked_worlds
 from kgqa.trainer.data.other_labels import OtherLabels
 from kgqa.trainer.data.subgraphs import Subgraphs, cache_key, cached_subgraphs, retrieval_settings
 from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
@@ -72,3 +76,21 @@ def _retriever(graph: str, reading: ReadingSettings) -> Retriever:
             f"{graph}: no index of its facts; run `kgqa graph index {graph} --encoder {reading.meaning}` first"
         )
     return found
+
+
+QUESTIONS_OF_A_WORLD = 20
+
+
+def asked_worlds(
+    count: int, seed: int, max_nodes: int, relevance: Relevance | None = None
+) -> Iterator[tuple[Example, list[Subgraph]]]:
+    """About `count` questions over made-up worlds, each with the subgraph retrieved over its world's facts.
+
+    Raises:
+        InputError: `max_nodes` is below 1.
+    """
+    for world in worlds(-(-count // QUESTIONS_OF_A_WORLD), seed):
+        graph = GraphStore.from_triples(world.triples, name="world")
+        linker = forgiving_linker(graph)
+        for example in world.examples:
+            yield example, retrieve(example.question, graph, linker, max_nodes=max_nodes, relevance=relevance)

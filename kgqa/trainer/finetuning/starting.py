@@ -65,7 +65,7 @@ def begin_with(reader: Reader, earlier: Reader) -> None:
 
     The gate's calibration is not taken over: what was fitted to the earlier reader does not fit what this one becomes.
     """
-    heads = ("span.", "choice.", "concept.", "gate.", "operation.", "association.", "stepper.clues.")
+    heads = ("span.", "choice.", "concept.", "gate.", "association.", "stepper.clues.")
     parts = (*heads, "reasoner.") if reader.settings.name == earlier.settings.name else heads
     own, found = reader.state_dict(), earlier.state_dict()
     kept = {n: v for n, v in found.items() if n.startswith(parts) and n in own and own[n].shape == v.shape}

@@ -1,1 +1,0 @@
-"""What is computed of facts: counts, comparisons, and whether something is so."""
