@@ -57,7 +57,8 @@ class DataSettings(Settings):
     name: str
     """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
     facts), `worlds` (small made-up graphs with questions that only they answer), `forms` (questions over practice
-    graphs, with logical forms as choices) or `aligned` (sentences of `texts` that hold a fact of the graph, one end hidden)."""
+    graphs, with logical forms as choices) or `aligned` (sentences of `texts` that hold a fact of the graph, one end
+    hidden)."""
     graph: str = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
