@@ -1,0 +1,54 @@
+"""An adapted reader shares its weights with the reader that it belongs to, and begins as that reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from kgqa.models.adapter import FILE, LowRank, adapted, load_adapter, save_adapter, trainable
+from kgqa.models.reader import Reader
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.types import InputError
+
+
+@pytest.fixture
+def reader(encoder: nn.Module) -> Reader:
+    return Reader(
+        encoder, ReasonerSettings(name="text-only", graph_size=16, num_layers=1, num_heads=2)
+    ).eval()
+
+
+def test_little_is_its_own_and_it_begins_as_the_reader(reader: Reader) -> None:
+    made = adapted(reader, 2)
+    shared = {id(value) for value in reader.parameters()}
+    own = [value for value in made.parameters() if id(value) not in shared]
+    assert sorted(map(id, own)) == sorted(map(id, trainable(made).values()))
+    assert all(value.requires_grad for value in own)
+    ids = torch.tensor([[2, 5, 6, 3]])
+    with torch.inference_mode():
+        one, two = (model.encoder.eval()(input_ids=ids).last_hidden_state for model in (reader, made))
+    assert torch.equal(one, two)
+    assert not any(isinstance(module, LowRank) for module in reader.modules())
+
+
+def test_it_is_stored_without_the_reader(reader: Reader, tmp_path: Path) -> None:
+    made = adapted(reader, 2)
+    with torch.no_grad():
+        for value in trainable(made).values():
+            value.normal_()
+    save_adapter(made, tmp_path)
+    again = load_adapter(reader, tmp_path)
+    assert again is not None
+    for name, value in trainable(made).items():
+        assert torch.allclose(value, trainable(again)[name], atol=1e-2), name
+    assert load_adapter(reader, tmp_path / "elsewhere") is None
+
+
+def test_a_damaged_one_is_told_in_a_line(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"nothing")
+    with pytest.raises(InputError, match="no adapter of this reader") as said:
+        load_adapter(reader, tmp_path)
+    assert "\n" not in str(said.value)
