@@ -117,7 +117,7 @@ def test_what_is_read_is_computed_with_its_facts_and_its_query(ask) -> None:
 
 
 def test_several_ends_are_the_answer_together_with_a_path_each(ask) -> None:
-    answer = ask("What does the Island Line own?", "the owns of Island Line: ")
+    answer = ask("What does the Island Line own?", "the owns of Island Line: East Pier, Gull, Tern")
     assert answer.text == "East Pier, Gull, Tern" and len(answer.evidence.paths) == 3
     assert [item.path for item in answer.items] == list(answer.evidence.paths)
 
