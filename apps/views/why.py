@@ -58,7 +58,11 @@ def section(answer: Answer, given: Answer) -> None:
         st.markdown(say("no_answer_why"))
     else:
         st.markdown(say("not_stated" if evidence.query else "no_path"))
+    if evidence.near is not None:
+        st.markdown(plain(f"{say('near')} {evidence.near.phrase}: {evidence.near.result}"))
     if evidence.query:
+        if evidence.reading is not None:
+            st.markdown(plain(f"{say('read_as')} {evidence.reading.phrase}"))
         with st.expander(say("as_query")):
             st.code(evidence.query, language="sparql")
     aside = answer.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it

@@ -26,6 +26,7 @@ from kgqa.types import (
     KnowledgeGraph,
     NodeRole,
     Question,
+    Reading,
     Relation,
     Source,
     Span,
@@ -176,13 +177,20 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         for row in body["candidates"]
     )
     paths, query = tuple(map(path_of, evidence["paths"])), evidence.get("query") or ""
+    readings = {
+        "reading": _reading(evidence.get("reading")),
+        "near": _reading(evidence.get("near")),
+        "other_readings": tuple(filter(None, map(_reading, evidence.get("other_readings") or ()))),
+    }
     return Answer(
         question,
         body["answer"],
         Source(body["source"]),
         float(body["confidence"]),
         candidates,
-        Evidence(_span(evidence["span"]), paths, graph, influence=evidence["influence"], query=query),
+        Evidence(
+            _span(evidence["span"]), paths, graph, influence=evidence["influence"], query=query, **readings
+        ),
         {name: float(ms) for name, ms in body["timing_ms"].items()},
         body["model"],
         body["graph"],
@@ -224,3 +232,10 @@ def _subgraph(
         tuple(said.get(name) or Relation(name, name, name) for name in names),
     )
     return subgraph, {fact: row for row, fact in enumerate(facts)}
+
+
+def _reading(row: Mapping[str, Any] | None) -> Reading | None:
+    """A reading of the question as a service says it."""
+    if row is None:
+        return None
+    return Reading(str(row["phrase"]), str(row["result"]), str(row["form"]), float(row["probability"]))

@@ -27,6 +27,8 @@ _READING = (
 _OR = ("or:", "또는:")
 _THINGS = (" things:", "가지:")
 _PERHAPS = ("I don't know; perhaps", "잘 모르겠습니다. 아마")
+_READ_AS = ("Read as:", "이렇게 읽음:")
+_NEAR = ("The graph does not say it. It does say:", "그래프에 없습니다. 가까운 사실:")
 
 
 def ask(
@@ -195,6 +197,11 @@ def show(answer: Answer, caution: float, korean: bool = False, sentences: Senten
         told = f"{_PERHAPS[korean]} {guess}"
     say(told, "bold")
     say(f"{words.source_words(answer, korean)}, {_CONFIDENCE[korean]} {answer.confidence:.0%}", "dim")
+    if answer.evidence.reading is not None:
+        say(f"{_READ_AS[korean]} {answer.evidence.reading.phrase}", "dim")
+    if answer.evidence.near is not None:
+        near = answer.evidence.near
+        say(f"{_NEAR[korean]} {near.phrase}: {near.result}", "dim")
     if answer.items:
         say(f"{len(answer.items)}{_THINGS[korean]}")
         for item in answer.items:
