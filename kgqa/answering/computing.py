@@ -6,10 +6,12 @@ Dependency-Based Compositional Semantics).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
 from kgqa.answering.deciding import ranked
@@ -23,7 +25,18 @@ from kgqa.answering.logical_forms.rank import NOT_SAID, Ranked, shortlist
 from kgqa.answering.logical_forms.sparql import to_sparql
 from kgqa.answering.retrieving import Retriever
 from kgqa.models.opening import LoadedReader
-from kgqa.types import Candidate, Evidence, EvidencePath, Item, Question, Reading, Source, Subgraph
+from kgqa.types import (
+    Candidate,
+    Evidence,
+    EvidencePath,
+    InputError,
+    Item,
+    Question,
+    Reading,
+    Source,
+    Subgraph,
+    first_line,
+)
 
 MOST_SHOWN = 50
 """Members of an answer that are named, and paths of facts that are kept as evidence."""
@@ -35,6 +48,37 @@ MOST_READINGS = 3
 """Other readings of a question that are told."""
 NEAR = 0.02
 """Probability from which on what the graph does say is offered beside an answer that it does not."""
+
+
+class Weighing(BaseModel):
+    """How the reader's scores become probabilities: fitted on practice graphs that the adapter was not trained on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prior: float = 0.0
+    """Weight of the shortlist's score beside the reader's."""
+    unsaid: float = 0.0
+    """Added to the score of that the graph does not say it."""
+    temperature: float = Field(1.0, gt=0)
+
+    @classmethod
+    def of_card(cls, card: Mapping[str, Any]) -> Weighing:
+        """What a reader's card says, else nothing beside the reader's scores.
+
+        Raises:
+            InputError: the card says something else.
+        """
+        try:
+            return cls.model_validate(card.get("forms") or {})
+        except ValidationError as error:
+            raise InputError(
+                f"reader.json: forms: {first_line(error, 200)}; copy the checkpoint again"
+            ) from None
+
+    def chances(self, scores: Tensor, candidates: Sequence[Ranked]) -> Tensor:
+        """Probabilities (C + 1,) of scores (C + 1,)."""
+        added = torch.tensor([*(self.prior * candidate.score for candidate in candidates), self.unsaid])
+        return ((scores + added) / self.temperature).softmax(-1)
 
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
@@ -54,7 +98,10 @@ def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Draft
         (drafts[n].question, [c.phrase for c in candidates]) for n, (_, candidates) in found.items()
     ]
     read = zip(found, _read(asked_beside, reader.forms or reader), strict=True)
-    computed = {n: _computed(drafts[n], *found[n], chances) for n, chances in read}
+    weighing = Weighing.of_card(getattr(reader, "card", {}))
+    computed = {
+        n: _computed(drafts[n], *found[n], weighing.chances(scores, found[n][1])) for n, scores in read
+    }
     kept = {n: made for n, made in computed.items() if not _passage_answers(drafts[n], made)}
     return tuple(replace(draft, computed=kept.get(n)) for n, draft in enumerate(drafts))
 
@@ -86,7 +133,7 @@ def _passage_answers(draft: Draft, computed: Computed | None) -> bool:
 
 
 def _read(asked: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader) -> list[Tensor]:
-    """Probabilities (C + 1,) of each question's phrases and of none of them.
+    """Scores (C + 1,) of each question's phrases and of none of them.
 
     The likeliest are read first, the others where the reader is not sure of one of those.
     """
@@ -100,7 +147,7 @@ def _read(asked: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader)
     others = [replace(asked[n][0], choices=tuple(asked[n][1][READ_FIRST:])) for n in unsure]
     for n, more in zip(unsure, _scored(others, reader), strict=True):
         scores[n] = torch.cat([scores[n][:-1], more, scores[n][-1:]])
-    return [each.softmax(-1) for each in scores]
+    return scores
 
 
 def _scored(questions: Sequence[Question], reader: LoadedReader) -> list[Tensor]:

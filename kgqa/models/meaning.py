@@ -15,7 +15,7 @@ from kgqa.graph.retrieval.expansion import join, take
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.fact_encoder import FactEncoder
 from kgqa.text.synthesis.sentences import say_fact
-from kgqa.types import Edges, KnowledgeGraph
+from kgqa.types import Edges, InputError, KnowledgeGraph
 
 HITS = 128
 """Facts that are found for a question."""
@@ -72,7 +72,11 @@ def open_meaning(graph: KnowledgeGraph, encoder: FactEncoder, below: Meaning | N
         return None
     path = index_file(graph, encoder)
     if path.is_file():
-        return _Search(graph, FactIndex.load(path, graph.edge_count), encoder)
+        try:
+            return _Search(graph, FactIndex.load(path, graph.edge_count), encoder)
+        except InputError:
+            if path.parent != cache_folder("facts") or graph.edge_count > MADE_AT_ONCE:
+                raise  # what is cached, as by an earlier version, is made again
     if graph.edge_count > MADE_AT_ONCE:
         return None
     index = make_index(graph, encoder)
