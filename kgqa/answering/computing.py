@@ -77,7 +77,8 @@ class Weighing(BaseModel):
 
     def chances(self, scores: Tensor, candidates: Sequence[Ranked]) -> Tensor:
         """Probabilities (C + 1,) of scores (C + 1,)."""
-        added = torch.tensor([*(self.prior * candidate.score for candidate in candidates), self.unsaid])
+        read = candidates[: len(scores) - 1]
+        added = torch.tensor([*(self.prior * candidate.score for candidate in read), self.unsaid])
         return ((scores + added) / self.temperature).softmax(-1)
 
 
