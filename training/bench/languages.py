@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from kgqa.answering.answerer import Answerer
 from kgqa.evaluation.evaluation import evaluate
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.trainer.fingerprint import questions_hash
-from kgqa.types import Answer, Example, Question
+from kgqa.types import NO, YES, Answer, Example, Question
 
 DATA = "training/data"
 SETS = {
@@ -31,6 +32,7 @@ SETS = {
     "squad1-dev": 300,
     f"{DATA}/everyday/development/everyday_dev.jsonl": 598,
 }
+VERDICTS = {"네": YES, "아니요": NO}
 _MARKS = re.compile(r"[\s'\"《》<>〈〉()‘’“”.,]")
 
 
@@ -49,12 +51,18 @@ def character_f1(answer: str, golds: Sequence[str]) -> float:
     return max(shares)
 
 
+def in_english(answer: Answer) -> Answer:
+    """An answer with yes and no as data sets have them, in whatever language they were said."""
+    candidates = tuple(replace(c, text=VERDICTS.get(c.text, c.text)) for c in answer.candidates)
+    return replace(answer, text=VERDICTS.get(answer.text or "", answer.text), candidates=candidates)
+
+
 def measure(answerer: Answerer, examples: Sequence[Example]) -> dict[str, float]:
     """Figures of `evaluate`, and F1 of characters where the passages have answers."""
     kept: dict[Question, Answer] = {}
 
     def answer_many(questions: Sequence[Question]) -> Sequence[Answer]:
-        answers = answerer.answer_many(questions)
+        answers = [in_english(answer) for answer in answerer.answer_many(questions)]
         kept.update(zip(questions, answers, strict=True))
         return answers
 

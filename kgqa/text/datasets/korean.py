@@ -13,7 +13,7 @@ NEXT = "다음에 이어질 말로 알맞은 것은 무엇인가?"
 
 def boolq(_number: int, row: dict[str, Any]) -> Example:
     """A statement that a paragraph bears out or contradicts."""
-    verdict = {"TRUE": True, "FALSE": False}[row["Answer"].strip()]
+    verdict = {"TRUE": True, "FALSE": False}[row["Answer"].strip().upper()]
     return Example(Question(row["Question"], (), Passage(row["Text"]), row["ID"]), verdict=verdict)
 
 

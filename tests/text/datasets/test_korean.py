@@ -8,7 +8,7 @@ from kgqa.text.datasets.korean import ASKED, NEXT
 from kgqa.text.datasets.loading import load_dataset
 
 FILES = {
-    "BoolQ": 'ID\tText\tQuestion\tAnswer\n1\t비글은 "활동적인" 개다.\t비글은 개다.\tTRUE\n',
+    "BoolQ": 'ID\tText\tQuestion\tAnswer\n1\t비글은 "활동적인" 개다.\t비글은 개다.\tTrue\n',
     "COPA": "ID\tsentence\tquestion\t1\t2\tAnswer\n7\t비가 왔다.\t결과 \t땅이 젖었다.\t해가 떴다.\t1\n"
     "8\t\tquestion\t\t\tAnswer\n",
     "HellaSwag": "context\tchoice1\tchoice2\tchoice3\tchoice4\tlabel\n물을 끓인다.\t하나\t둘\t셋\t넷\t3\n",
