@@ -177,11 +177,7 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         for row in body["candidates"]
     )
     paths, query = tuple(map(path_of, evidence["paths"])), evidence.get("query") or ""
-    readings = {
-        "reading": _reading(evidence.get("reading")),
-        "near": _reading(evidence.get("near")),
-        "other_readings": tuple(filter(None, map(_reading, evidence.get("other_readings") or ()))),
-    }
+    others = tuple(filter(None, map(_reading, evidence.get("other_readings") or ())))
     return Answer(
         question,
         body["answer"],

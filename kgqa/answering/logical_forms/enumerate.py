@@ -256,7 +256,7 @@ class Enumerator:
             for (path, _), count in self.scales(Entities((left, right))).items():
                 if count == 2:
                     for op in (">", "<", "="):
-                        yield Compare(op, path, first, second)  # type: ignore[arg-type]
+                        yield Compare(op, path, first, second)
                     yield Difference(path, first, second)
 
     def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:

@@ -95,8 +95,8 @@ class GraphIndex:
             return self._of_word[low[:-1]]
         if len(low) < _LONG_ENOUGH or low in STOP_WORDS:
             return set()
-        near = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=3)
-        near = [known for known, score, _ in near if len(known) >= _LONG_ENOUGH and score == near[0][1]]
+        found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=3)
+        near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
         return {entity for known in near for entity in self._of_word[known]}
 
     def _distinct(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:

@@ -316,7 +316,7 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
             case ("EXISTS", [source]):
                 return Exists(of_set(source))
             case ("COMPARE", [op, left, right]) if op in COMPARATORS[:5]:
-                return Compare(op, *pair(left, right))  # type: ignore[arg-type]
+                return Compare(op, *pair(left, right))
             case ("DIFFERENCE", [left, right]):
                 return Difference(*pair(left, right))
         raise fail(f"{head if isinstance(head, str) else '('!s} ... is no form of the language")

@@ -17,7 +17,7 @@ from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.gnn import AttentionPooling, GraphReasoner, context_nodes, fact_attention
 
 
-class RelationalConv(MessagePassing):
+class RelationalConv(MessagePassing):  # type: ignore[misc]
     """Attention over the incoming edges of each node: QA-GNN's GATConvE in the paper's form (Yasunaga et al., 2021,
     section 3.3).
 
@@ -108,7 +108,8 @@ class DensePooling(AttentionPooling):
         values, _ = to_dense_batch(nodes, graph.batch, batch_size=len(summary))
         score = (keys @ self.query(summary).unsqueeze(-1)).squeeze(-1) / math.sqrt(nodes.shape[-1])
         weight = score.float().masked_fill(~real, -torch.inf).softmax(-1).to(nodes.dtype)  # (B, M)
-        return (weight.unsqueeze(1) @ values).squeeze(1)
+        pooled: Tensor = (weight.unsqueeze(1) @ values).squeeze(1)
+        return pooled
 
 
 class ContextReasoner(GraphReasoner):

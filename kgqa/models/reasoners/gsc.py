@@ -73,4 +73,5 @@ class GSC(Reasoner):
         graph = batch.graph
         chosen = (graph.role == int(NodeRole.CHOICE)).to(level.dtype).unsqueeze(-1)
         total, number = (scatter(v, graph.batch, dim_size=batch.num_rows) for v in (level * chosen, chosen))
-        return total / number.clamp(min=1)
+        mean: Tensor = total / number.clamp(min=1)
+        return mean

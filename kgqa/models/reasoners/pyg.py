@@ -117,7 +117,7 @@ def _by_role(convolution: HGTConv, nodes: Tensor, edges: EdgeBatch, graph: Graph
         direction = torch.full_like(source, 2)
     code = (graph.role[source] * len(DIRECTIONS) + direction) * NUM_ROLES + graph.role[target]
     index = {}
-    for number in code.unique().tolist():
+    for number in sorted(set(code.tolist())):
         rest, end = divmod(number, NUM_ROLES)
         begin, turn = divmod(rest, len(DIRECTIONS))
         chosen = code == number

@@ -191,7 +191,7 @@ def _table(model: Any, name: str) -> Tensor:
 def _fill(model: Any, name: str, rows: Tensor) -> None:
     """Give a table of a model the rows that `_table` gave."""
     tables = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
-    for table, part in zip(tables, rows.split(tables[0].shape[1], 1), strict=True):
+    for table, part in zip(tables, torch.split(rows, tables[0].shape[1], 1), strict=True):
         table.copy_(part)
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from kgqa.assets import DATA_SETS, GRAPH_SUITE
 from kgqa.text.datasets.json_lines import question_of
 from kgqa.text.files import read_text, rows_of
-from kgqa.types import InputError, Question, first_line
+from kgqa.types import InputError, Question
 
 CARD, HASHES = "card.toml", "hashes.json"
 ABOUT = (CARD, HASHES, "README.md")
@@ -91,7 +91,7 @@ def read_card(path: Path) -> Card:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {place}: {first_line(first['msg'])}; mend it") from None
+        raise InputError(f"{path}: {place}: {first['msg']}; mend it") from None
 
 
 def shipped_cards() -> list[Card]:
