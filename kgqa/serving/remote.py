@@ -185,7 +185,14 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
         float(body["confidence"]),
         candidates,
         Evidence(
-            _span(evidence["span"]), paths, graph, influence=evidence["influence"], query=query, **readings
+            _span(evidence["span"]),
+            paths,
+            graph,
+            influence=evidence["influence"],
+            query=query,
+            reading=_reading(evidence.get("reading")),
+            other_readings=others,
+            near=_reading(evidence.get("near")),
         ),
         {name: float(ms) for name, ms in body["timing_ms"].items()},
         body["model"],
