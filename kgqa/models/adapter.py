@@ -46,7 +46,7 @@ def adapted(reader: Reader, rank: int) -> Reader:
         for name, module in reader.named_modules()
         if not list(module.children()) and name not in own
     }
-    shared |= {id(value): value for value in reader.parameters() if not _is_own(reader, value)}  # type: ignore[misc]
+    shared |= {id(value): value for value in reader.parameters() if not _is_own(reader, value)}
     made = copy.deepcopy(reader, shared)
     for value in made.parameters():
         value.requires_grad_(False)

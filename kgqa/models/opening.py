@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,19 +190,19 @@ def open_reader(model: str | Path, device: str | None = "auto") -> LoadedReader:
     place = None if device is None else find_device(device)
     reader, card = load_reader(folder)
     adapter = None if place is None else load_adapter(reader, folder)
-    shared = {
-        "name": card.get("name") or folder.name,
-        "settings": settings_of(card),
-        "card": card,
-        "entities": load_entities(folder) if (folder / ENTITIES).exists() else None,
-        "words": _words(folder, card) if reader.settings.word_size else None,
-        "precision": "fp32" if place is None else find_precision(place, reader.stepper.hidden_size),
-    }
-    tokenizer = load_tokenizer(folder)
-    loaded = LoadedReader(reader if place is None else reader.to(place), tokenizer, **shared)
+    opened = partial(
+        LoadedReader,
+        tokenizer=load_tokenizer(folder),
+        name=card.get("name") or folder.name,
+        settings=settings_of(card),
+        card=card,
+        entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
+        words=_words(folder, card) if reader.settings.word_size else None,
+        precision="fp32" if place is None else find_precision(place, reader.stepper.hidden_size),
+    )
+    loaded = opened(reader if place is None else reader.to(place))
     if adapter is not None:
-        assert place is not None
-        loaded.forms = LoadedReader(adapter.to(place), tokenizer, **shared)
+        loaded.forms = opened(adapter.to(place))
     return loaded
 
 

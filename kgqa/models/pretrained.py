@@ -86,7 +86,7 @@ def in_four_bits(matrix: Tensor) -> tuple[Tensor, Tensor] | None:
     whole = (blocks / torch.where(scale == 0, 1.0, scale.float())).round().clamp(-8, 7)
     if not torch.equal((whole * scale.float()).half(), blocks.half()):
         return None
-    low, high = (whole + 8).to(torch.uint8).split(BLOCK // 2, dim=2)
+    low, high = torch.split((whole + 8).to(torch.uint8), BLOCK // 2, dim=2)
     return (low | high << 4).reshape(rows, -1), scale.squeeze(2)
 
 
