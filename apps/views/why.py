@@ -59,10 +59,10 @@ def section(answer: Answer, given: Answer) -> None:
     else:
         st.markdown(say("not_stated" if evidence.query else "no_path"))
     if evidence.near is not None:
-        st.markdown(plain(f"{say('near')} {evidence.near.phrase}: {evidence.near.result}"))
+        st.markdown(plain(f"{say('nearest_fact')} {evidence.near.phrase}: {evidence.near.result}"))
     if evidence.query:
         if evidence.reading is not None:
-            st.markdown(plain(f"{say('read_as')} {evidence.reading.phrase}"))
+            st.markdown(plain(f"{say('understood_as')} {evidence.reading.phrase}"))
         with st.expander(say("as_query")):
             st.code(evidence.query, language="sparql")
     aside = answer.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it

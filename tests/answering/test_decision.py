@@ -15,8 +15,8 @@ from kgqa.types import Candidate, InputError, Source
 
 SPADE = Candidate("spade", Source.KNOWLEDGE, 0.9, concept="x:spade")
 PACKAGE = Path(kgqa.__file__).parent
-ELSEWHERE = {"decision.py", "applying.py", "telling.py"}
-"""The table itself; days of a mean year and month; the order alone in which operands are told to the reader."""
+ELSEWHERE = {"decision.py"}
+"""The table itself."""
 
 
 def test_confidence_is_as_the_card_says() -> None:

@@ -30,7 +30,7 @@ from kgqa.answering.logical_forms.language import (
     Path,
     SetForm,
 )
-from kgqa.graph.linking.literals import DATES, MONTHS, comparable, split_literal
+from kgqa.graph.linking.literals import DATES, DAYS_IN_A_YEAR, MONTHS, comparable, split_literal
 from kgqa.language.values import same_unit, value_of
 from kgqa.types import NO, YES
 
@@ -325,7 +325,7 @@ def written_like(facts: GraphFacts, end: int, path: Path, amount: float) -> str:
         return ""
     if value.unit == "date":
         if re.fullmatch(r"-?\d{1,4}", text):
-            years = round(amount / 365.2425)
+            years = round(amount / DAYS_IN_A_YEAR)
             return f"{years} year{'s' * (years != 1)}"
         return f"{round(amount)} day{'s' * (round(amount) != 1)}"
     match = _AMOUNT.match(text)

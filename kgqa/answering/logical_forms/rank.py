@@ -37,7 +37,7 @@ MOST_EXECUTED = 160
 """Forms that are executed, the likeliest first."""
 NOT_SAID = "the graph does not say it"
 """The last choice of a question over forms."""
-_LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.12, 0.15, 0.35, 0.3, 0.2, 1.0
+_LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.1, 0.2, 0.4, 0.3, 0.2, 1.0
 """Costs of a further relation, of a class that is not named, of an operator, mention or value of the question that a
 form leaves out, of one that the question does not ask for; worth of the kind of value asked for, and of likeness."""
 Likeness = Callable[[str, Sequence[str]], Sequence[float]]

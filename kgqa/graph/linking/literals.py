@@ -9,6 +9,8 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 BOOLEAN = f"{XSD}boolean"
 _NAMES = "January February March April May June July August September October November December"
 MONTHS = tuple(_NAMES.split())
+DAYS_IN_A_YEAR = 365.2425
+"""In the mean of the Gregorian calendar."""
 _DATE = re.compile(r"(-?\d{4,9})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?")
 _MONTH = re.compile(r"(-?\d{4,9})-(\d\d)(Z|[+-]\d\d:\d\d)?")
 _YEAR = re.compile(r"(-?)0*(\d{1,9})(Z|[+-]\d\d:\d\d)?")
@@ -162,4 +164,4 @@ def _days(year: int, month: int, day: int) -> float:
     try:
         return float(date(year, month, day).toordinal())
     except ValueError:  # before the year 1, after 9999, or no such day
-        return year * 365.2425 + (month - 1) * 30.4 + day
+        return year * DAYS_IN_A_YEAR + (month - 1) * 30.4 + day
