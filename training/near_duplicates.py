@@ -14,9 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from kgqa.assets import ROOT
+from kgqa.assets import GRAPH_SUITE, ROOT
 from kgqa.evaluation.near_duplicates import SHARE, Pair, near_duplicates
 from kgqa.text.datasets.cards import Role, shipped_cards
+from kgqa.text.datasets.json_lines import question_of
 from kgqa.text.datasets.loading import load_dataset
 from kgqa.text.files import rows_of
 from kgqa.types import Example
@@ -42,8 +43,19 @@ def rows(trained: bool) -> Iterator[Row]:
                 continue
             _, first = next(islice(rows_of(path), 1))
             if ANSWERED & first.keys():  # else what-ifs, or logical forms in place of answers
-                for place, example in enumerate(load_dataset(str(path))):
+                # questions over graphs have answers of other forms than those that readers learn
+                read = _over_graph(path) if path.is_relative_to(GRAPH_SUITE) else load_dataset(str(path))
+                for place, example in enumerate(read):
                     yield Row(path, place, example)
+
+
+def _over_graph(path: Path) -> Iterator[Example]:
+    for number, row in rows_of(path):
+        question = question_of(row, f"{path}:{number}", str(number))
+        lists = (
+            answer["all"] if isinstance(answer, dict) else [answer] for answer in row.get("answers") or ()
+        )
+        yield Example(question, concepts=tuple(str(text) for texts in lists for text in texts))
 
 
 def pairs(least: float = SHARE) -> list[tuple[Row, Row, Pair]]:
