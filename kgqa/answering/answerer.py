@@ -55,7 +55,7 @@ class Foreign:
 
     @property
     def decision(self) -> Decision:
-        """What its answers are weighed by."""
+        """What its answers are weighed by. Raises InputError where the reader is damaged."""
         found = Decision.of_card(self.reader.card)
         return found if self.none_above is None else found.model_copy(update={"none_above": self.none_above})
 

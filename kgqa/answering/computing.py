@@ -83,8 +83,12 @@ class Weighing(BaseModel):
 
 
 def operate(drafts: Drafts, retriever: Retriever, reader: LoadedReader) -> Drafts:
-    """What the likeliest form gives, for open questions over a closed-world graph; nothing where the passage is is
-    likelier to answer. What an open-world graph does not state is not false, so nothing is counted there."""
+    """What the likeliest form gives, for open questions over a closed-world graph; nothing where the passage is
+    likelier to answer. What an open-world graph does not state is not false, so nothing is counted there.
+
+    Raises:
+        InputError: the reader's card is damaged, or a graph on the network does not answer.
+    """
     graph = retriever.graph
     if not graph.is_complete:
         return drafts

@@ -253,7 +253,11 @@ def decide(
 
 
 def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
-    """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own."""
+    """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
     if isinstance(model, PlainHead):
         save_model(model.base_model, folder)
         save_file(model.out.state_dict(), folder / HEAD)

@@ -66,7 +66,7 @@ class FactEncoder(nn.Module):
         return cls(encoder, load_tokenizer(folder), made_of, precision).eval()
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
-        """Texts as rows of tokens, a multiple of 8 long."""
+        """Texts as rows of tokens, a multiple of 8 long. Raises InputError where the tokenizer fails."""
         with panics_told("a text", "leave it out, or take another encoder of facts"):
             read = self.tokenizer.encode_batch(list(texts))
         width = -(-max(len(text.ids) for text in read) // 8) * 8
@@ -82,7 +82,11 @@ class FactEncoder(nn.Module):
         return F.normalize(mean, dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
+        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded.
+
+        Raises:
+            InputError: the tokenizer fails.
+        """
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         size: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
         found = np.zeros((len(texts), size), dtype=np.float32)

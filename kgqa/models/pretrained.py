@@ -224,7 +224,11 @@ def checksum(*paths: Path, size: int = 16) -> str:
 
 
 def write_card(folder: Path, card: dict[str, Any], name: str = CARD) -> None:
-    """Write a model's card, atomically, with the checksums of all that is read of its folder."""
+    """Write a model's card, atomically, with the checksums of all that is read of its folder.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     files = sorted(path for pattern in _READ for path in folder.glob(pattern) if path.name[0] != ".")
     about = {**card, "checksums": {path.name: checksum(path) for path in files}}
     write_whole(folder / name, json.dumps(about, indent=2, ensure_ascii=False) + "\n")

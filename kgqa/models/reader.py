@@ -174,6 +174,9 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     reader.json (settings, versions, what `card` adds), tokenizer.json, tokenizer_config.json.
     Weights are written in half precision, the checksums of all that is in the folder in the card, which comes last.
     Each file is replaced atomically.
+
+    Raises:
+        InputError: a file cannot be written.
     """
     from safetensors.torch import save_file
     from transformers import PreTrainedModel

@@ -91,7 +91,7 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
 
 
 def save_recipe(recipe: BaseModel, path: Path) -> None:
-    """Write the resolved recipe as JSON."""
+    """Write the resolved recipe as JSON. Raises InputError where it cannot be written."""
     write_whole(path, recipe.model_dump_json(indent=2) + "\n")
 
 

@@ -258,7 +258,7 @@ class Collator:
         return Pieces(encoding.ids, without_blanks(text, encoding.offsets))
 
     def label_tokens(self, label: str) -> list[int]:
-        """Token ids of a label, at least one, at most `LABEL_TOKENS`."""
+        """Token ids of a label, at least one, at most `LABEL_TOKENS`. Raises InputError where the tokenizer fails."""
         found = self._labels.get(label)
         if found is None:
             found = self._encode(label).ids[:LABEL_TOKENS] or [self.separator]

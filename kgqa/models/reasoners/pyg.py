@@ -85,7 +85,7 @@ class Convolution(nn.Module):
                 "GATv2, Transformer or HGT"
             ) from None
 
-    def forward(self, nodes: Tensor, edges: EdgeBatch, graph: GraphBatch, types: Tensor) -> Tensor:
+    def forward(self, nodes: Tensor, edges: EdgeBatch, graph: GraphBatch, *, types: Tensor) -> Tensor:
         """New node states (N, size); `types` (E',) are the hashed types of the edges."""
         normed = self.norm(nodes)
         if isinstance(self.conv, HGTConv):
@@ -137,6 +137,9 @@ class PyG(GraphReasoner):
     The context node starts as the text's summary and is joined to what the text mentions, as in QA-GNN (Yasunaga et
     al., 2021, section 3.2). Those tried: RGCN (Schlichtkrull et al., 2018), RGAT (Busbridge et al., 2019), GATv2 (Brody
     et al., 2022), Transformer (Shi et al., 2021), HGT (Hu et al., 2020).
+
+    Raises:
+        InputError: there is no such convolution, or it cannot be built.
     """
 
     def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
@@ -161,7 +164,7 @@ class PyG(GraphReasoner):
         nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))
         types = edge_types(graph)[edges.kind]
         for layer in self.layers:
-            nodes = layer(nodes, edges, graph, types)
+            nodes = layer(nodes, edges, graph, types=types)
         pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
         return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
 

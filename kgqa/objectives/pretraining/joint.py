@@ -55,6 +55,10 @@ class Joint(LanguageModelling):
         return hide(batch.tokens.input_ids, self.model.config.vocab_size, self.share)
 
     def export(self, folder: Path) -> None:
-        """Write a reader's folder: `AutoModel` loads its encoder, and `kgqa train` goes on from both."""
+        """Write a reader's folder: `AutoModel` loads its encoder, and `kgqa train` goes on from both.
+
+        Raises:
+            InputError: a file cannot be written.
+        """
         self._save(folder)
         save_reader(self.reader, folder, folder, {"name": folder.parent.name, "max_nodes": 100})

@@ -79,7 +79,11 @@ def train_tokenizer(
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, max_tokens: int = 512) -> None:
-    """Write `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` reads."""
+    """Write `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` reads.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
