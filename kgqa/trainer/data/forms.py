@@ -55,7 +55,7 @@ class FormQuestion:
 
 
 def practice_questions(folder: Path) -> Iterator[FormQuestion]:
-    """The questions of a folder of graphs in Turtle, each beside JSON lines of the same name: questions with their forms.
+    """The questions of a folder of Turtle graphs, each beside JSON lines of the same name: questions with their forms.
 
     Raises:
         InputError: a graph cannot be read, or a row is no question with a form.
