@@ -28,6 +28,7 @@ from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part
 from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
 from kgqa.trainer.finetuning.starting import load_encoder
 from kgqa.trainer.finetuning.tasks import TaskRecipe, TaskSettings, TaskTrainer, train_task
+from kgqa.trainer.fingerprint import FILE
 from kgqa.trainer.loop import TrainResult, train
 from kgqa.trainer.recipe import TrainerSettings
 from kgqa.types import Example, Subgraph
@@ -103,7 +104,7 @@ def finetune(
     if result.interrupted:
         raise KeyboardInterrupt
     for path in folder.iterdir():
-        if path.name != "export":
+        if path.name not in ("export", FILE):  # what tells that a training left it
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return {**figures, "steps": float(result.steps), "minutes": result.minutes}
 
