@@ -218,6 +218,10 @@ def _rows(values: Tensor | None, first: int, end: int) -> Tensor | None:
     return None if values is None else values[first:end]
 
 
+WHOLE = "questions"
+"""The term of a loss over questions, which is the loss itself and no part of it for the log."""
+
+
 @dataclass(frozen=True)
 class Term(Movable):
     """A part of a loss before it is a mean: its sum over what it counts."""
@@ -251,7 +255,8 @@ class Loss(Movable):
         """A loss of terms: the sum of their weighted means over this batch. `parts` are more figures for the log."""
         found = cls(torch.zeros(()), terms=terms)
         total, means = found.over(found.counts), found.shares(found.counts)
-        return cls(total, {name: value.detach() for name, value in {**means, **parts}.items()}, terms)
+        told = {name: value for name, value in {**means, **parts}.items() if name != WHOLE}
+        return cls(total, {name: value.detach() for name, value in told.items()}, terms)
 
     @property
     def counts(self) -> dict[str, Tensor | float]:

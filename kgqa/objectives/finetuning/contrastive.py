@@ -56,7 +56,7 @@ class Contrastive(Objective):
         right = torch.arange(len(scores), device=scores.device)
         loss = F.cross_entropy(scores, right, reduction="sum")
         found = (scores.argmax(1) == right).float().mean()
-        return Loss.summed({"loss": Term(loss, float(len(scores)))}, found=found)
+        return Loss.summed({"questions": Term(loss, float(len(scores)))}, found=found)
 
     def counts(self, batch: FactBatch) -> dict[str, Tensor | float]:
         """The questions; each is compared with the facts of its own batch alone."""
