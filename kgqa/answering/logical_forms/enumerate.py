@@ -291,7 +291,15 @@ class Enumerator:
                         )
                         if value is not None:
                             having[(step, second), same_unit(value.unit)].add(entity)
-        ordered = sorted(having.items(), key=lambda item: (len(item[0][0]), -len(item[1])))
+        relations = facts.graph.relations
+        ordered = sorted(
+            having.items(),
+            key=lambda item: (
+                len(item[0][0]),
+                -len(item[1]),
+                [relations[s.relation].label.casefold() for s in item[0][0]],
+            ),
+        )
         return {key: len(entities) for key, entities in ordered[:MOST_SCALES]}
 
     def _filters(self, base: SetForm) -> Iterator[Filter]:

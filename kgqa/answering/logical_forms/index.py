@@ -38,20 +38,24 @@ class GraphIndex:
         self.labels: list[str] = []
         self._of_word: dict[str, set[int]] = defaultdict(set)
         self._words: dict[int, list[tuple[str, ...]]] = {}
+        self._called: dict[int, str] = {}
         if graph.is_remote or not 0 < count <= MOST_ENTITIES:
             return
         entities = np.arange(count, dtype=np.int32)
         edges = graph.neighbours(entities)
         kinds = np.array([is_kind(relation) for relation in graph.relations], dtype=bool)
         instances = Counter(edges.tail[kinds[edges.relation]].tolist()) if len(edges.head) else Counter()
-        self.classes = [entity for entity, _ in instances.most_common(MOST_CLASSES)]
+        called = dict(zip(instances, graph.labels(np.array(list(instances), dtype=np.int32)), strict=True))
+        order = sorted(instances, key=lambda entity: (-instances[entity], called[entity].casefold()))
+        self.classes = order[:MOST_CLASSES]
         for entity, name, label in zip(
             entities.tolist(), graph.names(entities), graph.labels(entities), strict=True
         ):
             if name.startswith('"') or not label:
                 continue
-            called = {label, *(other.text for other in graph.all_labels(entity))}
-            self._words[entity] = [tuple(_WORD.findall(text.casefold())) for text in called]
+            texts = {label, *(other.text for other in graph.all_labels(entity))}
+            self._called[entity] = label.casefold()
+            self._words[entity] = [tuple(_WORD.findall(text.casefold())) for text in texts]
             for words in self._words[entity]:
                 for word in words:
                     self._of_word[word].add(entity)
@@ -82,7 +86,7 @@ class GraphIndex:
                 continue
             start, end = words[n][1], words[best[0]][2]
             if not any(s < end and start < e for s, e in taken):
-                found.append((start, end, tuple(sorted(best[1])[:MOST_NAMED])))
+                found.append((start, end, tuple(sorted(best[1], key=self._called.__getitem__)[:MOST_NAMED])))
             n = best[0] + 1
         return found
 
@@ -95,7 +99,7 @@ class GraphIndex:
             return self._of_word[low[:-1]]
         if len(low) < _LONG_ENOUGH or low in STOP_WORDS:
             return set()
-        found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=3)
+        found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
         near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
         return {entity for known in near for entity in self._of_word[known]}
 

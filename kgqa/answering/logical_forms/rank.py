@@ -7,6 +7,7 @@ beside the question (Ye et al., 2022, section 3.2, rank with a cross-encoder in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from kgqa.answering.logical_forms.execute import Result, execute
@@ -33,7 +34,7 @@ from kgqa.language.values import value_asked
 
 MOST_READ = 24
 """Forms that the reader reads for a question."""
-MOST_EXECUTED = 160
+MOST_EXECUTED = 320
 """Forms that are executed, the likeliest first."""
 NOT_SAID = "the graph does not say it"
 """The last choice of a question over forms."""
@@ -63,36 +64,32 @@ def shortlist(
     """The forms that are worth reading, best first: one for each phrase, none that denotes nothing but a count, a truth
     or a comparison."""
     scores = _scores(facts, asked, forms, likeness)
-    order = sorted(range(len(forms)), key=lambda n: -scores[n])
     verbalizer = Verbalizer(facts)
     found: dict[str, Ranked] = {}
     denoted: dict[tuple[object, type], int] = {}
     wanted = value_asked(asked.text)
-    for n in order[: MOST_EXECUTED * 2]:
-        if len(found) >= most * 2:
+    order = sorted(range(len(forms)), key=lambda n: -scores[n])
+    executed = 0
+    for _, alike in groupby(order, key=lambda n: scores[n]):
+        if len(found) >= most * 2 or executed > MOST_EXECUTED:
             break
-        result = execute(facts, forms[n])
-        if (
-            result is None
-            or (result.is_set and not result.members)
-            or (not result.is_set and not result.text)
-        ):
-            continue
-        if result.is_set and not any(facts.label(e) for e in result.members):
-            continue
-        key = result.key, type(forms[n])
-        # many forms of one result crowd out the others
-        denoted[key] = denoted.get(key, 0) + 1
-        if denoted[key] > 3:
-            continue
-        phrase = verbalizer.with_result(forms[n], result)
-        score = scores[n]
-        if result.is_set:
-            first = facts.by_label(result.members)[0]
-            score += _FITS * wanted.fits(facts.name(first))
-        if phrase not in found:
-            found[phrase] = Ranked(forms[n], result, phrase, score)
-    return sorted(found.values(), key=lambda c: -c.score)[:most]
+        # of equal worth in the order of their words, not in that in which facts happen to be stored
+        for _, n in sorted((verbalizer.phrase(forms[n]).casefold(), n) for n in alike):
+            executed += 1
+            result = execute(facts, forms[n])
+            if result is None or (result.is_set and not any(map(facts.label, result.members))):
+                continue
+            key = result.key, type(forms[n])
+            # many forms of one result crowd out the others
+            denoted[key] = denoted.get(key, 0) + 1
+            if (not result.is_set and not result.text) or denoted[key] > 3:
+                continue
+            phrase = verbalizer.with_result(forms[n], result)
+            score = scores[n]
+            if result.is_set:
+                score += _FITS * wanted.fits(facts.name(facts.by_label(result.members)[0]))
+            found.setdefault(phrase, Ranked(forms[n], result, phrase, score))
+    return sorted(found.values(), key=lambda c: (-c.score, c.phrase.casefold()))[:most]
 
 
 def _scores(facts: GraphFacts, asked: Asked, forms: Sequence[Form], likeness: Likeness | None) -> list[float]:
@@ -105,7 +102,7 @@ def _scores(facts: GraphFacts, asked: Asked, forms: Sequence[Form], likeness: Li
         cosines = likeness(rest, list(said.values()))
         near = {r: near[r] + _NEAR * cosine for r, cosine in zip(said, cosines, strict=True)}
     mean = sum(near.values()) / len(near) if near else 0.0
-    return [_score(facts, asked, form, near, mean) for form in forms]
+    return [round(_score(facts, asked, form, near, mean), 6) for form in forms]
 
 
 def _score(facts: GraphFacts, asked: Asked, form: Form, near: dict[int, float], mean: float) -> float:

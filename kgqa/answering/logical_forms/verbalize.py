@@ -151,12 +151,12 @@ class Verbalizer:
                 if those not in ("those", "anything"):
                     said = f"{those} that are {said}"
             elif step.forward:
-                are = "" if label.split()[0] in _AUXILIARIES else "is "
+                are = "" if label.split()[0].lower() in _AUXILIARIES else "is "
                 said = f"what {said} {are}{label}"
                 if those not in ("those", "anything"):
                     said = f"{those} that are {said}"
             elif verb:
-                that = "that " if label.split()[0] in _AUXILIARIES else ""
+                that = "that " if label.split()[0].lower() in _AUXILIARIES else ""
                 said = f"{those} {that}{label} {said}"
             else:
                 said = f"{those} whose {label} is {said}"
@@ -169,8 +169,9 @@ class Verbalizer:
             step = form.path[0]
             most = f"{order}{'most' if form.largest else 'fewest'}"
             label = self._relation(step)
+            named = label if self._is_verb(step) else _plural_of(label)
             return (
-                f"{source} with the {most} {plural(label)}"
+                f"{source} with the {most} {named}"
                 if step.forward
                 else f"{source} that are {label} of the {most}"
             )
@@ -215,8 +216,18 @@ class Verbalizer:
 
     def _plural(self, kind: int) -> str:
         label = self._short(kind)
-        return plural(label if label[1:2].isupper() else label[:1].lower() + label[1:])
+        if not label.isupper() and not label[1:2].isupper():
+            label = label[:1].lower() + label[1:]
+        return _plural_of(label)
 
     def _short(self, entity: int) -> str:
         label = " ".join(self.facts.label(entity).split()) or "one without a name"
         return label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
+
+
+def _plural_of(label: str) -> str:
+    """A plural, in capitals where the word is written so: VAVs, LOAVES."""
+    if not label.isupper():
+        return plural(label)
+    said = plural(label.lower())
+    return label + said[len(label) :] if said.startswith(label.lower()) else said.upper()
