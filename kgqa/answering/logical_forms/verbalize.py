@@ -227,7 +227,8 @@ class Verbalizer:
 
 def _plural_of(label: str) -> str:
     """A plural, in capitals where the word is written so: VAVs, LOAVES."""
-    if not label.isupper():
-        return plural(label)
-    said = plural(label.lower())
-    return label + said[len(label) :] if said.startswith(label.lower()) else said.upper()
+    low = label.lower()
+    said = plural(low)
+    if said.startswith(low):
+        return label + said[len(label) :]
+    return said.upper() if label.isupper() else said
