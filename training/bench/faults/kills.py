@@ -17,7 +17,8 @@ from reliability import ROOT, World, in_child
 
 from kgqa.types import InputError
 
-SUITE = ROOT / "tests" / "graphs"
+QUESTIONS = ROOT / "training" / "data" / "everyday" / "train" / "digging.jsonl"
+"""What the tiny reader is trained on."""
 
 
 def killed(work: Callable[[], object], after_s: float) -> bool:
@@ -101,9 +102,7 @@ def training(world: World, steps: int = 12) -> Callable[[Path], object]:
             "name": "killed",
             "encoder": {"folder": str(world.reader)},
             "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
-            "data": [
-                {"name": str(SUITE / "hospital.jsonl"), "graph": str(world.store), "batch_questions": 4}
-            ],
+            "data": [{"name": str(QUESTIONS), "graph": str(world.store), "batch_questions": 4}],
             "reading": {"max_nodes": 16, "max_tokens": 64},
             "trainer": {"max_steps": steps, "precision": "fp32", "save_every_minutes": 1e-9},
         }
