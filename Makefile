@@ -1,5 +1,5 @@
-# make demo : install what is needed and open the app      make test : lint, types and tests
-# make docs : the API reference from the docstrings, in build/docs
+# make demo : install what is needed into .venv and open the app      make test : lint, types and tests
+# make docs : the documentation site (docs/, the other documents and the docstrings), in build/docs
 # make audit : a bill of what is installed (CycloneDX), and what is publicly known against it, which needs the network
 # make wheel : build both wheels, the library and kgqa-base, install them into an environment of their own and ask each reader
 PYTHON ?= python3
@@ -19,11 +19,8 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 
-# Every module is named: pdoc leaves out those that a package's __all__ does not list.
 docs: $(VENV)/.docs
-	rm -rf build/docs
-	$(BIN)/python -W ignore -m pdoc --docformat google --output-directory build/docs \
-	  $$(find kgqa -name '*.py' ! -name __main__.py | sed 's,/__init__\.py,,; s,\.py$$,,; s,/,.,g' | sort)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # Nothing is downloaded: the new environment sees the packages of the old one, but not the checkout.
 wheel: $(VENV)/.dev
@@ -32,9 +29,10 @@ wheel: $(VENV)/.dev
 	$(BIN)/python -m venv build/venv
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 	  > "$$(build/venv/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
+	build/venv/bin/pip uninstall --quiet --yes setuptools  # the old environment's is newer
 	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa-*.whl
 	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-small
-	build/venv/bin/pip install --quiet --no-deps --no-index --ignore-installed build/dist/kgqa_base-*.whl
+	build/venv/bin/pip install --quiet --no-index --find-links build/dist 'kgqa[base]'
 	cd build/dist && XDG_CACHE_HOME="$$PWD/cache" ../venv/bin/python -P $(CURDIR)/tests/ask_the_wheel.py kgqa-base
 
 audit: $(VENV)/.dev

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.middleware import Middleware
 from streamlit.starlette import App
@@ -13,11 +15,14 @@ SCRIPT = Path(__file__).with_name("main.py")
 TOLD = b"<script>window.__streamlit={BACKEND_BASE_URL:window.location.origin}</script>"
 """Without it a browser that opens /learn asks for the server below /learn first, and meets errors of 404."""
 SILENT_S = 20.0
+UPLOADS = "/_stcore/upload_file/"
+UPLOADS_BYTES = 100_000_000
+"""That one visitor's page may hold at a time: twice the largest graph."""
 BARRED = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
 class PagesKnowTheirServer:
-    """Writes the server's address into the head of every page that is sent."""
+    """Writes the server's address into the head of every page that is sent, and the language of its address."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -40,6 +45,11 @@ class PagesKnowTheirServer:
             if message.get("more_body"):
                 return
             page = body.replace(b"<head>", b"<head>" + TOLD, 1)
+            asked_for = scope.get("query_string", b"").decode(
+                "latin-1"
+            )  # bytes that stand for Korean do not decode
+            if ("lang", "ko") in parse_qsl(asked_for):
+                page = page.replace(b'<html lang="en"', b'<html lang="ko"', 1)
             kept = [pair for pair in start["headers"] if pair[0].lower() not in (b"content-length", b"etag")]
             length = (b"content-length", str(len(page)).encode())
             await send({**start, "headers": [*kept, length]})
@@ -71,4 +81,65 @@ class BodiesComeInTime:
         await self.app(scope, in_time if scope["type"] == "http" else receive, send)
 
 
-app = App(SCRIPT, middleware=[Middleware(BodiesComeInTime), Middleware(PagesKnowTheirServer)])
+class UploadsHaveATotal:
+    """Refuses an upload with which one visitor's page would hold more than `UPLOADS_BYTES`, while it arrives.
+
+    What a page holds is freed by Streamlit when its session ends or another file is chosen.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.arriving: Counter[str] = Counter()
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Pass a request on; the body of an upload is counted."""
+        path = str(scope.get("path", ""))
+        if scope["type"] != "http" or scope["method"] != "PUT" or UPLOADS not in path:
+            await self.app(scope, receive, send)
+            return
+        visitor, come = path.rsplit("/", 2)[-2], 0
+
+        async def counted() -> Any:
+            nonlocal come
+            message = await receive()
+            come += len(message.get("body", b""))
+            self.arriving[visitor] += len(message.get("body", b""))
+            if held(visitor) + self.arriving[visitor] > UPLOADS_BYTES:
+                raise TooMuch
+            return message
+
+        try:
+            await self.app(scope, counted, send)
+        except TooMuch:
+            said = b"this page holds too many files; remove one, or load the page anew"
+            head = [(b"content-type", b"text/plain"), (b"content-length", str(len(said)).encode())]
+            await send({"type": "http.response.start", "status": 413, "headers": head})
+            await send({"type": "http.response.body", "body": said})
+        finally:
+            self.arriving[visitor] -= come
+            if not self.arriving[visitor]:
+                del self.arriving[visitor]
+
+
+class TooMuch(Exception):
+    """A visitor's uploads are more than they may be."""
+
+
+def held(visitor: str) -> int:
+    """Bytes of the files that a visitor's session holds."""
+    from streamlit import runtime
+
+    if not runtime.exists():
+        return 0
+    files = runtime.get_instance().uploaded_file_mgr.file_storage.get(visitor, {})  # type: ignore[attr-defined]
+    return sum(len(file.data) for file in files.values())
+
+
+app = App(
+    SCRIPT,
+    middleware=[
+        Middleware(UploadsHaveATotal),
+        Middleware(BodiesComeInTime),
+        Middleware(PagesKnowTheirServer),
+    ],
+)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import CURVES, write_whole
+from kgqa.settings import CURVES, write_whole
 
 POINTS = 60
 FIGURES = {"loss": "", "held_out_loss": ", held out"}

@@ -8,12 +8,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from kgqa.limits.confined import Confines, confined
+from kgqa.data.datasets.json_lines import decoded
+from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.types import InputError
 
 SUFFIXES = ["txt", "md", "html", "htm", "pdf"]
 MAX_BYTES = 10_000_000
-CONFINES = Confines(memory_bytes=1 << 30, time_s=20.0)
+SANDBOX_LIMITS = SandboxLimits(memory_bytes=1 << 30, time_s=20.0)
 """Of whoever reads a page or PDF."""
 _DEEPEST = 100
 _HIDDEN = {
@@ -62,7 +63,7 @@ def text_of(name: str, content: bytes) -> str:
     if suffix == "pdf":
         found = _in_child("pdf_text", name, content, name=name)
     else:
-        found = _decoded(name, content)
+        found = decoded(name, content)
         if suffix != "txt":
             found = _in_child("markdown_text" if suffix == "md" else "page_text", name, found.encode())
     if not found.strip():
@@ -81,7 +82,7 @@ def pasted(text: str) -> str:
 
 def _in_child(task: str, subject: str, content: bytes, **asked: Any) -> str:
     """What a function here makes of a file, while everyone else's questions go on."""
-    return str(confined(f"{__name__}:{task}", subject, CONFINES, content, **asked))
+    return str(run_sandboxed(f"{__name__}:{task}", subject, SANDBOX_LIMITS, content, **asked))
 
 
 def page_text(content: bytes) -> str:
@@ -122,13 +123,6 @@ class _Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self.parts.append(re.sub(r"\s+", " ", data))
-
-
-def _decoded(name: str, content: bytes) -> str:
-    try:
-        return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: not UTF-8 text; save it as UTF-8") from None
 
 
 def markdown_text(content: bytes) -> str:

@@ -14,6 +14,7 @@ export default function ({ parentElement, data, setTriggerValue, setStateValue }
 
   function show(view) {
     shown = view;
+    open();
     written = `${view.x} ${view.y} ${view.width} ${view.height}`;
     svg.setAttribute("viewBox", written);
     svg.style.touchAction = view.width < whole.width ? "none" : "auto";
@@ -78,9 +79,31 @@ export default function ({ parentElement, data, setTriggerValue, setStateValue }
   }
 
   function click(event) {
-    const node = event.target.closest("g.node");
-    const title = node?.querySelector("title");
-    if (title && !moved) setTriggerValue("picked", title.textContent);
+    const part = event.target.closest("g.node, g.edge");
+    if (!part || moved) return;
+    const isFact = /^[fx]\d+$/.test(part.id);
+    if (part.matches(".edge") && !isFact) return;
+    if (isFact) part.classList.toggle("taken"); // a sign at once; the answer takes a second
+    setTriggerValue("picked", isFact ? part.id : part.querySelector("title").textContent);
+  }
+
+  function press(event) {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    moved = false;
+    click(event);
+  }
+
+  // What can be clicked is reached and told without a mouse.
+  function open() {
+    for (const part of svg.querySelectorAll("g.node, g.edge[id^=f], g.edge[id^=x]")) {
+      part.setAttribute("tabindex", "0");
+      part.setAttribute("role", "button");
+      const said = [...part.querySelectorAll("text")].map((text) => text.textContent).join(" ");
+      part.setAttribute("aria-label", said);
+    }
+    for (const image of box.querySelectorAll("[data-testid=stGraphVizChart], [data-testid=stGraphVizChart] [role=img]"))
+      if (image.getAttribute("role") === "img") image.setAttribute("role", "group");
   }
 
   function saved(blob, name) {
@@ -137,6 +160,7 @@ export default function ({ parentElement, data, setTriggerValue, setStateValue }
     svg.addEventListener("wheel", wheel, { passive: false });
     svg.addEventListener("pointerdown", down);
     svg.addEventListener("click", click);
+    svg.addEventListener("keydown", press);
   }
 
   bar.replaceChildren(
@@ -173,5 +197,6 @@ export default function ({ parentElement, data, setTriggerValue, setStateValue }
     svg?.removeEventListener("wheel", wheel);
     svg?.removeEventListener("pointerdown", down);
     svg?.removeEventListener("click", click);
+    svg?.removeEventListener("keydown", press);
   };
 }

@@ -24,8 +24,8 @@ def is_narrow(key: str) -> bool:
     return bool(getattr(st.session_state.get(f"explorer-{key}"), "narrow", False))
 
 
-def drawn(dot: str, alt: str, key: str) -> int | None:
-    """Draw DOT whose nodes are named n0, n1, ...; the number of the node that was just clicked, if any."""
+def drawn(dot: str, alt: str, key: str, hint: str = "zoom_hint") -> str:
+    """Draw DOT whose nodes are named n0, n1, ...; the node or the id of the arrow that was just clicked, if any."""
     # Streamlit keeps a component once registered; the same definition again changes nothing
     explorer = st.components.v2.component(
         "kgqa_explorer", html=HTML, css=CSS, js=SCRIPT.read_text(encoding="utf-8"), isolate_styles=False
@@ -34,22 +34,31 @@ def drawn(dot: str, alt: str, key: str) -> int | None:
         st.html(
             f"<style>.st-key-drawn-{key} [data-testid=stGraphVizChart]{{overflow-x:auto;max-width:100%}}"
             f".st-key-drawn-{key} [data-testid=stGraphVizChart] svg{{max-width:100%;height:auto}}"
-            f".st-key-drawn-{key} g.node{{cursor:pointer}}</style>"
+            f".st-key-drawn-{key} g.node,.st-key-drawn-{key} g.edge[id^=f],.st-key-drawn-{key} g.edge[id^=x]"
+            "{cursor:pointer}"
+            f".st-key-drawn-{key} g.edge:hover text,.st-key-drawn-{key} g.edge:focus text{{font-weight:700}}"
+            # labels of other scripts are larger than Graphviz takes them for: off the arrow, and over it if need be
+            f".st-key-drawn-{key} g.edge text{{transform:translate(2px,-3px);paint-order:stroke;stroke-width:3px;"
+            "stroke:var(--st-background-color)}"
+            f".st-key-drawn-{key} g.taken path{{stroke-dasharray:4 3;opacity:.5}}</style>"
         )
         words = {
             "closer": "zoom_in",
             "wider": "zoom_out",
             "whole": "zoom_whole",
-            "hint": "zoom_hint",
+            "hint": hint,
             "save": "save_as",
         }
+        st.graphviz_chart(dot, width="content", alt=alt)
         result = explorer(
             key=f"explorer-{key}",
             data={name: say(text) for name, text in words.items()},
             on_picked_change=lambda: None,
             on_narrow_change=lambda: None,
         )
-        st.graphviz_chart(dot, width="content", alt=alt)
-    picked = getattr(result, "picked", None)
-    number = str(picked)[1:] if picked else ""
-    return int(number) if number.isdecimal() else None
+    return str(getattr(result, "picked", None) or "")
+
+
+def number_of(picked: str, kind: str = "n") -> int | None:
+    """The number of what was clicked where it is of a kind: a node (n), a fact (f), one that was removed (x)."""
+    return int(picked[1:]) if picked[:1] == kind and picked[1:].isdecimal() else None

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.answering.evidence.paths import answer_nodes, gives_reason
-from kgqa.answering.presentation.answer_json import shown_edges
-from kgqa.answering.presentation.sentences import short_words
+from kgqa.qa.evidence import answer_nodes, is_informative
+from kgqa.qa.render import Edit, short_words, shown_edges
 from kgqa.types import Answer, NodeRole, Subgraph
 
+MAX_REMOVED = 3
+"""Facts that are drawn as removed: of a thing that is gone there are dozens."""
 COLOURS = {
     NodeRole.QUESTION: "#bcd7ff",
     NodeRole.PASSAGE: "#c4ebc9",
@@ -32,7 +33,7 @@ def near_edges(answer: Answer, limit: int) -> list[int]:
     relevance = graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]
     picked: list[int] = []
     nodes: set[int] = set()
-    says = gives_reason(graph)
+    says = is_informative(graph)
     for edge in np.argsort(-relevance, kind="stable").tolist():
         ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
         if len(nodes | ends) <= limit and says[edge]:
@@ -67,10 +68,13 @@ def leading_steps(answer: Answer) -> dict[int, bool]:
     return {edge: way for path in paths for edge, way in zip(path.steps, path.forward, strict=True)}
 
 
-def to_dot(answer: Answer, limit: int, dark: bool = False, narrow: bool = False) -> str:
+def to_dot(
+    answer: Answer, limit: int, dark: bool = False, narrow: bool = False, removed: Sequence[Edit] = ()
+) -> str:
     """Graphviz DOT of the evidence, laid out from what was said (left, or on top where narrow) to the answer.
 
-    Nodes are coloured by role; what leads to the answer is bold and walks straight, the rest stays pale.
+    Nodes are coloured by role; what leads to the answer is bold and walks straight, the rest stays pale, and facts that
+    were removed are dashed. The ids of arrows are f and the row of a fact, or x and the place in `removed`.
     """
     graph = answer.evidence.subgraph
     edges = picked_edges(answer, limit)
@@ -78,15 +82,49 @@ def to_dot(answer: Answer, limit: int, dark: bool = False, narrow: bool = False)
     answers = answer_nodes(answer)
     on_path = {int(graph.edges[e, side]) for e in ways for side in (0, 2)}
     nodes = sorted({int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answers)
+    ids = {graph.nodes[n]: n for n in nodes}
+    ghosts = ghosts_of(graph, removed, ids)
+    added: dict[int, str] = {}
+    for edit in ghosts.values():
+        for name, label in zip((edit.triple.head, edit.triple.tail), edit.labels, strict=True):
+            added.setdefault(ids.setdefault(name, len(graph.nodes) + len(added)), label)
+    new = {n: label for n, label in added.items() if n not in nodes}
     colours = {n: COLOURS.get(NodeRole(int(graph.roles[n])), COLOURS[NodeRole.OTHER]) for n in nodes}
     colours |= dict.fromkeys(answers, ANSWER_COLOUR)
     named = [(n, graph.labels[n], colours[n]) for n in nodes]
+    named += [(n, label, COLOURS[NodeRole.OTHER]) for n, label in new.items()]
     facts = []
     for edge in edges:
         head, relation, tail = (int(value) for value in graph.edges[edge])
         forward = ways.get(edge, _leads_on(graph, head, tail, answers))
-        facts.append(Drawn(head, _words(graph, relation), tail, edge in ways, forward))
+        facts.append(Drawn(head, _words(graph, relation), tail, edge in ways, forward, f"f{edge}"))
+    for place, edit in ghosts.items():
+        ends = ids[edit.triple.head], ids[edit.triple.tail]
+        lays_out = bool(new.keys() & set(ends))  # what is there already stays where it is
+        drawn = Drawn(ends[0], short_words(edit.relation), ends[1], id=f"x{place}", is_removed=True)
+        facts.append(drawn._replace(lays_out=lays_out))
     return dot(named, facts, on_path | (answers if ways else set()), dark, narrow)
+
+
+def ghosts_of(graph: Subgraph, edits: Sequence[Edit], drawn: Collection[str]) -> dict[int, Edit]:
+    """Of edits by their place those facts to draw as removed: not there any more, and one between two concepts; first
+    those between what is drawn."""
+    there = {(t.head, t.relation, t.tail) for t in graph.triples}
+    pairs: set[frozenset[str]] = set()
+    found = {}
+    near = [(edit.triple.head in drawn) + (edit.triple.tail in drawn) for edit in edits]
+    for place in sorted(range(len(edits)), key=lambda place: -near[place]):
+        edit = edits[place]
+        pair = frozenset((edit.triple.head, edit.triple.tail))
+        if (
+            not edit.added
+            and (edit.triple.head, edit.triple.relation, edit.triple.tail) not in there
+            and pair not in pairs
+            and len(pairs) < MAX_REMOVED
+        ):
+            found[place] = edit
+            pairs.add(pair)
+    return found
 
 
 def _leads_on(graph: Subgraph, head: int, tail: int, answers: Collection[int]) -> bool:
@@ -105,6 +143,9 @@ class Drawn(NamedTuple):
     tail: int
     is_bold: bool = False
     forward: bool = True
+    id: str = ""
+    is_removed: bool = False
+    lays_out: bool = True
 
 
 def dot(
@@ -137,7 +178,11 @@ def dot(
         style = "" if fact.forward else ", dir=back"
         if fact.is_bold:
             style += f', color="{path}", fontcolor="{path}", penwidth=3, fontsize=13, weight=20'
-        lines.append(f"  n{first} -> n{second} [label={quote(fact.words, 18)}{style}];")
+        if fact.is_removed:
+            style += ", style=dashed"
+        if not fact.lays_out:
+            style += ", constraint=false"
+        lines.append(f'  n{first} -> n{second} [label={quote(fact.words, 18)}, id="{fact.id}"{style}];')
     return "\n".join([*lines, "}"])
 
 

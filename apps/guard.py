@@ -11,7 +11,7 @@ import urllib.request
 from typing import IO
 from urllib.parse import urlsplit
 
-from kgqa.graph.sources.sparql_client import (
+from kgqa.graph.formats.sparql_client import (
     BriefRedirects,
     TimedConnection,
     TimedHTTP,

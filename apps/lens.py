@@ -123,25 +123,27 @@ class Lens:
     def corrupted(self, text: str, seed: int = 0, share: float = 0.25) -> tuple[str, list[tuple[str, str]]]:
         """The text with some words drawn anew from the guesses, as a generator does for a discriminator.
 
-        Also, for each word, what stood there and what stands there now (Clark et al., 2020, section 2).
+        Also, for each word, what stood there and what stands there now (Clark et al., 2020, section 2). Words are
+        hidden and drawn whole: half a word is no word.
         """
         ids = [i for i in self._ids(text)[1:-1] if i != self.mask]
+        pieces = [self.tokenizer.id_to_token(i) for i in ids]
+        words = whole_words(pieces) if pieces else []
         chance = random.Random(seed)
-        count = min(len(ids), max(1, round(share * len(ids))))
-        places = sorted(chance.sample(range(len(ids)), count))
-        hidden = [self.mask if at in places else i for at, i in enumerate(ids)]
-        new = list(ids)
+        count = min(len(words), max(1, round(share * len(words))))
+        chosen = set(chance.sample(range(len(words)), count))
+        places = {at for number in chosen for at in words[number]}
+        now = [joined(pieces[at] for at in word) for word in words]
+        was = list(now)
         if places:
             first, last = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
+            hidden = [self.mask if at in places else i for at, i in enumerate(ids)]
             probabilities = self._run([[first, *hidden, last]]).logits[0].softmax(-1)
-            for at in places:
-                values, indices = probabilities[at + 1].topk(DRAWN_FROM)
-                new[at] = chance.choices(indices.tolist(), values.tolist())[0]
-        pairs = [
-            (self.tokenizer.id_to_token(a), self.tokenizer.id_to_token(b))
-            for a, b in zip(ids, new, strict=True)
-        ]
-        return joined([now for _, now in pairs]), pairs
+            for number in sorted(chosen):
+                found = self._best(probabilities[words[number].start + 1], DRAWN_FROM)
+                whole = [guess for guess in found if guess.word.isalpha()] or found
+                now[number] = chance.choices([g.word for g in whole], [g.probability for g in whole])[0]
+        return joined(now), list(zip(was, now, strict=True))
 
     def _best(self, probabilities: Any, count: int) -> list[Guess]:
         values, indices = probabilities.topk(count)
@@ -176,7 +178,7 @@ class Lens:
         ]
 
 
-class Storyteller:
+class TextGenerator:
     """A causal language model of a folder: what it goes on with, and where its words look.
 
     Raises:
@@ -184,7 +186,7 @@ class Storyteller:
     """
 
     def __init__(self, folder: Path) -> None:
-        from kgqa.models.language.prompting import load_prompter
+        from kgqa.models.language_model import load_prompter
 
         if not (folder / "config.json").is_file():
             raise InputError(f"{folder.name}: no causal language model here")
@@ -194,9 +196,9 @@ class Storyteller:
         self.num_layers: int = self.language.model.config.num_hidden_layers
         self.num_heads: int = self.language.model.config.num_attention_heads
 
-    def go_on(self, text: str, tokens: int, temperature: float, seed: int = 0) -> str:
+    def generate(self, text: str, tokens: int, temperature: float, seed: int = 0) -> str:
         """What comes after a text."""
-        return self.prompter.go_on(text, tokens, temperature=temperature, seed=seed).strip()
+        return self.prompter.generate(text, tokens, temperature=temperature, seed=seed).strip()
 
     def attention(
         self, text: str, layer: int, head: int | None = None
@@ -206,7 +208,7 @@ class Storyteller:
 
         ids = self.language.tokenizer.encode(text, add_special_tokens=False).ids[:126]
         with torch.inference_mode():
-            rows = torch.tensor([[self.language.marks.start, *ids]])
+            rows = torch.tensor([[self.language.special_tokens.start, *ids]])
             weights = self.language.model(input_ids=rows, output_attentions=True).attentions[layer][0]
         chosen = weights.mean(0) if head is None else weights[head]
         pieces = [(self.language.tokenizer.id_to_token(i) or "").replace("Ġ", "") for i in ids]
@@ -252,7 +254,7 @@ class Discriminator:
             raise InputError(f"{folder.name}: the encoder was saved without its discriminating head")
         self.model: Any = model.float().eval()
 
-    def verdicts(self, text: str) -> list[tuple[str, float]]:
+    def replaced_probabilities(self, text: str) -> list[tuple[str, float]]:
         """For each word the probability that it was replaced."""
         import torch
 

@@ -7,24 +7,34 @@ from pathlib import Path
 import streamlit as st
 
 from apps import memory
-from apps.own_graphs import keep_in_address, reopen
+from apps.custom_graphs import keep_in_address, reopen
 from apps.resources import is_dark, is_quick, language, quicker, say
 from apps.texts import LANGUAGES
-from apps.views import about, ask, batch, compare, learn, own
+from apps.views import about, ask, batch, compare, custom_graph, learn, voting
 from kgqa.types import CAUTION
 
 ICON = Path(__file__).with_name("icon.svg")
-KEPT = ("passage", "question", "choices", "graph_choice", "language", "how_many", "caution", "quick")
+KEPT = (
+    "passage",
+    "question",
+    "choices",
+    "graph_choice",
+    "language",
+    "how_many",
+    "caution",
+    "quick",
+    "class_mode",
+)
 STYLE = """
-.stApp,.stApp p,.stApp li{word-break:keep-all;overflow-wrap:anywhere}
+.stApp,.stApp p,.stApp li,.stApp h1,.stApp h2,.stApp h3{word-break:keep-all;overflow-wrap:break-word}
+.stApp[data-test-script-state=running]::after{content:"";position:fixed;inset:0 0 auto;height:3px;z-index:9999999;
+  background:#2e8b68}
 .stMainBlockContainer{padding-top:4rem}
 .stMainBlockContainer h1{padding:.2rem 0}
 .stSidebar button p{text-align:left}
 [data-testid=stCaptionContainer]{color:inherit;opacity:.8}
-.st-key-gallery{flex-wrap:nowrap!important;overflow-x:auto;padding:.2rem .1rem .5rem;scrollbar-width:thin}
-.st-key-gallery>*{flex:none!important;width:auto!important}
-.st-key-gallery{padding-right:3rem!important;
-  mask-image:linear-gradient(90deg,#000 calc(100% - 3rem),transparent)}
+#kgqa-skip{position:fixed;left:-99rem;top:.5rem;z-index:9999999;padding:.4rem .8rem;background:#1f7050;color:#fff}
+#kgqa-skip:focus{left:.5rem}
 .st-key-pages{display:none}
 .stHtml span[title]:focus::after{content:" (" attr(title) ")";font-size:.85em;opacity:.85}
 .st-key-asking .st-key-question{flex:1 1 12rem}
@@ -56,7 +66,7 @@ DARK = (
 )
 PAGES = {
     "ask": (ask.page, ":material/quiz:"),
-    "own": (own.page, ":material/hub:"),
+    "own": (custom_graph.page, ":material/hub:"),
     "compare": (compare.page, ":material/compare:"),
     "batch": (batch.page, ":material/table_rows:"),
     "learn": (learn.page, ":material/school:"),
@@ -74,11 +84,16 @@ def main() -> None:
         state["language"] = saved["language"] = asked if asked in LANGUAGES else "en"
         state["caution"] = saved["caution"] = CAUTION
     st.html(f"<style>{STYLE}{DARK if is_dark() else ''}{KOREAN if language() == 'ko' else ''}</style>")
+    if code := st.query_params.get("room"):  # a pupil sees the vote alone
+        voting.pupil(code)
+        return
     pages = {
         name: st.Page(page, title=say(name), icon=icon, url_path=name, default=name == "ask")
         for name, (page, icon) in PAGES.items()
     }
-    state["ask_page"] = pages["ask"]
+    if state.get("class_mode"):
+        st.html(f"<style>{voting.LARGE}</style>")
+    state.update({f"{name}_page": page for name, page in pages.items()})
     chosen = st.navigation(list(pages.values()), position="top")
     if state.get("page") != chosen.url_path:  # Streamlit forgets a widget's value when its page is left
         state["page"] = chosen.url_path
@@ -88,7 +103,11 @@ def main() -> None:
             st.page_link(page, label=say(name), icon="")
     with st.sidebar:
         st.segmented_control(
-            say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
+            say("language"),
+            list(LANGUAGES),
+            format_func=LANGUAGES.__getitem__,
+            key="language",
+            required=True,
         )
         st.slider(
             say("caution"), 0.0, 0.9, step=0.05, format="percent", key="caution", help=say("caution_help")
@@ -100,9 +119,12 @@ def main() -> None:
             if quicker():
                 state.setdefault("quick", is_quick())
                 st.toggle(say("quick"), key="quick", help=say("quick_help"), on_change=ask.ask_again)
+            st.toggle(say("class_mode"), key="class_mode", help=say("class_mode_help"))
             ask.history()
-        memory.component(ask.walk)
+        memory.component(ask.walk, ask.went, language(), say("skip"))
         keep_in_address()
+        if st.query_params.get("lang", "en") != language():
+            st.query_params["lang"] = language()
     finally:
         saved.update({key: state[key] for key in KEPT if key in state})
 

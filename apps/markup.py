@@ -26,11 +26,15 @@ def plain(text: str) -> str:
     return re.sub(r"([!-/;-@\[-`{-~])", r"\\\1", flat)
 
 
-def mentions(graph: Subgraph, part: NodeRole) -> list[tuple[int, int, str]]:
-    """Linked stretches of a text with the concepts they mean; longer ones hide those inside them."""
+def mentions(graph: Subgraph, part: NodeRole, text: str) -> list[tuple[int, int, str]]:
+    """Linked stretches of a text with the concepts they mean; longer ones hide those inside them.
+
+    What begins within a word is a part of another, as an ending of a Korean name is.
+    """
     said: dict[tuple[int, int], list[str]] = {}
     for link in graph.links:
-        if link.part == part:
+        within = link.start > 0 and text[link.start - 1 : link.start + 1].isalnum()
+        if link.part == part and not within:
             said.setdefault((link.start, link.end), []).append(graph.labels[link.node])
     kept: list[tuple[int, int, str]] = []
     for start, end in sorted(said, key=lambda at: (at[0] - at[1], at)):
@@ -81,3 +85,40 @@ def bars(rows: Iterable[tuple[str, float, str]], largest: float = 1.0) -> str:
 def listed(lines: Iterable[str], tag: str = "ul") -> str:
     """Lines as an HTML list."""
     return f"<{tag}>{''.join(f'<li>{escaped(line)}</li>' for line in lines)}</{tag}>"
+
+
+def meter(value: float, colour: str, words: str) -> str:
+    """A share as a bar, and in words of the same colour beside it."""
+    return (
+        '<div style="display:flex;align-items:center;gap:.6rem;margin-top:.2rem">'
+        '<div style="flex:0 0 7rem;height:.5rem;'
+        f'border-radius:.25rem;background:rgba(128,128,128,.25)"><div style="height:100%;width:{value:.0%};'
+        f'border-radius:.25rem;background:{colour}"></div></div>'
+        f'<span style="color:{colour};font-weight:600">{escaped(words)}</span></div>'
+    )
+
+
+def chain(nodes: Sequence[tuple[str, str]], steps: Sequence[tuple[str, bool]]) -> str:
+    """A path as a picture: (label, colour) of its concepts, and between each two the words of a fact, and whether it is
+    said onwards."""
+    box = "border-radius:.4rem;padding:.1rem .5rem;color:#1a1a1a;border:1px solid rgba(128,128,128,.6)"
+    parts = []
+    for number, (label, colour) in enumerate(nodes):
+        if number:
+            words, onwards = steps[number - 1]
+            arrows = ("", " →") if onwards else ("← ", "")
+            parts.append(f'<span style="{QUIET}">{arrows[0]}{escaped(words)}{arrows[1]}</span>')
+        parts.append(f'<span style="{box};background:{colour}">{escaped(label)}</span>')
+    return f'<div style="display:flex;flex-wrap:wrap;align-items:center;gap:.4rem">{"".join(parts)}</div>'
+
+
+def key_of(rows: Iterable[tuple[str, str]], label: str = "") -> str:
+    """What the colours of a picture mean: (colour, words)."""
+    items = "".join(
+        '<span style="display:inline-flex;align-items:center;gap:.35rem;margin-right:1rem">'
+        f'<span style="width:.9rem;height:.9rem;border-radius:.25rem;background:{colour};'
+        f'border:1px solid rgba(128,128,128,.6)"></span>{escaped(words)}</span>'
+        for colour, words in rows
+    )
+    named = f' role="note" aria-label="{escaped(label)}"' if label else ""
+    return f'<div style="font-size:.9rem"{named}>{items}</div>'

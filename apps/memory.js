@@ -1,4 +1,20 @@
-// Keeps the questions asked so far in this browser, and lets the arrow keys walk them in the question's field.
+// Keeps the questions asked so far in this browser, lets the arrow keys walk them in the question's field, and tells of
+// Back and Forward. Focus stays where one types, and one key leads to the question.
+const FIELD = ".st-key-asking input";
+const TABLET = 1024; // CSS pixels; below it the side bar is folded away
+
+function skip(words) {
+  const link = document.querySelector("#kgqa-skip") || document.createElement("a");
+  link.id = "kgqa-skip";
+  link.href = "#question";
+  link.textContent = words;
+  link.onclick = (event) => {
+    event.preventDefault();
+    document.querySelector(FIELD)?.focus();
+  };
+  if (!link.isConnected) document.body.prepend(link);
+}
+
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const kept = "kgqa.history";
 
@@ -20,14 +36,44 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     }
   }
 
+  document.documentElement.lang = data.lang;
+  window.kgqaPath = window.location.pathname;
+  skip(data.skip);
+  if (window.innerWidth < TABLET && !window.kgqaFolded)
+    document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+  window.kgqaFolded = true;
+
   function walk(event) {
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (!step || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    if (!event.target.closest?.(".st-key-asking input")) return;
+    if (!event.target.closest?.(FIELD)) return;
     event.preventDefault();
     setTriggerValue("walk", step);
   }
 
-  document.addEventListener("keydown", walk);
-  return () => document.removeEventListener("keydown", walk);
+  function went() {
+    if (window.location.pathname !== window.kgqaPath) return; // to another page Streamlit goes itself
+    setTriggerValue("went", window.location.search || "?");
+  }
+
+  let typing = false; // whether the question's field had the focus until the page was drawn anew
+  const focused = (event) => (typing = event.target.matches?.(FIELD) ?? false);
+  const clicked = (event) => (typing = typing && Boolean(event.target.closest?.(".st-key-asking")));
+  const watcher = new MutationObserver(() => {
+    window.kgqaPath = window.location.pathname;
+    const field = document.querySelector(FIELD);
+    if (typing && field && document.activeElement === document.body) field.focus();
+  });
+  watcher.observe(document.body, { childList: true, subtree: true });
+  const listened = [
+    [document, "keydown", walk],
+    [window, "popstate", went],
+    [document, "focusin", focused],
+    [document, "pointerdown", clicked],
+  ];
+  for (const [on, name, act] of listened) on.addEventListener(name, act);
+  return () => {
+    watcher.disconnect();
+    for (const [on, name, act] of listened) on.removeEventListener(name, act);
+  };
 }

@@ -18,29 +18,29 @@ FIELDS = ("passage", "question", "choices", "graph", "answer", "perhaps", "confi
 ASKED = FIELDS[:4]
 """What makes a question another one."""
 
-Asked = dict[str, str]
+HistoryEntry = dict[str, str]
 
 
-def history() -> list[Asked]:
+def history() -> list[HistoryEntry]:
     """The questions asked so far, newest first: `FIELDS` of each."""
-    asked: list[Asked] = st.session_state.setdefault("history", [])
+    asked: list[HistoryEntry] = st.session_state.setdefault("history", [])
     return asked
 
 
-def remember(entry: Asked) -> None:
+def remember(entry: HistoryEntry) -> None:
     """Put a question first."""
     st.session_state["history"] = merged([entry], history())
 
 
-def merged(*parts: list[Asked]) -> list[Asked]:
+def merged(*parts: list[HistoryEntry]) -> list[HistoryEntry]:
     """Histories one after the other; of a question that stands in several the first."""
-    distinct: dict[tuple[str, ...], Asked] = {}
+    distinct: dict[tuple[str, ...], HistoryEntry] = {}
     for entry in (entry for part in parts for entry in part):
         distinct.setdefault(tuple(entry[name] for name in ASKED), entry)
     return list(distinct.values())[:MAX_HISTORY]
 
 
-def understood(stored: object) -> list[Asked]:
+def understood(stored: object) -> list[HistoryEntry]:
     """What a browser kept; nothing where it cannot be read."""
     try:
         rows = json.loads(str(stored))
@@ -59,8 +59,9 @@ def understood(stored: object) -> list[Asked]:
     return found
 
 
-def component(on_walk: Any) -> None:
-    """The browser's side; `on_walk` is called after an arrow key, with `step()` to say which way."""
+def component(on_walk: Any, on_went: Any, language: str, skip: str) -> None:
+    """The browser's side; `on_walk` is called after an arrow key, with `step()` to say which way, `on_went` after Back
+    or Forward. `skip` leads to the question."""
     memory = st.components.v2.component("kgqa_memory", js=SCRIPT.read_text(encoding="utf-8"))
     kept = [entry for entry in history() if len(entry["passage"]) <= MAX_PASSAGE]
     memory(
@@ -68,9 +69,12 @@ def component(on_walk: Any) -> None:
         data={
             "restored": st.session_state.get("restored", False),
             "history": json.dumps(kept, ensure_ascii=False),
+            "lang": language,
+            "skip": skip,
         },
         on_stored_change=_restore,
         on_walk_change=on_walk,
+        on_went_change=on_went,
     )
 
 

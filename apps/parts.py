@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from apps.tables import is_right
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import PARTS, write_whole
+from kgqa.data.datasets.json_lines import read_examples
 from kgqa.graph.retrieval.ablation import ABLATIONS
-from kgqa.text.datasets.json_lines import read_examples
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import PARTS, write_whole
 from kgqa.types import Answer, Example, Subgraph
 
 WAYS = {

@@ -10,19 +10,24 @@ from pathlib import Path
 
 import streamlit as st
 
+from apps.examples import gallery_of
 from apps.problems import problem
 from apps.texts import text
 from kgqa import Passage, Question
-from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.sentences import in_full, perhaps, short_words
-from kgqa.assets import DEFAULT_READER, SMALLER, find_model, shipped_readers
-from kgqa.graph.opening import open_graph
-from kgqa.korean.saying import korean_relation
+from kgqa.graph.linking.normalize import STOP_WORDS, is_known, words
+from kgqa.graph.load import open_graph
+from kgqa.korean.verbalize import korean_relation
+from kgqa.language.detect import language_of
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import in_full, perhaps, short_words
 from kgqa.serving.remote import ServedAnswerer
-from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, Relation
+from kgqa.settings import DEFAULT_READER, SMALLER, find_model, shipped_readers
+from kgqa.types import CAUTION, NO, YES, Answer, InputError, KnowledgeGraph, NodeRole, Relation
 
-MOST_KEPT = 200
+MAX_KEPT = 200
 """Answers that are kept, so that nothing is computed twice."""
+Reading = Callable[[Callable[[str], object]], Answer]
+"""Finds an answer, and tells of each step on the way."""
 WARM_UP = Question("What is it used for?", (), Passage("I dug the ground."))
 SLOW_S = 2.0
 """Seconds an answer may take before the smaller reader stands in unasked."""
@@ -139,6 +144,27 @@ def said(answer: Answer) -> str:
     return in_words(in_full(answer), perhaps(answer), answer.confidence)
 
 
+def knows_no_word(answer: Answer) -> bool:
+    """Whether neither the graph nor English has a word of the question, nor its passage or choices: it is nonsense."""
+    question, graph = answer.question, answer.evidence.subgraph
+    linked = any(link.part is NodeRole.QUESTION for link in graph.links)
+    if linked or question.choices or served() is not None or answer.evidence.query:
+        return False
+    asked = {word for word, _, _ in words(question.text)}
+    if not asked or asked & {word for word, _, _ in words(question.passage_text)}:
+        return False
+    asked_in = language_of(question.text)
+    if asked_in != "en":  # there is no list of Korean words here; of other languages nothing is linked
+        return asked_in == "ko" and (answer.text is None or answer.confidence < CAUTION)
+    return not any(is_known(word) or word in STOP_WORDS for word in asked)
+
+
+def tongue(text: str) -> str:
+    """The attribute that tells a screen reader the language of a text which is not in the page's own."""
+    code = language_of(text)
+    return f' lang="{code}"' if code != language() else ""
+
+
 def spoken(text: str) -> str:
     """An answer as it is shown: yes and no in the visitor's language."""
     return say({YES: "yes", NO: "no"}[text]) if text in (YES, NO) else text
@@ -175,35 +201,60 @@ def _kept() -> OrderedDict[tuple[object, ...], Answer]:
     return OrderedDict()
 
 
-def _once(work: Callable[[], Answer], *key: object) -> Answer:
+def _once(asked: Answerer | ServedAnswerer, work: Callable[[], Answer | None], *key: object) -> Answer | None:
     """What a piece of work gives, done anew where it is not kept: what a graph on the network says may change."""
-    asked, kept = answerer(), _kept()
+    kept = _kept()
     if asked.graph.is_remote:
         return work()
     whole = (type(asked).__name__, asked.name, asked.graph.hash, *key)
     answer = kept.pop(whole, None) or work()
-    kept[whole] = answer
-    while len(kept) > MOST_KEPT:
+    if answer is not None:
+        kept[whole] = answer
+    while len(kept) > MAX_KEPT:
         kept.popitem(last=False)
     return answer
 
 
-def answered(question: Question, watch: Callable[[str], object] | None = None) -> Answer:
-    """The answer over the graph that this visitor has chosen; `watch` is told of each stage on the way.
+def answered(question: Question, within: Callable[[Reading], Answer | None]) -> Answer | None:
+    """The answer over the graph that this visitor has chosen, found `within` something that shows how far it is and may
+    give nothing; it hands on who is to be told of each step.
 
     Raises:
         InputError: as `Answerer.answer_many`.
     """
-    return _once(lambda: answerer().answer_many([question], watch)[0], "answer", question)
+    reading = answerer()
+    return _once(
+        reading, lambda: within(lambda watch: reading.answer_many([question], watch)[0]), "answer", question
+    )
 
 
-def explained(answer: Answer) -> Answer:
-    """The answer with what decides it first, as `Answerer.explained` finds it.
+def explained(answer: Answer, within: Callable[[Callable[[], Answer]], Answer | None]) -> Answer | None:
+    """The answer with what decides it first, as `Answerer.explained` finds it, `within` something as `answered`.
 
     Raises:
         InputError: a service does not answer.
     """
-    return _once(lambda: answerer().explained(answer), "reasons", answer.question)
+    reading = answerer()
+    return _once(reading, lambda: within(lambda: reading.explained(answer)), "reasons", answer.question)
+
+
+@st.cache_resource(show_spinner=False)
+def pair(language: str) -> tuple[Answer, ...]:
+    """The answers to the pair of examples that the first screen shows, computed once for all visitors and kept for whom
+    looks closer: by the reader that answers unless another is chosen.
+
+    Raises:
+        InputError: as `answered`.
+    """
+    reading = served() or (reader(quicker()) if quicker() and is_slow() else shared_answerer())
+    asked = [Question(q, (), Passage(p)) for p, q, _ in gallery_of(language)["gallery_pair"].values()]
+
+    def whole(question: Question) -> Answer:
+        first = _once(reading, lambda: reading.answer_many([question])[0], "answer", question)
+        assert first is not None
+        return _once(reading, lambda: reading.explained(first), "reasons", question) or first
+
+    return tuple(reading.shown(whole(question)) for question in asked)
 
 
 def _asks_own() -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 PICTURES = tuple(HERE / f"screenshot{part}.png" for part in ("", "_graph", "_phone"))
-"""A question answered, a graph of one's own, and the answer on a dark phone."""
+"""A question answered, a custom graphs, and the answer on a dark phone."""
 EXAMPLE = "build a house"
 PAGES = ("ask", "own", "batch", "compare", "learn", "about")
 HEIGHTS = {"1440": 900, "390": 844}
@@ -44,7 +44,7 @@ def main(given: Sequence[str]) -> None:
 def for_the_readme(browser: Any, address: str) -> None:
     """Take `PICTURES`."""
     answer, graph, phone = PICTURES
-    page = opened(browser, f"{address}/", 1280, 1500)
+    page = opened(browser, f"{address}/", 1280, 960)
     ask_example(page)
     taken(page, answer)
     page = opened(browser, f"{address}/own", 1280, 1300)

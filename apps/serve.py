@@ -35,17 +35,14 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         check_free(given.address, given.port)
         print("Opening the reader and the graph ...", file=sys.stderr, flush=True)
-        from kgqa.models.encoders.sparing_import import import_encoders
+        from apps.resources import pair
 
-        import_encoders()
-        from apps.resources import served, shared_answerer
-
-        if served() is None:
-            shared_answerer()
+        pair("en")  # the first screen; that of other languages is made while it is looked at
     except InputError as error:
         print(f"kgqa: {error}", file=sys.stderr)
         sys.exit(2)
     url = url_of(given.address, given.port)
+    threading.Thread(target=pair, args=("ko",), daemon=True).start()
     opens = not given.headless and has_display()
     threading.Thread(target=announce, args=(url, opens), daemon=True).start()
     from streamlit.web import cli

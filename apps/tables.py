@@ -7,9 +7,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgqa.answering.presentation.sentences import path_sentences
+from kgqa.data.datasets.json_lines import TableRow
 from kgqa.metrics import exact_match, f1
-from kgqa.text.datasets.tables import Row
+from kgqa.qa.render import path_sentences
 from kgqa.types import Answer, Source
 
 MAX_QUESTIONS = 2_000
@@ -34,7 +34,7 @@ def is_right(answer: Answer, golds: Sequence[str]) -> bool:
     return all(exact_match(text, golds) == 1.0 for text in said)
 
 
-def score(rows: Sequence[Row], answers: Sequence[Answer | None]) -> Score | None:
+def score(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> Score | None:
     """How right the answers are; None where the file gives none."""
     asked = [
         (answer, row.golds)
@@ -66,7 +66,7 @@ def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def answered_cells(row: Row, answer: Answer | None) -> dict[str, str]:
+def answered_cells(row: TableRow, answer: Answer | None) -> dict[str, str]:
     """A row's own cells, and what was answered."""
     cells = dict(row.cells)
     said = [item.text for item in answer.items] or [answer.text or ""] if answer else [""]
@@ -74,7 +74,7 @@ def answered_cells(row: Row, answer: Answer | None) -> dict[str, str]:
     cells["kgqa_count"] = str(len(said)) if any(said) else "0" if answer else ""
     cells["kgqa_source"] = answer.source.value if answer else ""
     cells["kgqa_confidence"] = f"{answer.confidence:.4f}" if answer else ""
-    cells["kgqa_facts"] = " | ".join(facts_of(answer)) if answer else ""
+    cells["kgqa_facts"] = " | ".join(paths_text(answer)) if answer else ""
     if answer is not None and row.golds is not None:
         cells["kgqa_right"] = "1" if is_right(answer, row.golds) else "0"
     if row.error:
@@ -82,21 +82,21 @@ def answered_cells(row: Row, answer: Answer | None) -> dict[str, str]:
     return cells
 
 
-def facts_of(answer: Answer) -> list[str]:
+def paths_text(answer: Answer) -> list[str]:
     """What leads to each thing of an answer, in words."""
     paths = [item.path for item in answer.items if item.path] or list(answer.evidence.paths[:1])
     return ["; ".join(path_sentences(answer.evidence, path)) for path in paths]
 
 
-def to_csv(rows: Sequence[dict[str, str]]) -> str:
-    """Rows as CSV with all their columns; no cell is taken for a formula by a spreadsheet."""
+def to_csv(rows: Sequence[dict[str, str]]) -> bytes:
+    """Rows as CSV with all their columns, in bytes that Excel takes for UTF-8; no cell is taken for a formula."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     out = io.StringIO()
     table = csv.writer(out)
     table.writerow(map(_no_formula, columns))
     for row in rows:
         table.writerow([_no_formula(row.get(name, "")) for name in columns])
-    return out.getvalue()
+    return out.getvalue().encode("utf-8-sig")
 
 
 def _no_formula(cell: str) -> str:

@@ -33,6 +33,6 @@ def filled(wording: str, language: str, **values: object) -> str:
     said = wording.format(**values)
     if language != "ko" or "(" not in said:
         return said
-    from kgqa.korean.saying import with_particle
+    from kgqa.korean.verbalize import with_particle
 
     return _PARTICLES.sub(lambda found: with_particle(found[1], found[2].partition("(")[0] or "으로"), said)

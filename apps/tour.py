@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.sentences import sentence
-from kgqa.models.collation.collate import GATED
+from kgqa.models.collation.collate import ANSWER_TYPES
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import sentence
 from kgqa.types import NO, YES, Answer, NodeRole, Question
 
 BEST = 8
@@ -66,15 +66,15 @@ def tour(answerer: Answerer, question: Question) -> Tour:
     first = row.first_node + 1
     nodes = scores.concept[first : first + len(graph.nodes)].softmax(0).tolist() if graph.nodes else []
     ids = collated.batch.tokens.input_ids[0][collated.batch.tokens.attention_mask[0].bool()].tolist()
-    gate = scores.gate[0].softmax(-1).tolist()
-    names = [*(source.value for source in GATED), YES, NO]
+    answer_type = scores.answer_type[0].softmax(-1).tolist()
+    names = [*(source.value for source in ANSWER_TYPES), YES, NO]
     attention = scores.fused.attention
     attended: list[tuple[str, float]] = []
     if attention is not None and len(graph.edges):
         shares = attention[row.first_edge : row.first_edge + len(graph.edges)].float().numpy()
         for edge in np.argsort(-shares, kind="stable")[:BEST].tolist():
             attended.append((sentence(graph, edge), float(shares[edge])))
-    config: Any = answerer.reader.network.stepper.encoder.config
+    config: Any = answerer.reader.network.layerwise.encoder.config
     return Tour(
         tuple(
             (part, texts[part][a:b], tuple(dict.fromkeys(labels)))
@@ -88,7 +88,7 @@ def tour(answerer: Answerer, question: Question) -> Tour:
         config.num_hidden_layers,
         tuple(sorted(zip(graph.labels, nodes, strict=True), key=lambda pair: -pair[1])[:BEST]),
         tuple(attended),
-        tuple(zip(names, gate, strict=False)),
+        tuple(zip(names, answer_type, strict=False)),
         answer,
         question,
     )

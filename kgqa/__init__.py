@@ -2,49 +2,81 @@
 
 >>> import kgqa
 >>> answerer = kgqa.load()                                   # the shipped reader and graph
->>> answer = answerer.answer(kgqa.Question("What did I dig with?",
-...     passage=kgqa.Passage("I want to plant flowers, so I dug the ground.")))
+>>> answer = answerer.answer("What did I dig with?", passage="I want to plant flowers, so I dug the ground.")
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
-from kgqa.assets import DEFAULT_READER, find_model
-from kgqa.checking import checked_language
-from kgqa.types import Answer, InputError, KnowledgeGraph, Passage, Question
+from kgqa.settings import DEFAULT_READER, find_model
+from kgqa.types import Answer, Evidence, InputError, KnowledgeGraph, Passage, Question, Source
+from kgqa.validation import checked_language, checked_threshold
 
 if TYPE_CHECKING:
-    from kgqa.answering.answerer import Answerer
+    from kgqa.qa.answerer import Answerer
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "InputError", "Passage", "Question", "load"]
+__all__ = [
+    "Answer",
+    "Answerer",
+    "Evidence",
+    "InputError",
+    "KnowledgeGraph",
+    "Passage",
+    "Question",
+    "Source",
+    "load",
+]
+
+
+def __getattr__(name: str) -> object:
+    """`Answerer` is imported when it is asked for: it takes torch along."""
+    if name != "Answerer":
+        raise AttributeError(f"module 'kgqa' has no attribute {name!r}")
+    from kgqa.qa.answerer import Answerer
+
+    return Answerer
 
 
 def load(
-    model: str = DEFAULT_READER,
-    graph: str | KnowledgeGraph = "everyday",
+    model: str | os.PathLike[str] = DEFAULT_READER,
+    graph: Any = "everyday",
     *,
     device: str = "auto",
     language: str = "auto",
-    none_above: float | None = None,
+    no_answer_threshold: float | None = None,
+    once: bool = False,
 ) -> Answerer:
-    """Open a reader (folder or shipped name) over a graph (file, folder, shipped name, SPARQL URL, or an open one).
+    """Open a reader (folder or shipped name) over a graph.
 
-    It runs on `device`: "auto" takes cuda, else mps, else cpu. Environment and threads of the process are left as they
-    are; a single question is answered no faster by two threads than by one (`torch.set_num_threads`). Questions are in
-    `language`: "en", "ko", or "auto". Nothing is answered where that is likelier than `none_above`; None leaves what
-    the reader's card says.
+    The graph is a file, a folder, a shipped name, a SPARQL URL or an open graph, or is held in memory: an rdflib Graph
+    or Dataset, a networkx DiGraph or MultiDiGraph (relations are the edges' attribute `relation` or `label`, or their
+    keys), a table of triples of pandas or Arrow (columns head, relation and tail), or an iterable of triples.
+
+    It runs on `device`: "auto" takes cuda, else mps, else cpu. Environment and threads of the process are left as
+    they are; a single question is answered no faster by two threads than by one (`torch.set_num_threads`). Questions
+    are in `language`: "auto", or a code such as "de". Nothing is answered where that is likelier than
+    `no_answer_threshold`; None leaves what the reader's card says. With `once` the reader opens faster and answers more
+    slowly, for one question alone.
+
+    >>> answerer = load(graph="graph_data/examples/beekeeping.ttl")
 
     Raises:
-        InputError: the model, the graph, the device or the language cannot be found or used.
+        InputError: the model, the graph, the device, the language or the threshold cannot be found or used.
     """
     checked_language(language)
+    checked_threshold(no_answer_threshold)
+    if not isinstance(model, str | os.PathLike):
+        raise InputError(f"the model is of type {type(model).__name__}; give a folder or a shipped name")
+    model = os.fspath(model)
     find_model(model)
-    if isinstance(graph, str):
-        from kgqa.graph.opening import open_graph
+    from kgqa.graph.load import open_graph
 
-        graph = open_graph(graph)
-    from kgqa.answering.answerer import Answerer
+    graph = open_graph(graph)
+    from kgqa.qa.answerer import Answerer
 
-    return Answerer.load(model, graph, device=device, language=language, none_above=none_above)
+    return Answerer.load(
+        model, graph, device=device, language=language, no_answer_threshold=no_answer_threshold, once=once
+    )

@@ -1,11 +1,11 @@
-"""The tensors of kgqa. `models/collation/collate.py` makes them of words, and the `decode` of the heads words of these.
+"""Tensor types of kgqa. `models/collation/collate.py` makes them from text, the heads' `decode` turns them into text.
 
 Legend of dimensions, used in every shape comment:
   Q questions of the batch                 B rows: one per question, or per choice, or per window of a passage
   T tokens of a row                        H hidden size
   N nodes of all rows together (ragged)    E edges of all rows together
   U distinct labels in the batch           K tokens of a label
-  M mention tokens aligned to nodes       C candidates that are scored: branches of rows, or rows of their own
+  M mention tokens aligned to nodes       C candidates that are scored: packed in rows, or rows of their own
 """
 
 from __future__ import annotations
@@ -47,16 +47,17 @@ class TokenBatch(Movable):
     input_ids: Tensor  # (B, T) int64
     attention_mask: Tensor  # (B, T) bool
     token_type_ids: Tensor  # (B, T) int64
-    word_vector: Tensor | None = None  # (B, T, d) float32 of the token's word, zero where there is none
-    marks: Tensor | None = None  # (B, T, MARKS) float32 see `models/collation/overlap_features.py`
-    part: Tensor | None = None  # (B, T) int64, at each word's first token: 1 question, 2 choice, 3 passage
-    branch: Tensor | None = None  # (B, T) int64: 0 in the trunk, k in the row's k-th branch
-    position: Tensor | None = None  # (B, T) int64: each branch goes on from the trunk's end
+    candidate_index: Tensor | None = (
+        None  # (B, T) int64: 0 in the shared prefix, k in the row's k-th packed candidate
+    )
+    position: Tensor | None = (
+        None  # (B, T) int64: each packed candidate continues from the end of the shared prefix
+    )
 
 
 @dataclass(frozen=True)
 class TextBatch(Movable):
-    """Rows of text to pretrain on. Packed rows are full: they need no mask, which is the fast way."""
+    """Rows of text for pretraining. Packed rows are full and need no mask, which is faster."""
 
     input_ids: Tensor  # (B, T) int64
     attention_mask: Tensor | None = None  # (B, T) bool; None: every token counts
@@ -69,8 +70,8 @@ class TextBatch(Movable):
 class GraphBatch(Movable):
     """The subgraphs of all rows as one disconnected graph, in PyG layout; a node is its label.
 
-    Every row has one CONTEXT node (its first), joined to no stored fact. Edges are stored in fact direction;
-    the reverse direction is the reasoner's business.
+    Every row has one CONTEXT node (its first), connected to no stored fact. Edges are stored in the direction of the
+    fact; reasoners add the reverse direction.
     """
 
     label_ids: Tensor  # (U, K) int64 tokens of each distinct label (nodes and relations share the table)
@@ -85,7 +86,6 @@ class GraphBatch(Movable):
     mention_row: Tensor  # (M,) int64 row 0..B-1
     mention_token: Tensor  # (M,) int64 token 0..T-1
     mention_node: Tensor  # (M,) int64 node 0..N-1
-    label_vector: Tensor | None = None  # (U, d) float32 word vectors of each distinct label
     node_vector: Tensor | None = None  # (N, d) float32 learnt entity vectors, zero where there is none
     edge_plausible: Tensor | None = (
         None  # (E,) float32 how likely what learnt those holds each fact to be, 0..1
@@ -93,7 +93,7 @@ class GraphBatch(Movable):
 
 
 class EdgeBatch(NamedTuple):
-    """The directed edges that messages pass over: E' of them, every stored fact ahead and back among them.
+    """The directed edges of message passing: E' edges, among them every stored fact in both directions.
 
     The first E are the facts from head to tail, the next E the same facts from tail to head.
     """
@@ -106,21 +106,24 @@ class EdgeBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Gold(Movable):
-    """Gold answers as tensors; -1 where a question has none of that kind."""
+    """Gold answers as tensors; -1 if a question has none of that type."""
 
     source: Tensor  # (Q,) int64: 0 passage, 1 knowledge, 2 none, 3 yes, 4 no, -1 where choices were given
     choice: Tensor  # (Q,) int64 index of the right choice
     start: Tensor  # (B,) int64 first token of the gold span in this row, 0 (summary) if not in this window
     end: Tensor  # (B,) int64 last token, inclusive
     node: Tensor  # (N,) bool: node is an accepted answer concept
+    ground: Tensor  # (Q,) int64 what a yes or no beside a passage rests on: 0 the passage, 1 knowledge, -1 otherwise
+    same: Tensor  # (Q,) int64 number of what it asks; wordings of one question share it, -1 where there is no other
 
 
 @dataclass(frozen=True)
-class BranchBatch(Movable):
-    """The branches of all rows: each holds a possible answer that is read beside the row's trunk."""
+class PackedCandidates(Movable):
+    """The packed candidates of all rows: each is a possible answer behind the row's shared prefix, under a tree
+    attention mask (as K-BERT's visible matrix; Liu et al., 2020)."""
 
     row: Tensor  # (C,) int64 row 0..B-1, ascending
-    number: Tensor  # (C,) int64 its number in `TokenBatch.branch`, from 1
+    number: Tensor  # (C,) int64 its number in `TokenBatch.candidate_index`, from 1
     choice: Tensor  # (C,) int64 choice of the question that it holds, -1 for a concept, yes or no
     node: Tensor  # (C,) int64 node of the concept it holds, -1 where it holds none
 
@@ -129,7 +132,7 @@ class BranchBatch(Movable):
 class QABatch(Movable):
     """A batch of questions, ready for a reasoner.
 
-    Choices have rows of their own or, where `branches` are given, branches of one row.
+    Choices have rows of their own or, if `packed` is set, are packed behind the shared prefix of one row.
     """
 
     tokens: TokenBatch
@@ -139,14 +142,14 @@ class QABatch(Movable):
     passage_mask: Tensor  # (B, T) bool: tokens an answer span may use
     num_questions: int
     gold: Gold | None = None
-    branches: BranchBatch | None = None
+    packed: PackedCandidates | None = None
 
     @property
     def scored(self) -> tuple[Tensor, Tensor]:
         """Question and choice, (C,) each, of everything that the choice head scores."""
-        if self.branches is None:
+        if self.packed is None:
             return self.question, self.choice
-        return self.question[self.branches.row], self.branches.choice
+        return self.question[self.packed.row], self.packed.choice
 
     @property
     def num_rows(self) -> int:
@@ -182,7 +185,6 @@ class QABatch(Movable):
                 mention_row=graph.mention_row[mention] - first,
                 mention_token=graph.mention_token[mention],
                 mention_node=graph.mention_node[mention] - node.start,
-                label_vector=None if graph.label_vector is None else graph.label_vector[label],
                 node_vector=_rows(graph.node_vector, node.start, node.stop),
                 edge_plausible=_rows(graph.edge_plausible, edge.start, edge.stop),
             ),
@@ -194,21 +196,21 @@ class QABatch(Movable):
 
 
 @dataclass(frozen=True)
-class Fused(Movable):
-    """What a reasoner hands to the heads."""
+class ReasonerOutput(Movable):
+    """Output of a reasoner, the input of the heads."""
 
     tokens: Tensor  # (B, T, H) token states
     summary: Tensor  # (B, H) state of the summary token
     nodes: Tensor  # (N, H) node states (context nodes included)
-    pooled: Tensor  # (B, H) what the graph says to this row
+    pooled: Tensor  # (B, H) pooled graph representation of the row
     attention: Tensor | None = None  # (E,) weight of each fact in the message passing, for explanation
-    paths: Tensor | None = None  # (N, hops) the reasoner's own path to a node: e ahead, E + e back, -1 none
-    path_weight: Tensor | None = None  # (N,) share of the node's reading that this path carries
-    branches: Tensor | None = None  # (C, H) mean state of each branch's tokens
+    paths: Tensor | None = None  # (N, hops) decoded path to each node: e forward, E + e backward, -1 none
+    path_weight: Tensor | None = None  # (N,) share of the node's score on this path
+    packed: Tensor | None = None  # (C, H) mean token state of each packed candidate
 
     @classmethod
-    def joined(cls, parts: Sequence[Fused]) -> Fused:
-        """What was read of the parts of a batch, as of the whole; none has decoded paths, which number its facts."""
+    def joined(cls, parts: Sequence[ReasonerOutput]) -> ReasonerOutput:
+        """Concatenate the outputs of parts of a batch; decoded paths are not supported, since they index facts."""
         every = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
         joined: dict[str, Any] = {n: None if of[0] is None else torch.cat(of) for n, of in every.items()}
         return cls(**joined)
@@ -255,8 +257,8 @@ class Loss(Movable):
         """A loss of terms: the sum of their weighted means over this batch. `parts` are more figures for the log."""
         found = cls(torch.zeros(()), terms=terms)
         total, means = found.over(found.counts), found.shares(found.counts)
-        told = {name: value for name, value in {**means, **parts}.items() if name != WHOLE}
-        return cls(total, {name: value.detach() for name, value in told.items()}, terms)
+        logged = {name: value for name, value in {**means, **parts}.items() if name != WHOLE}
+        return cls(total, {name: value.detach() for name, value in logged.items()}, terms)
 
     @property
     def counts(self) -> dict[str, Tensor | float]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kgqa.types import Answer, Example, Source
 
+_NUMBER = re.compile(r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -87,7 +88,7 @@ def score_answers(
     """All figures of a run, as fractions (0..1); `examples[i]` was answered by `answers[i]`.
 
     A key is there only where it means something: `choice_accuracy` needs questions with choices;
-    `has_answer_*`, `no_answer_*`, `source_accuracy` (the gate's), `hits@k` and `mrr` those without.
+    `has_answer_*`, `no_answer_*`, `source_accuracy` (the answer-type classifier's), `hits@k` and `mrr` those without.
 
     Args:
         normalise: makes two concepts the same for exact match and ranking (lemmas say); SQuAD's own by default.
@@ -256,3 +257,23 @@ def surface_key(text: str) -> str:
     """
     words = [w for w in text.lower().replace("_", " ").split() if w not in {"a", "an", "the"}]
     return " ".join(w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in words)
+
+
+def is_right(predicted: str | None, answers: Sequence[str]) -> bool:
+    """Whether an answer is accepted: the same but for case, articles and the way a number is written.
+
+    >>> is_right("12,000.0", ["12000"]), is_right(None, []), is_right("the Hague", ["Hague"]), is_right("", [])
+    (True, True, True, False)
+    """
+    if predicted is None or not answers:
+        return predicted is None and not answers
+    return answer_key(predicted) in {answer_key(answer) for answer in answers}
+
+
+def answer_key(text: str) -> str:
+    """What is alike in answers that count as the same."""
+    bare = text.strip()
+    if _NUMBER.fullmatch(bare):
+        return f"{float(bare.replace(',', '')):.9g}"
+    spelt = re.sub(r"(?<=\d)[.,](?=\d)", "_", bare)  # £2.80 is not £280
+    return squad_normalise(spelt.replace("_", "point")) or bare

@@ -1,17 +1,20 @@
-"""The words of kgqa: what questions, graphs, evidence and answers are. No torch, no files, no network."""
+"""Data types of kgqa: questions, graphs, evidence and answers. No torch, no files, no network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgqa.notebook import answer_html, networkx_of, rdf_of
+
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
+    from rdflib import Graph as RdfGraph
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -19,14 +22,22 @@ _HARMLESS = frozenset("\u00a0\u3000\u2009\u202f\u200c\u200d")
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used. The message is one line: what, where (file, line), remedy.
+    """Invalid user input. The message is one line: what is wrong, where (file, line), and the remedy.
 
     The command line prints it on standard error and exits with 2; the app shows it as a sentence.
     """
 
 
+class DamagedError(InputError):
+    """A file that was written here is no longer what it was; whoever asked a question has no part in it."""
+
+
+class ArgumentError(InputError, TypeError):
+    """A call from Python was given something of another type."""
+
+
 def printable(text: str) -> str:
-    """A text of unknown origin for a terminal: what would move the cursor, recolour or break the line is shown.
+    """A text of unknown origin made safe for a terminal: control characters are escaped.
 
     >>> printable(chr(27) + "[31mred")
     '\\\\x1b[31mred'
@@ -35,12 +46,18 @@ def printable(text: str) -> str:
 
 
 def first_line(error: BaseException, most: int = 200) -> str:
-    """What an error says, cut to one line of at most so many characters."""
+    """The message of an error, cut to one line of at most `most` characters."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
 
 
+def _check_type(value: object, kind: Any, what: str, remedy: str) -> None:
+    if not isinstance(value, kind) or (kind is Iterable and isinstance(value, str)):
+        given = "missing" if value is None else f"of type {type(value).__name__}"
+        raise ArgumentError(f"{what} {given}; {remedy}")
+
+
 class NodeRole(IntEnum):
-    """Why a concept is in a subgraph. The order is the row of the role embedding; never reorder."""
+    """Why a concept is in a subgraph. The values index the role embedding: never reorder."""
 
     QUESTION = 0
     PASSAGE = 1
@@ -50,11 +67,11 @@ class NodeRole(IntEnum):
 
 
 LINKED = (NodeRole.QUESTION, NodeRole.PASSAGE, NodeRole.CHOICE)
-"""Roles of the concepts that were linked: the texts name them."""
+"""Roles of linked concepts, which the texts mention."""
 
 
 class Source(StrEnum):
-    """Where an answer came from."""
+    """Where an answer came from. Example: `answer.source is Source.PASSAGE`, or `answer.source == "passage"`."""
 
     PASSAGE = "passage"
     KNOWLEDGE = "knowledge"
@@ -62,10 +79,10 @@ class Source(StrEnum):
     NONE = "none"
 
 
-CAUTION = 0.2
-"""Confidence below which an answer is given as a guess, unless a user says otherwise."""
+CAUTION = 0.5
+"""Default confidence below which an answer is presented as a guess."""
 YES, NO = "yes", "no"
-"""What a yes/no question is answered with."""
+"""Answers to yes/no questions."""
 
 
 class Span(NamedTuple):
@@ -87,22 +104,51 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The text a question is asked about."""
+    """The passage that a question is about. Example: `Passage("It rains.", id="weather")`"""
 
     text: str
     id: str = ""
     made_of: str = ""
-    """Text of the passage that this one is a copy of, with other names."""
+    """Original text, if this passage is a copy with the person names replaced (data augmentation)."""
+
+    def __post_init__(self) -> None:
+        _check_type(self.text, str, "the passage is", "give it as text")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Question:
-    """One type for span, choice and open questions: choices may be empty, the passage may be missing."""
+    """One type for span, multiple-choice and open questions: `choices` may be empty, `passage` None.
+
+    Raises:
+        ArgumentError: something is of another type.
+
+    >>> Question("What did he open?", ["umbrella", "oven"], passage="It began to rain.").passage
+    Passage(text='It began to rain.', id='', made_of='')
+    """
 
     text: str
     choices: tuple[str, ...] = ()
     passage: Passage | None = None
     id: str = ""
+
+    def __init__(
+        self,
+        text: str,
+        choices: Iterable[str] = (),
+        passage: Passage | str | None = None,
+        id: str = "",
+    ) -> None:
+        _check_type(text, str, "the question is", "give it as text")
+        _check_type(choices, Iterable, "the choices are", "give a list of texts")
+        choices = tuple(choices)
+        for choice in choices:
+            _check_type(choice, str, "a choice is", "give each as text")
+        _check_type(passage, Passage | str | None, "the passage is", "give it as text, or leave it out")
+        if isinstance(passage, str):
+            passage = Passage(passage) if passage else None
+        _check_type(id, str, "the question's id is", "give it as text")
+        for name, value in (("text", text), ("choices", choices), ("passage", passage), ("id", id)):
+            object.__setattr__(self, name, value)
 
     @property
     def passage_text(self) -> str:
@@ -112,44 +158,47 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with its gold answer. A question without any gold is one that cannot be answered.
+    """A question with its gold answers. Without any gold answer it is unanswerable.
 
     `choice` is an index into `question.choices`; any of `spans` of the passage, and of `concepts` by their surface, is
-    right; `verdict` is the answer to a yes/no question."""
+    right; `yes_no_label` is the answer to a yes/no question, which is `known` where it is common knowledge whatever the
+    passage says. Questions about one passage with equal `same` are wordings of one, and share an answer."""
 
     question: Question
     choice: int | None = None
     spans: tuple[Span, ...] = ()
     concepts: tuple[str, ...] = ()
     kind: str = ""
-    verdict: bool | None = None
+    yes_no_label: bool | None = None
+    known: bool = False
+    same: str = ""
 
     @property
     def source(self) -> Source:
-        """Where the gold answer stands."""
+        """Source of the gold answer."""
         if self.choice is not None:
             return Source.CHOICE
-        if self.spans or (self.verdict is not None and self.question.passage):
+        if self.spans or (self.yes_no_label is not None and self.question.passage and not self.known):
             return Source.PASSAGE
-        return Source.KNOWLEDGE if self.concepts or self.verdict is not None else Source.NONE
+        return Source.KNOWLEDGE if self.concepts or self.yes_no_label is not None else Source.NONE
 
     @property
     def golds(self) -> tuple[str, ...]:
-        """Accepted answers as text: the choice, else spans and concept surfaces; empty where none is right."""
+        """Accepted answers as text: the choice, else spans and concepts; empty if unanswerable."""
         question = self.question
         if self.choice is not None:
             return (question.choices[self.choice],)
-        if self.verdict is not None:
-            return (YES if self.verdict else NO,)
+        if self.yes_no_label is not None:
+            return (YES if self.yes_no_label else NO,)
         spans = (question.passage_text[span.start : span.end] for span in self.spans)
         return tuple(dict.fromkeys((*spans, *self.concepts)))
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of text that may name concepts: `entities` are graph ids, best candidate first.
+    """A mention: a stretch of text with candidate entities (graph ids, best first).
 
-    `certainty` is below 1 where no label matches and the nearest ones stand in.
+    `certainty` is below 1 if no label matches exactly and the most similar ones are used.
     """
 
     start: int
@@ -162,20 +211,22 @@ class Mention:
 class Relation:
     """A relation of a graph: `name` (IRI or string), readable `label`, and `words` such as "is used for".
 
-    `inverse` says it from tail to head ("is done with"), where there are words for that; `means` is what the graph
-    knows of it (`graph.meanings`), None where that is told by its name and words alone.
+    `inverse` says it from tail to head ("is done with"), where there are words for that; `types` is what the graph
+    knows of it (`graph.meanings`), None where that is told by its name and words alone. `sentence` words a whole fact
+    for display, with {A} and {B} for head and tail; empty: it is made of `words`.
     """
 
     name: str
     label: str
     words: str = ""
     inverse: str = ""
-    means: frozenset[str] | None = field(default=None, compare=False)
+    types: frozenset[str] | None = field(default=None, compare=False)
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A surface form of the entity or relation `name`. An alternate has `preferred=False`."""
+    """A label of the entity or relation `name`; alternative labels have `preferred=False`."""
 
     name: str
     text: str
@@ -184,7 +235,7 @@ class Label:
 
 
 class Edges(NamedTuple):
-    """Facts in bulk, one row each, in stored direction. Ids belong to the graph that gave them."""
+    """Facts in columns, one row each, in stored direction. Ids are those of the graph that returned them."""
 
     head: Ints  # (E,) entity ids
     relation: Ints  # (E,) indices into KnowledgeGraph.relations
@@ -194,57 +245,55 @@ class Edges(NamedTuple):
 
 @runtime_checkable
 class KnowledgeGraph(Protocol):
-    """Any graph: bulk questions (`find`, `neighbours`, `labels`) and what is known without asking.
+    """Protocol of a knowledge graph: bulk queries (`find`, `neighbours`, `labels`) and what is known without a query.
 
-    Entities are int32 ids that the graph hands out; they mean nothing to another graph. Each question
-    takes many at once, so that two hops over a remote graph cost four round trips however long the text.
+    Entities are int32 ids local to one graph. Each query takes many at once, so that two hops over a remote graph cost
+    four round trips however long the text.
+
+    Example: `graph.labels(graph.find(["trowel"])[0])`
     """
 
     name: str  # short, for people
     hash: str  # of the content (hex), names caches; a remote graph hashes its URL
     is_remote: bool  # whether each question costs a round trip; then only what is needed is asked
-    is_complete: bool  # whether what it does not state is not so (closed world)
+    closed_world: bool  # facts that are not stated are false
 
     @property
-    def added_ends(self) -> Ints:
-        """Concepts of facts that an edit added, which retrieval keeps; empty for a graph as it was written."""
+    def added_entities(self) -> Ints:
+        """Entities of facts added by an edit, which retrieval always keeps; empty for an unedited graph."""
 
     @property
     def entity_count(self) -> int | None:
-        """Concepts of the graph, with ids 0 to this, excluded, those aside that an edit adds; None for a remote one."""
+        """Number of entities, with ids from 0, not counting those that an edit adds; None for a remote graph."""
 
     @property
     def relations(self) -> Sequence[Relation]:
-        """Relation table; grows for a remote graph as relations are met."""
+        """Relation table; it grows for a remote graph as relations are met."""
 
     @property
-    def kind_names(self) -> Sequence[str]:
-        """Kinds of thing that the graph tells apart (tool, place, feeling); empty where it tells none apart."""
+    def type_names(self) -> Sequence[str]:
+        """Entity types of the graph (tool, place, feeling); may be empty."""
 
-    def kinds(self, entities: Ints) -> Ints:
-        """Kind of each entity by its place in `kind_names`, -1 where it is not known (local, never a round trip)."""
+    def types_of(self, entities: Ints) -> Ints:
+        """Type of each entity as an index into `type_names`, -1 if unknown (local, never a round trip)."""
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities that bear each surface form, as it stands or as `normalise` gives it, best first."""
+        """Entities whose label equals each surface form, as written or normalised, best first."""
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are, or of a
-        remote graph."""
+        """Entities whose name contains each word (lower case); none if there are many, or for a remote graph."""
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Facts that have one of `entities` as head or tail, each fact once.
-
-        `limit` caps the facts taken per entity and direction, heaviest first (hubs).
-        """
+        """Facts with one of `entities` as head or tail, each once; `limit` per entity and direction, heaviest first."""
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
+        """Facts of `neighbours(entities, limit)` with both ends in `others`."""
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity."""
 
     def all_labels(self, entity: int) -> list[Label]:
-        """Every label of an entity, the preferred one first; none of a remote graph, which is not asked for them."""
+        """Every label of an entity, preferred one first; none for a remote graph, which is not queried for them."""
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity (local, never a round trip)."""
@@ -253,7 +302,7 @@ class KnowledgeGraph(Protocol):
         """Id of each IRI or name, -1 where the graph has no such entity."""
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts each entity takes part in (an estimate for a remote graph)."""
+        """Number of facts of each entity (an estimate for a remote graph)."""
 
 
 def _empty(*shape: int) -> Ints:
@@ -262,7 +311,7 @@ def _empty(*shape: int) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A mention that was aligned to a node of the subgraph. `part` is question, passage or choice."""
+    """A mention aligned to a node of the subgraph. `part` is question, passage or choice."""
 
     part: NodeRole
     start: int
@@ -272,7 +321,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """What was retrieved for one question (or one choice of it): ranked concepts and the facts among them."""
+    """The retrieval result for one question (or one of its choices): ranked concepts and the facts among them."""
 
     nodes: tuple[str, ...] = ()  # names, (N)
     labels: tuple[str, ...] = ()  # (N)
@@ -283,10 +332,10 @@ class Subgraph:
     relations: tuple[Relation, ...] = ()  # the table that edges[:, 1] points into
     links: tuple[Link, ...] = ()  # mentions aligned to nodes
     near: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
-    """(E,) cosine of each fact and the question, 0 where it was not found by meaning; (0,) where none was sought."""
+    """(E,) cosine similarity to the question (dense retrieval), 0 if not found; (0,) without dense retrieval."""
 
     def only(self, facts: NDArray[np.integer] | NDArray[np.bool_]) -> Subgraph:
-        """The same concepts with some of the facts: rows, or a mask (E,)."""
+        """The same concepts with a subset of the facts: rows, or a mask (E,)."""
         near = self.near[facts] if len(self.near) else self.near
         return replace(self, edges=self.edges[facts], weights=self.weights[facts], near=near)
 
@@ -305,16 +354,7 @@ class Subgraph:
     def to_networkx(self) -> MultiDiGraph:
         """A `networkx.MultiDiGraph`: nodes by name with `label`, `role` and `score`, edges by relation with `label` and
         `weight`."""
-        import networkx  # for those who ask alone
-
-        graph = networkx.MultiDiGraph()
-        for name, label, role, score in zip(self.nodes, self.labels, self.roles, self.scores, strict=True):
-            graph.add_node(name, label=label, role=NodeRole(int(role)).name.lower(), score=float(score))
-        for (head, relation, tail), weight in zip(self.edges.tolist(), self.weights, strict=True):
-            kind = self.relations[relation]
-            ends = (self.nodes[head], self.nodes[tail])
-            graph.add_edge(*ends, key=kind.name, label=kind.words or kind.label, weight=float(weight))
-        return graph
+        return networkx_of(self, [NodeRole(role).name.lower() for role in self.roles.tolist()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +368,9 @@ class EvidencePath:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A logical form as a question was understood: in words, its result, as an s-expression, and how likely it is."""
+class Interpretation:
+    """An interpretation of the question as a logical form: verbalized, its result, as an s-expression, its
+    probability."""
 
     phrase: str
     result: str
@@ -339,38 +380,62 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why an answer was given: a span of the passage, or paths of facts in a subgraph."""
+    """Evidence for an answer: a span of the passage, or paths of facts in a subgraph.
+
+    Example: `[answer.evidence.triples(path) for path in answer.evidence.paths]`
+    """
 
     span: Span | None = None
     paths: tuple[EvidencePath, ...] = ()
     subgraph: Subgraph = field(default_factory=Subgraph)
     score: float = 0.0
-    influence: float | None = None
-    """How far the answer's log-odds fall without the fact of the first path that matters most; None if not measured."""
+    attribution: float | None = None
+    """Leave-one-out attribution: log-odds drop without the facts of the first path, or of all paths where they say the
+    same; None: not measured."""
     query: str = ""
-    """For an answer that was computed from the facts of the first path: the same in SPARQL."""
-    reading: Reading | None = None
-    """What the question was read as, where a logical form answers it."""
-    other_readings: tuple[Reading, ...] = ()
-    """The next likely ones that give something else."""
-    near: Reading | None = None
-    """Where the graph does not say what was asked: what it does say that comes nearest."""
+    """SPARQL query, if the answer was computed by a logical form."""
+    interpretation: Interpretation | None = None
+    """Interpretation of the question, if a logical form answers it."""
+    other_interpretations: tuple[Interpretation, ...] = ()
+    """The next most probable interpretations with other results."""
+    near: Interpretation | None = None
+    """The nearest question that the graph does answer, if it does not answer this one."""
 
     def triples(self, path: EvidencePath) -> tuple[Triple, ...]:
         """The facts of a path, by names."""
         return tuple(self.subgraph.triple(e) for e in path.steps)
 
+    @property
+    def facts(self) -> Subgraph:
+        """The facts of all paths alone, among the concepts of the subgraph."""
+        rows = sorted({step for path in self.paths for step in path.steps})
+        return self.subgraph.only(np.array(rows, dtype=np.int64))
+
+    def to_rdf(self) -> RdfGraph:
+        """The facts of all paths as an `rdflib.Graph`, with the labels of ends and relations.
+
+        What has no IRI gets one that begins with `urn:kgqa:`.
+
+        Raises:
+            InputError: rdflib is not installed.
+        """
+        try:
+            import rdflib
+        except ImportError:
+            raise InputError("to_rdf needs rdflib, which is not installed; pip install rdflib") from None
+
+        return rdf_of(self.facts, rdflib)
+
     def to_networkx(self) -> MultiDiGraph:
         """The facts of all paths, as `Subgraph.to_networkx` has them."""
-        steps = sorted({step for path in self.paths for step in path.steps})
-        graph = self.subgraph.only(np.array(steps, dtype=np.int64)).to_networkx()
+        graph = self.facts.to_networkx()
         graph.remove_nodes_from([name for name, degree in dict(graph.degree()).items() if not degree])
         return graph
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible answer. `concept` is its node's name where it is a concept of the graph."""
+    """A candidate answer. `concept` is the name of its node, if it is a concept of the graph."""
 
     text: str
     source: Source
@@ -380,15 +445,14 @@ class Candidate:
 
     @property
     def sort(self) -> str:
-        """What its confidence is calibrated with: its source, or "verdict" for a yes or no from the passage."""
+        """Calibration class: its source, or "verdict" for yes or no from the passage."""
         verdict = self.source is Source.PASSAGE and self.text in (YES, NO)
         return "verdict" if verdict else self.source.value
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One of several things that are the answer together: the path of facts in the evidence that leads to it, or where
-    it stands in the passage."""
+    """One item of an answer with several items, with its evidence path or its span of the passage."""
 
     text: str
     concept: str | None = None
@@ -399,28 +463,37 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the reader decided, with the runners-up and the evidence. `text` is None for `Source.NONE`; where the answer
-    is several things, they are its `items`, and the text names them all. `none`: how likely nothing was it."""
+    is several things, they are its `items`, and the text names them all. `none`: how likely nothing was it.
+
+    Example: `print(answer.text, answer.source, answer.confidence)`
+    """
 
     question: Question
     text: str | None
     source: Source
     confidence: float
-    candidates: tuple[Candidate, ...] = ()
-    evidence: Evidence = field(default_factory=Evidence)
-    timing_ms: dict[str, float] = field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = field(default=(), repr=False)  # a page of text, as evidence is
+    evidence: Evidence = field(default_factory=Evidence, repr=False)
+    timing_ms: dict[str, float] = field(default_factory=dict, repr=False)
     model: str = ""
     graph: str = ""
     items: tuple[Item, ...] = ()
     none: float = 0.0
+    harm: str = ""
+    """Of what kind of harm the question is ("self", "others"), where it was not read for that reason."""
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: headline, marked passage, and the path of facts as a picture."""
+        return answer_html(self)
 
     @property
     def best(self) -> str | None:
-        """The likeliest single answer: `text`, or of several things the one that was found first."""
+        """The most probable single answer: `text`, or the first of several items."""
         return self.candidates[0].text if self.items and self.candidates else self.text
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
-        """The candidates that were not taken, best first; of those that read alike the best one."""
+        """The other candidates, best first; of candidates with the same text only the best."""
         taken = {self.text, self.best, *(item.text for item in self.items)}
         distinct: dict[str, Candidate] = {}
         for candidate in (c for c in self.candidates if c.text not in taken):

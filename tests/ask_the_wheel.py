@@ -13,13 +13,20 @@ import urllib.request
 from pathlib import Path
 
 import kgqa
-from kgqa import assets
+from kgqa import settings
 
 here = Path(sys.prefix)
-assert here in assets.ROOT.parents, f"kgqa was found in {assets.ROOT}, not in {here}"
-for path in (assets.APP, assets.RELATIONS, assets.PARAPHRASES, assets.RESULTS, assets.CURVES, assets.RECIPES):
+assert here in settings.ROOT.parents, f"kgqa was found in {settings.ROOT}, not in {here}"
+for path in (
+    settings.APP,
+    settings.RELATIONS,
+    settings.PARAPHRASES,
+    settings.RESULTS,
+    settings.CURVES,
+    settings.RECIPES,
+):
     assert path.exists(), f"{path} is missing in the wheel"
-assert (assets.ROOT.parent / "py.typed").is_file()
+assert (settings.ROOT.parent / "py.typed").is_file()
 assert importlib.util.find_spec("apps") is None, "a package `apps` was installed beside kgqa"
 
 question = ["What did I dig with?", "--passage", "I want to plant flowers, so I dug the ground."]

@@ -90,7 +90,7 @@ def digging() -> Subgraph:
 
 @pytest.fixture
 def tools_file(tmp_path: Path) -> Path:
-    """A small graph of one's own, as a Turtle file."""
+    """A small custom graphs, as a Turtle file."""
     path = tmp_path / "tools.ttl"
     path.write_text(
         """
@@ -120,22 +120,6 @@ def model_folder(tmp_path: Path, encoder, tokenizer_folder: Path) -> Path:
     return tmp_path / "model"
 
 
-@pytest.fixture(scope="session")
-def vectors():
-    """Word vectors in which each tool goes with its purpose."""
-    from kgqa.models.vectors.word_vectors import WordVectors
-
-    topics = [
-        "plant flower trowel garden",
-        "build house excavator foundation",
-        "bee honey hive smoker",
-        "the a is",
-    ]
-    lemmas = [word for topic in topics for word in topic.split()]
-    values = np.repeat(np.eye(len(topics), 8, dtype=np.float16), [len(t.split()) for t in topics], axis=0)
-    return WordVectors(lemmas, 2 * values, np.repeat([9.0, 3.0], [12, 3]), {"made": "by hand"})
-
-
 @pytest.fixture
 def served() -> Callable[..., AbstractContextManager[str]]:
     """Serves an answerer over HTTP on a free port of this machine, and gives the address."""
@@ -149,7 +133,7 @@ def served() -> Callable[..., AbstractContextManager[str]]:
 
         import uvicorn
 
-        from kgqa.serving.service import create_service
+        from kgqa.serving.api import create_service
 
         listener = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(

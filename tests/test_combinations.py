@@ -68,7 +68,7 @@ def test_a_row_does_not_depend_on_its_neighbours(reasoner: str, tokenizer, diggi
         one = reader(collate(EXAMPLES[:1], [[digging]]).batch)
         many = reader(collate([EXAMPLES[1], EXAMPLES[0]], [[Subgraph()], [digging]]).batch)
     assert torch.allclose(one.concept, many.concept[-6:], atol=1e-4)
-    assert torch.allclose(one.gate[0], many.gate[1], atol=1e-4)
+    assert torch.allclose(one.answer_type[0], many.answer_type[1], atol=1e-4)
 
 
 @pytest.mark.parametrize("reasoner", sorted(REASONERS))
@@ -79,16 +79,16 @@ def test_a_long_batch_is_read_in_parts(
     graphs = [[digging], [digging], [Subgraph()], [digging, Subgraph()]]
     batch = Collator(tokenizer)(EXAMPLES, graphs).batch
     sizes: list[int] = []
-    reader.stepper.encoder.register_forward_pre_hook(
+    reader.layerwise.encoder.register_forward_pre_hook(
         lambda _m, _a, given: sizes.append(len(given["input_ids"])), with_kwargs=True
     )
     with torch.no_grad():
         whole = reader(batch)
-        monkeypatch.setattr("kgqa.models.reader.READ_AT_ONCE", 2 * batch.tokens.input_ids.shape[1])
+        monkeypatch.setattr("kgqa.models.reader.MAX_TOKENS_PER_PASS", 2 * batch.tokens.input_ids.shape[1])
         sizes.clear()
         parts = reader(batch)
     assert max(sizes) == (5 if reader.reasoner.decodes_paths else 2)
-    for name in ("span", "choice", "concept", "gate"):
+    for name in ("span", "choice", "concept", "answer_type"):
         assert torch.allclose(getattr(whole, name), getattr(parts, name), atol=1e-4)
     if whole.fused.attention is not None:
         assert torch.allclose(whole.fused.attention, parts.fused.attention, atol=1e-4)

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from apps.documents import markdown_text
-from kgqa.answering.answerer import Answerer
-from kgqa.answering.evidence.sentences import sentence_around
-from kgqa.graph.linking.fuzzy import forgiving_linker
-from kgqa.graph.linking.person_names import people
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.linking.normalize import people
 from kgqa.korean.answering import KoreanOver
-from kgqa.limits.stopping import until
+from kgqa.limits.cancellation import cancel_when
 from kgqa.models.collation.collate import Collator
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.evidence import sentence_around
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
 UNITS = {
@@ -66,7 +66,7 @@ def answerer(model_folder: Path, tools_file: Path) -> Answerer:
     import json
 
     card = json.loads((model_folder / "reader.json").read_text())
-    card["reading"] = {"max_nodes": 20, "max_tokens": 120, "stride": 16, "facts": 1}
+    card["input"] = {"max_nodes": 20, "max_tokens": 120, "stride": 16, "facts": 1}
     (model_folder / "reader.json").write_text(json.dumps(card))
     return Answerer.load(str(model_folder), str(tools_file), device="cpu")
 
@@ -75,11 +75,11 @@ def asked(passage: str, text: str = "Did the cook dig a garden?") -> Question:
     return Question(text, passage=Passage(passage))
 
 
-def steps(answerer: Answerer, vectors) -> dict[str, Callable[[str], object]]:
+def steps(answerer: Answerer) -> dict[str, Callable[[str], object]]:
     """What an answer, and the page before it, does with a text."""
-    linker, korean = forgiving_linker(answerer.graph), KoreanOver(answerer.graph)
+    linker, korean = fuzzy_linker(answerer.graph), KoreanOver(answerer.graph)
     reader = answerer.reader
-    collator = Collator(reader.collator.tokenizer, reader.settings, words=vectors)
+    collator = Collator(reader.collator.tokenizer, reader.settings)
     return {
         "link": linker.link,
         "people": people,
@@ -109,9 +109,9 @@ def seconds(step: Callable[[str], object], text: str) -> float:
     return time.process_time() - begin
 
 
-def test_every_step_takes_time_in_proportion_to_the_text(answerer: Answerer, vectors) -> None:
+def test_every_step_takes_time_in_proportion_to_the_text(answerer: Answerer) -> None:
     slow: list[str] = []
-    for step, work in steps(answerer, vectors).items():
+    for step, work in steps(answerer).items():
         work("The cook dug.")
         for name, unit in UNITS.items():
             texts = [shaped(unit, length) for length in (2_000, 4_000, 8_000)]
@@ -123,7 +123,7 @@ def test_every_step_takes_time_in_proportion_to_the_text(answerer: Answerer, vec
     assert not slow
 
 
-def test_every_step_asks_whether_anybody_waits(answerer: Answerer, vectors) -> None:
+def test_every_step_asks_whether_anybody_waits(answerer: Answerer) -> None:
     last, longest = 0.0, 0.0
 
     def stop() -> bool:
@@ -134,11 +134,11 @@ def test_every_step_asks_whether_anybody_waits(answerer: Answerer, vectors) -> N
 
     deaf: list[str] = []
     answerer.answer(asked("", "땅을 팠니?"))  # the words of Korean are read once
-    for step, work in steps(answerer, vectors).items():
+    for step, work in steps(answerer).items():
         for name, unit in UNITS.items():
             text = shaped(unit, 20_000)
             last, longest = time.process_time(), 0.0
-            with until(stop), suppress(InputError):
+            with cancel_when(stop), suppress(InputError):
                 work(text)
             stop()
             if longest > 0.4:

@@ -17,20 +17,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.answering.logical_forms.enumerate import Enumerator
-from kgqa.answering.logical_forms.facts import GraphFacts
-from kgqa.answering.logical_forms.index import GraphIndex
-from kgqa.answering.logical_forms.language import Class, parts
-from kgqa.answering.logical_forms.mentions import asked_of as names_of
-from kgqa.answering.logical_forms.rank import Ranked, shortlist
-from kgqa.evaluation.graph_suite import load_suite
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.opening import open_graph
-from kgqa.graph.overlay import Fact, OverlayGraph
-from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.graph.serving import serve
-from kgqa.graph.storage.exporting import export
+from kgqa.graph.load import open_graph
+from kgqa.graph.overlay import LabelledFact, OverlayGraph
+from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.graph.storage.export import export
+from kgqa.qa.logical_forms.enumerate import Enumerator
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import GraphIndex
+from kgqa.qa.logical_forms.language import Class, parts
+from kgqa.qa.logical_forms.mentions import question_mentions as names_of
+from kgqa.qa.logical_forms.rank import RankedForm, shortlist
 from kgqa.types import KnowledgeGraph, Question, Triple
+from training.experiments.graph_suite import load_suite
+from training.experiments.sparql_server import serve
 
 GRAPHS = Path(__file__).parent / "graphs"
 SUITES = [
@@ -95,7 +95,7 @@ def opened(path: Path, change: Change, target: Path) -> KnowledgeGraph:
     return open_graph(target)
 
 
-def asked_of(path: Path) -> list[Question]:
+def question_mentions(path: Path) -> list[Question]:
     rows = [asked.question for asked in SUITES if asked.graph == path]
     return random.Random(3).sample(rows, min(EACH, len(rows)))
 
@@ -106,10 +106,10 @@ def folded(text: str) -> str:
 
 def forms_in_words(graph: KnowledgeGraph, path: Path) -> dict[str, list[str]]:
     """What each question of a graph may ask for."""
-    return {q.text: [folded(form.phrase) for form in forms_of(graph, q)] for q in asked_of(path)}
+    return {q.text: [folded(form.phrase) for form in forms_of(graph, q)] for q in question_mentions(path)}
 
 
-def forms_of(graph: KnowledgeGraph, question: Question) -> list[Ranked]:
+def forms_of(graph: KnowledgeGraph, question: Question) -> list[RankedForm]:
     facts, index = GraphFacts(graph), GraphIndex(graph)
     asked = names_of(facts, Linker(graph), index, question)
     return shortlist(facts, asked, Enumerator(facts, asked, index.classes).forms(), most=1_000)
@@ -118,7 +118,7 @@ def forms_of(graph: KnowledgeGraph, question: Question) -> list[Ranked]:
 def subgraphs_in_words(graph: KnowledgeGraph, path: Path) -> dict[str, tuple[set[str], set[tuple[str, ...]]]]:
     """The concepts that each question links to, and the facts that it is read with."""
     found = {}
-    for question in asked_of(path):
+    for question in question_mentions(path):
         (subgraph,) = retrieve(question, graph, Linker(graph))
         labels = [folded(label) for label in subgraph.labels]
         facts = {
@@ -144,18 +144,18 @@ def test_a_question_is_taken_alike(path: Path, change: str, tmp_path: Path) -> N
 def test_a_struck_fact_is_missed(path: Path, tmp_path: Path) -> None:
     """Without the facts of the things that are named a question is taken otherwise."""
     graph = open_graph(path)
-    for question in asked_of(path):
-        told = forms_of(graph, question)
-        rows = [row for form in told for path in form.result.members.values() for row in path]
+    for question in question_mentions(path):
+        reported = forms_of(graph, question)
+        rows = [row for form in reported for path in form.result.members.values() for row in path]
         if not rows:
             continue
         names = graph.names(np.array([rows[0].head, rows[0].tail], dtype=np.int32))
         triple = Triple(names[0], graph.relations[rows[0].relation].name, names[1])
-        without = OverlayGraph(graph, (), [Fact(triple, ("", ""))])
-        assert [f.phrase for f in forms_of(without, question)] != [f.phrase for f in told]
+        without = OverlayGraph(graph, (), [LabelledFact(triple, ("", ""))])
+        assert [f.phrase for f in forms_of(without, question)] != [f.phrase for f in reported]
 
 
-def named(form: Ranked) -> bool:
+def named(form: RankedForm) -> bool:
     """Whether a form begins at something that is named whole: an endpoint is not searched for parts of names."""
     return not any(isinstance(part, Class) for part in parts(form.form))
 
@@ -166,6 +166,6 @@ def test_through_sparql(path: Path) -> None:
     graph = open_graph(path)
     with serve(path, graph) as url:
         remote = open_graph(url)
-        for question in asked_of(path)[:3]:
+        for question in question_mentions(path)[:3]:
             here, there = ({f.phrase for f in forms_of(g, question) if named(f)} for g in (graph, remote))
             assert there <= here

@@ -5,7 +5,7 @@ import pytest
 from official_squad import official, official_threshold
 
 from kgqa import metrics
-from kgqa.text.datasets.json_lines import read_examples
+from kgqa.data.datasets.json_lines import read_examples
 from kgqa.types import Answer, Candidate, Example, Passage, Question, Source, Span
 
 
@@ -40,8 +40,8 @@ def test_a_thousand_predictions_score_as_by_the_official_script() -> None:
     reading = (
         Path(__file__).parents[1] / "training" / "data" / "reading" / "development" / "reading_dev.jsonl"
     )
-    examples = [e for e in read_examples(reading) if e.verdict is None and not e.concepts]
-    draw, answers, told = random.Random(0), [], []
+    examples = [e for e in read_examples(reading) if e.yes_no_label is None and not e.concepts]
+    draw, answers, reported = random.Random(0), [], []
     examples = [draw.choice(examples) for _ in range(1_000)]
     for example in examples:
         words = (draw.choice(example.golds) if example.golds else "").split()
@@ -51,11 +51,11 @@ def test_a_thousand_predictions_score_as_by_the_official_script() -> None:
         draw.shuffle(words)
         text = draw.choice([" ".join(words), " ".join(words[1:]), "", draw.choice(["The U.S.", "cook."])])
         answers.append(answer(text or None, Source.PASSAGE, 1.0, text))
-        told.append(official(text, list(example.golds)))
+        reported.append(official(text, list(example.golds)))
     figures = metrics.score_answers(examples, answers, normalise=lambda text: text[:1])
     assert 0.1 < figures["exact_match"] < 0.9
-    assert figures["exact_match"] == pytest.approx(sum(em for em, _ in told) / 1_000)
-    assert figures["f1"] == pytest.approx(sum(f1 for _, f1 in told) / 1_000)
+    assert figures["exact_match"] == pytest.approx(sum(em for em, _ in reported) / 1_000)
+    assert figures["f1"] == pytest.approx(sum(f1 for _, f1 in reported) / 1_000)
 
 
 def test_the_best_threshold_is_the_official_one() -> None:
@@ -70,8 +70,8 @@ def test_the_best_threshold_is_the_official_one() -> None:
 
 def test_a_choice_is_right_by_its_place_not_by_its_words() -> None:
     asked = Example(Question("?", choices=("will", "won't", "The will")), choice=0)
-    said = [metrics.is_correct(asked, text, lambda t: "same") for text in asked.question.choices]
-    assert said == [1.0, 0.0, 0.0]
+    output = [metrics.is_correct(asked, text, lambda t: "same") for text in asked.question.choices]
+    assert output == [1.0, 0.0, 0.0]
 
 
 def test_score_answers_separates_sources() -> None:
@@ -158,8 +158,8 @@ def test_entity_f1_is_seqevals() -> None:
     seqeval = pytest.importorskip("seqeval.metrics")
     chance = random.Random(0)
     tags = ["O", "B-A", "I-A", "B-B", "I-B"]
-    gold, said = ([[chance.choice(tags) for _ in range(9)] for _ in range(200)] for _ in range(2))
-    assert entity_f1(said, gold) == pytest.approx(seqeval.f1_score(gold, said))
+    gold, output = ([[chance.choice(tags) for _ in range(9)] for _ in range(200)] for _ in range(2))
+    assert entity_f1(output, gold) == pytest.approx(seqeval.f1_score(gold, output))
     assert entity_f1(gold, gold) == 1.0 and entity_f1([["O"]], [["O"]]) == 0.0
 
 

@@ -1,4 +1,4 @@
-"""The package is imported, and a graph of one's own is read and asked, where POSIX's own modules are missing."""
+"""The package is imported, and a custom graphs is read and asked, where POSIX's own modules are missing."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.graph.opening import open_graph
-from kgqa.graph.querying import QueryBox
+from kgqa.graph.load import open_graph
+from kgqa.graph.sandboxed_sparql import SparqlSandbox
 from kgqa.types import InputError
 
 ROOT = Path(__file__).parent.parent
@@ -74,12 +74,12 @@ def test_a_graph_of_ones_own_is_asked_without_posix(
         str(model_folder),
     )
     code = "from kgqa.cli.main import run; run()"
-    told = run(code, *asked, PATHS=str(tmp_path / "site"), XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert told.strip()
+    reported = run(code, *asked, PATHS=str(tmp_path / "site"), XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert reported.strip()
     assert [path for path in (tmp_path / "cache" / "kgqa" / "graphs").iterdir() if path.is_dir()]
 
 
 def test_queries_say_where_they_are_answered(tools_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork")
     with pytest.raises(InputError, match="Linux or macOS"):
-        QueryBox(open_graph(tools_file)).select("SELECT * { ?s ?p ?o }")  # type: ignore[arg-type]
+        SparqlSandbox(open_graph(tools_file)).select("SELECT * { ?s ?p ?o }")  # type: ignore[arg-type]

@@ -107,7 +107,9 @@ def test_the_order_of_nodes_and_facts_does_not_matter(name: str, tokenizer, digg
         a, b = (reader(collate([open_question], [[g]]).batch) for g in (digging, shuffled))
         c, d = (reader(collate([chosen], [[g, g]]).batch) for g in (digging, shuffled))
     assert torch.allclose(a.concept[1:][order], b.concept[1:], atol=1e-4)
-    assert torch.allclose(a.gate, b.gate, atol=1e-4) and torch.allclose(c.choice, d.choice, atol=1e-4)
+    assert torch.allclose(a.answer_type, b.answer_type, atol=1e-4) and torch.allclose(
+        c.choice, d.choice, atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", sorted(REASONERS))
@@ -118,7 +120,7 @@ def test_a_question_with_an_empty_subgraph_still_gets_an_answer(name: str, token
     with torch.no_grad():
         scores = reader(collated.batch)
     assert len(reader.choice.decode(scores.choice, collated)[0]) == 2
-    assert scores.gate.isfinite().all() and scores.span.isfinite().all()
+    assert scores.answer_type.isfinite().all() and scores.span.isfinite().all()
 
 
 @pytest.mark.parametrize("name", sorted(REASONERS))
@@ -136,4 +138,4 @@ def test_a_question_is_read_alike_alone_and_beside_others(name: str, tokenizer) 
         one, two = reader(alone), reader(beside)
     assert torch.allclose(one.choice, two.choice[-len(one.choice) :], atol=1e-4)
     assert torch.allclose(one.concept, two.concept[-len(one.concept) :], atol=1e-4)
-    assert torch.allclose(one.gate, two.gate[-len(one.gate) :], atol=1e-4)
+    assert torch.allclose(one.answer_type, two.answer_type[-len(one.answer_type) :], atol=1e-4)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kgqa.models.reasoners import REASONERS
-from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
-from kgqa.trainer.finetuning.tasks import TaskRecipe
+from kgqa.trainer.finetuning.classifier import TaskRecipe
+from kgqa.trainer.finetuning.reader import ReaderRecipe
 from kgqa.trainer.recipe import load_recipe
 from kgqa.types import InputError
 
@@ -18,7 +18,7 @@ TASK = ANSWER.parent / "task"
 
 @pytest.mark.parametrize("path", sorted(ANSWER.glob("*.toml")), ids=lambda p: p.stem)
 def test_answering_recipes_load(path: Path) -> None:
-    recipe = load_recipe(path, ["trainer.max_steps=3"], AnsweringRecipe)
+    recipe = load_recipe(path, ["trainer.max_steps=3"], ReaderRecipe)
     assert recipe.name == path.stem and recipe.reasoner.name in REASONERS
     assert recipe.trainer.max_steps == 3
 
@@ -30,11 +30,27 @@ def test_recipes_of_tasks_load(path: Path) -> None:
 
 
 def test_the_first_recipe_needs_no_downloads() -> None:
-    recipe = load_recipe(ANSWER / "fused.toml", [], AnsweringRecipe)
+    recipe = load_recipe(ANSWER / "fused.toml", [], ReaderRecipe)
     assert {data.name for data in recipe.data} == {"synthesis"}
     assert {data.graph for data in recipe.data} == {"everyday"}
 
 
+def test_recipes_that_read_the_checkout_are_not_in_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    import runpy
+
+    import setuptools
+
+    monkeypatch.setattr(setuptools, "setup", lambda **_: None)
+    needs = runpy.run_path(str(ANSWER.parents[2] / "setup.py"))["needs_the_checkout"]
+    shipped = {path.stem for path in ANSWER.parent.rglob("*.toml") if not needs(path)}
+    assert {"fused", "qagnn", "commonsenseqa", "sentence", "mini-cpu"} <= shipped
+    assert not {"kgqa-base", "student", "facts", "forms"} & shipped
+    for path in ANSWER.glob("*.toml"):
+        if path.stem in shipped:
+            recipe = load_recipe(path, [], ReaderRecipe)
+            assert not any(data.name.endswith(".jsonl") for data in recipe.data)
+
+
 def test_an_unknown_key_names_its_neighbour() -> None:
     with pytest.raises(InputError, match="max_steps"):
-        load_recipe(ANSWER / "fused.toml", ["trainer.max_stepz=3"], AnsweringRecipe)
+        load_recipe(ANSWER / "fused.toml", ["trainer.max_stepz=3"], ReaderRecipe)

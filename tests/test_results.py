@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kgqa.assets import DEFAULT_READER
-from kgqa.trainer.fingerprint import questions_hash
+from kgqa.settings import DEFAULT_READER
+from kgqa.trainer.checkpoint import questions_hash
 from kgqa.types import Example, Question
 
 SCRIPT = Path(__file__).parent.parent / "training" / "results.py"
@@ -27,7 +27,7 @@ def results() -> dict[str, Any]:
 def test_every_page_is_made_of_the_lines(results: dict[str, Any]) -> None:
     for path, text in results["pages"]().items():
         written = path.read_text(encoding="utf-8")
-        without = [said.replace(results["legend"]("†"), "").replace("†", "") for said in (written, text)]
+        without = [output.replace(results["legend"]("†"), "").replace("†", "") for output in (written, text)]
         assert without[0] == without[1], f"{path}: run python training/results.py"
     page = results["PAGE"].read_text(encoding="utf-8")
     assert len(page.splitlines()) <= 200, "one page: put a table on the second (`more`)"
@@ -52,9 +52,9 @@ def test_a_withdrawn_figure_is_not_shown(results: dict[str, Any]) -> None:
 
 def test_a_line_is_kept_of_a_command(results: dict[str, Any], tmp_path: Path) -> None:
     results["add"].__globals__["LINES"] = tmp_path
-    told = {"em": 0.5, "task": "x", "data": "ab"}
-    said = f"import json; print('so'); print(json.dumps({told}))"
-    results["add"]("file", "linking", "reader", [sys.executable, "-c", said])
+    reported = {"em": 0.5, "task": "x", "data": "ab"}
+    output = f"import json; print('so'); print(json.dumps({reported}))"
+    results["add"]("file", "linking", "reader", [sys.executable, "-c", output])
     row = json.loads((tmp_path / "file.jsonl").read_text())
     assert row["figures"] == {"em": 0.5} and row["data"] == "ab" and row["by"] == "reader"
     assert row["watched"]["kgqa/graph/linking"] == results["tree"]("kgqa/graph/linking")
@@ -65,10 +65,10 @@ def test_a_line_watches_what_it_depends_on_and_no_more(results: dict[str, Any]) 
         "kgqa evaluate own --data training/data/why/development/why_dev.jsonl",
         results["watched_by"],
     )
-    watched = watched_by("why_dev", "x", f"{asked} --model kgqa-everyday")
+    watched = watched_by("why_dev", "x", f"{asked} --model kgqa-small")
     assert {
         "training/data/why/development/why_dev.jsonl",
-        "training/models/kgqa-everyday",
+        "training/models/kgqa-small",
         "kgqa/metrics.py",
     } <= set(watched)
     default = f"training/models/{DEFAULT_READER}"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from kgqa.assets import DATA_SETS, RECIPES, ROOT
-from kgqa.text.datasets.cards import shipped_cards
-from kgqa.text.datasets.loading import DATASETS, load_dataset
-from kgqa.trainer.data.guard import Guard
+from kgqa.data.datasets.cards import shipped_cards
+from kgqa.data.datasets.load import DATASETS, load_dataset
+from kgqa.settings import DATA_SETS, RECIPES, ROOT
+from kgqa.trainer.data.held_out import LeakageGuard
 from kgqa.trainer.data.mixture import MADE_UP
 
 TRAINING = ROOT / "training"
@@ -56,20 +56,20 @@ def test_hashes_and_the_table_of_sets_are_those_of_the_files() -> None:
 @pytest.mark.parametrize("path", sorted(RECIPES.glob("*/*.toml")), ids=lambda path: path.stem)
 def test_no_recipe_trains_on_what_is_measured(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    guard = Guard()
+    guard = LeakageGuard()
     for name in sources(tomllib.loads(path.read_text(encoding="utf-8"))):
         guard.check_source(name)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_no_training_row_has_a_passage_that_is_measured(path: Path) -> None:
-    Guard().check_rows(str(path), load_dataset(str(path)))
+    LeakageGuard().check_rows(str(path), load_dataset(str(path)))
 
 
 def test_no_training_row_nearly_repeats_a_measured_one() -> None:
     found = runpy.run_path(str(TRAINING / "near_duplicates.py"))["pairs"]()
-    said = [f"{trained.path.name} {trained.example.question.id}" for _, trained, _ in found]
-    assert not said, f"run python training/near_duplicates.py --remove: {said}"
+    output = [f"{trained.path.name} {trained.example.question.id}" for _, trained, _ in found]
+    assert not output, f"run python training/near_duplicates.py --remove: {output}"
 
 
 def test_a_reader_is_not_measured_on_what_it_was_trained_on() -> None:

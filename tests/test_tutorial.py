@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.assets import MODELS
+from kgqa.settings import MODELS
 
 TUTORIAL = Path(__file__).parent.parent / "training" / "tutorial.py"
 

@@ -1,4 +1,17 @@
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Span
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kgqa.types import (
+    Answer,
+    Candidate,
+    InputError,
+    Passage,
+    Question,
+    Source,
+    Span,
+)
 
 TROWEL = Candidate("trowel", Source.KNOWLEDGE, 0.6, concept="ev:trowel")
 OTHERS = (
@@ -24,12 +37,28 @@ def test_a_yes_from_the_passage_is_no_span_of_it() -> None:
     assert Candidate("yes", Source.KNOWLEDGE, 0.5).sort == "knowledge"
 
 
-def test_a_subgraph_and_its_evidence_become_networkx_graphs(digging) -> None:  # type: ignore[no-untyped-def]
-    whole = digging.to_networkx()
-    assert list(whole) == list(digging.nodes) and whole.number_of_edges() == len(digging.edges)
-    triple = digging.triple(0)
-    assert whole.edges[triple.head, triple.tail, triple.relation]["weight"] == triple.weight
-    assert whole.nodes[triple.head]["label"] == digging.labels[digging.nodes.index(triple.head)]
-    shown = Evidence(paths=(EvidencePath((0,), (True,), 1.0),), subgraph=digging).to_networkx()
-    assert set(shown) == {triple.head, triple.tail} and shown.number_of_edges() == 1
-    assert not len(Evidence().to_networkx())
+def test_a_question_takes_what_people_write() -> None:
+    asked = Question("What?", ["a", "b"], passage="It rains.", id="1")
+    assert asked == Question("What?", ("a", "b"), Passage("It rains."), "1") and hash(asked)
+    assert Question("What?", (choice for choice in "ab")).choices == ("a", "b")
+    assert Question("What?", passage="").passage is None
+    assert replace(asked, choices=["c"]).choices == ("c",)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "output"),
+    [
+        ((None,), "question is missing"),
+        ((5,), "question is of type int"),
+        (("What?", "umbrella"), "choices are of type str"),
+        (("What?", None), "choices are missing"),
+        (("What?", ["a", 5]), "choice is of type int"),
+        (("What?", ["a", None]), "choice is missing"),
+        (("What?", (), b"It rains."), "passage is of type bytes"),
+        (("What?", (), None, 5), "id is of type int"),
+    ],
+)
+def test_anything_else_is_refused_in_a_line(given: tuple[Any, ...], output: str) -> None:
+    with pytest.raises(InputError, match=output) as refused:
+        Question(*given)
+    assert len(str(refused.value).splitlines()) == 1

@@ -21,8 +21,8 @@ def variants() -> dict[str, Any]:
 
 
 def test_every_variant_is_compared(variants: dict[str, Any]) -> None:
-    said = {setting for _, settings in variants["ROWS"].values() for setting in settings}
-    named = {setting.removeprefix("encoder.variant=") for setting in said if "encoder.variant=" in setting}
+    output = {setting for _, settings in variants["ROWS"].values() for setting in settings}
+    named = {setting.removeprefix("encoder.variant=") for setting in output if "encoder.variant=" in setting}
     assert named | {"modernbert"} == set(ENCODERS)  # the recipe's own
 
 

@@ -9,14 +9,14 @@ import json
 import re
 from pathlib import Path
 
-from kgqa.text.datasets.cards import HASHES, Card, hashes_of, shipped_cards
-from kgqa.text.files import rows_of
+from kgqa.data.datasets.cards import HASHES, DataCard, hashes_of, shipped_cards
+from kgqa.data.files import rows_of
 
 PAGE = Path(__file__).parent / "DATA.md"
 PLACE = re.compile(r"(<!-- cards -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def table(cards: list[Card]) -> str:
+def table(cards: list[DataCard]) -> str:
     """All parts of the project's own sets, a line each."""
     lines = ["| set | part | questions | for | what is asked | by |", "|---|---|---|---|---|---|"]
     for card in cards:
@@ -25,8 +25,8 @@ def table(cards: list[Card]) -> str:
             own = [path for path in files if files[path] == part]
             if own:
                 rows = sum(1 for path in own if path.suffix == ".jsonl" for _ in rows_of(path))
-                told = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
-                lines.append(f"| {' | '.join(told)} |")
+                info = (card.name, f"`{part.files}`", f"{rows:,}", part.role, part.asks, part.author)
+                lines.append(f"| {' | '.join(info)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import RECIPES, ROOT, data_folder
-from kgqa.text.corpus.shards import find_text
-from kgqa.text.datasets.labelled import LABELLED
-from kgqa.text.datasets.loading import DATASETS
+from kgqa.data.corpus.shards import find_text
+from kgqa.data.datasets.labelled import LABELLED
+from kgqa.data.datasets.load import DATASETS
+from kgqa.settings import RECIPES, ROOT, data_folder
 from kgqa.types import InputError
 
 NOWHERE = Path("nowhere")

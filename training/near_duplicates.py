@@ -1,7 +1,7 @@
 """Training rows that nearly repeat a row that is measured: `python training/near_duplicates.py [--remove]`.
 
 Compares all files of `training/data` and `tests/graphs` that data cards mark for training with all others
-(`kgqa/evaluation/near_duplicates.py`), prints each pair, and with --remove takes the training row out of its file.
+(`kgqa/evaluation.py`), prints each pair, and with --remove takes the training row out of its file.
 Run `python training/data_cards.py` afterwards.
 """
 
@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from kgqa.assets import GRAPH_SUITE, ROOT
-from kgqa.evaluation.near_duplicates import SHARE, Pair, near_duplicates
-from kgqa.text.datasets.cards import Role, shipped_cards
-from kgqa.text.datasets.json_lines import question_of
-from kgqa.text.datasets.loading import load_dataset
-from kgqa.text.files import rows_of
+from kgqa.data.datasets.cards import DataUse, shipped_cards
+from kgqa.data.datasets.json_lines import question_of
+from kgqa.data.datasets.load import load_dataset
+from kgqa.data.files import rows_of
+from kgqa.evaluation import SHARE, DuplicatePair, near_duplicates
+from kgqa.settings import GRAPH_SUITE, ROOT
 from kgqa.types import Example
 
 REMOVED = 0.45
@@ -39,7 +39,7 @@ def rows(trained: bool) -> Iterator[Row]:
     """All rows with answers that may be trained on, or all others."""
     for card in shipped_cards():
         for path, part in card.files().items():
-            if path.suffix != ".jsonl" or (part.role == Role.TRAIN) != trained:
+            if path.suffix != ".jsonl" or (part.role == DataUse.TRAIN) != trained:
                 continue
             _, first = next(islice(rows_of(path), 1))
             if ANSWERED & first.keys():  # else what-ifs, or logical forms in place of answers
@@ -58,7 +58,7 @@ def _over_graph(path: Path) -> Iterator[Example]:
         yield Example(question, concepts=tuple(str(text) for texts in lists for text in texts))
 
 
-def pairs(least: float = SHARE) -> list[tuple[Row, Row, Pair]]:
+def pairs(least: float = SHARE) -> list[tuple[Row, Row, DuplicatePair]]:
     """Measured row, training row, and how much they share."""
     measured, trained = list(rows(trained=False)), list(rows(trained=True))
     found = near_duplicates([row.example for row in measured], [row.example for row in trained], least)

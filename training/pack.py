@@ -17,12 +17,12 @@ import torch
 from torch import Tensor
 
 from kgqa.models.pretrained import (
+    BLOCK,
     CARD,
     FACT_ENCODER_CARD,
     POOLER,
     SCALE,
     WEIGHTS,
-    in_four_bits,
     load_weights,
     write_card,
 )
@@ -35,6 +35,24 @@ WORDS = "word_embeddings.weight"
 """How the name of a table of word embeddings ends."""
 LARGEST = 58_000_000
 """Bytes of a file of weights, so that it can be stored and carried anywhere."""
+
+
+def in_four_bits(matrix: Tensor) -> tuple[Tensor, Tensor] | None:
+    """A matrix (rows, columns) as bytes (rows, columns / 2) and scales (rows, columns / 32) in half precision.
+
+    None where it cannot be so stored without loss: the number of a block that is largest must be -8 times its scale.
+    """
+    rows, columns = matrix.shape
+    if columns % BLOCK:
+        return None
+    blocks = matrix.float().reshape(rows, -1, BLOCK)
+    largest = blocks.gather(2, blocks.abs().argmax(2, keepdim=True))
+    scale = (largest / -8).half()
+    whole = (blocks / torch.where(scale == 0, 1.0, scale.float())).round().clamp(-8, 7)
+    if not torch.equal((whole * scale.float()).half(), blocks.half()):
+        return None
+    low, high = torch.split((whole + 8).to(torch.uint8), BLOCK // 2, dim=2)
+    return (low | high << 4).reshape(rows, -1), scale.squeeze(2)
 
 
 def packed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

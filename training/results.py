@@ -24,9 +24,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgqa.assets import DEFAULT_READER, write_whole
-from kgqa.text.datasets.loading import DATASETS, load_dataset
-from kgqa.trainer.fingerprint import questions_hash
+from kgqa.data.datasets.load import DATASETS, load_dataset
+from kgqa.settings import DEFAULT_READER, write_whole
+from kgqa.trainer.checkpoint import questions_hash
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES, PAGE = ROOT / "training" / "results", ROOT / "training" / "RESULTS.md"
@@ -90,8 +90,9 @@ def watched_by(of: str, by: str, command: str) -> list[str]:
 
 def reasoner_files(row: str) -> list[str]:
     """The modules of a comparison's reasoner, those of the networks it shares with others included."""
-    from kgqa.evaluation.comparison import ROWS
+    sys.path.insert(0, str(ROOT))
     from kgqa.models.reasoners import REASONERS, Reasoner, find_reasoner
+    from training.experiments.compare import ROWS
 
     name = ROWS.get(row, {}).get("reasoner", "")
     kind = find_reasoner(name) if name in REASONERS else None
@@ -107,15 +108,15 @@ def cell(row: dict[str, Any] | None, figures: str, unit: str) -> str:
         return ""
     if row.get("withdrawn"):
         return WITHDRAWN
-    told = []
+    info = []
     for name in figures.split(","):
         value = row["figures"][name]
         values = value if isinstance(value, list) else [value]
         shown = (
             f"{100 * v:.1f}" if unit == "%" else f"{v:,.4g}" if v < 1000 else f"{v:,.0f}" for v in values
         )
-        told.append(" ± ".join(shown))
-    return ", ".join(told) + STALE * is_stale(row)
+        info.append(" ± ".join(shown))
+    return ", ".join(info) + STALE * is_stale(row)
 
 
 def table(layout: dict[str, Any], measured: list[dict[str, Any]]) -> list[str]:
@@ -150,8 +151,8 @@ def commands(layout: dict[str, Any], measured: list[dict[str, Any]]) -> str:
     """The commands that made a table, each once whatever reader it was for."""
     of = {layout["of"]} if "of" in layout else {row[1] for row in layout["rows"]}
     shown = [row for row in measured if row["of"] in of and row["by"] in layout.get("by", [row["by"]])]
-    told = dict.fromkeys(re.sub(r" --json| --model (?!runs/)\S+", "", row["command"]) for row in shown)
-    return "; ".join(f"`{command}`" for command in told)
+    info = dict.fromkeys(re.sub(r" --json| --model (?!runs/)\S+", "", row["command"]) for row in shown)
+    return "; ".join(f"`{command}`" for command in info)
 
 
 def pages() -> dict[Path, str]:
@@ -199,18 +200,18 @@ def add(file: str, of: str, by: str, command: list[str]) -> None:
     for line in done.stdout.splitlines():
         if not line.startswith("{"):
             continue
-        told = json.loads(line)
-        of, by = told.pop("of", of), told.pop("by", by)
+        info = json.loads(line)
+        of, by = info.pop("of", of), info.pop("by", by)
         row = {
             "of": of,
             "by": by,
-            "figures": {name: value for name, value in told.items() if is_figure(value)},
+            "figures": {name: value for name, value in info.items() if is_figure(value)},
             "command": shlex.join(command),
             "commit": commit,
             "watched": {path: tree(path) for path in watched_by(of, by, shlex.join(command))},
-            "task": told.get("task", ""),
-            "data": told.get("data", ""),
-            "seeds": told.get("seeds", 1),
+            "task": info.get("task", ""),
+            "data": info.get("data", ""),
+            "seeds": info.get("seeds", 1),
             "minutes": minutes,
         }
         path = LINES / f"{file}.jsonl"

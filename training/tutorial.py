@@ -1,4 +1,4 @@
-"""From a graph of one's own to a reader of one's own, in about a minute of a CPU: python training/tutorial.py
+"""From a custom graphs to a reader of one's own, in about a minute of a CPU: python training/tutorial.py
 
 1. a small RDF graph            2. questions made of its facts, some facts kept back
 3. a recipe, and the training   4. the trained reader is asked about the facts that were kept back
@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.answering.answerer import Answerer
-from kgqa.graph.opening import open_graph
-from kgqa.trainer.finetuning.answering import train_reader
-from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+from kgqa.graph.load import open_graph
+from kgqa.qa.answerer import Answerer
+from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 from kgqa.types import Answer, KnowledgeGraph, Passage, Question
 
 # 1. The graph. Nobody else knows its predicates, and it needs no labels: a local name such as `boneFolder` is read as
@@ -77,11 +76,11 @@ def facts(graph: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
         yield deed, names[relation], answer
 
 
-def questions(told: Sequence[tuple[str, str, str]], copies: int, seed: int) -> Iterator[dict[str, Any]]:
+def questions(info: Sequence[tuple[str, str, str]], copies: int, seed: int) -> Iterator[dict[str, Any]]:
     """Rows of JSON lines as `kgqa train`, `kgqa predict` and `kgqa evaluate own` read them, `copies` for each fact."""
     draw = random.Random(seed)
     for number in range(copies):
-        for deed, relation, answer in told:
+        for deed, relation, answer in info:
             who = draw.choice(PEOPLE)
             passage = draw.choice(PASSAGES).format(who=who, deed=deed)
             yield {
@@ -94,14 +93,14 @@ def questions(told: Sequence[tuple[str, str, str]], copies: int, seed: int) -> I
 
 
 # 3. The recipe: the same keys as in a TOML file under training/recipes/answer.
-def recipe_over(graph: Path, data: Path, max_steps: int) -> AnsweringRecipe:
+def recipe_over(graph: Path, data: Path, max_steps: int) -> ReaderRecipe:
     """A small reader over the shipped encoder."""
-    return AnsweringRecipe.model_validate(
+    return ReaderRecipe.model_validate(
         {
             "name": "workshop",
             "encoder": {"folder": "kgqa-mini"},
             "reasoner": {"name": "fused", "graph_size": 64, "num_layers": 2, "dropout": 0.0},
-            "reading": {"max_nodes": 40, "max_tokens": 64},
+            "input": {"max_nodes": 40, "max_tokens": 64},
             "paraphrase": 0.0,
             "data": [{"name": str(data), "graph": str(graph), "batch_questions": 12}],
             "trainer": {

@@ -64,16 +64,16 @@ def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
     from kgqa.trainer.recipe import load_recipe
 
     heard = {"out": out, "transfer": tokens // (3 * 8 * 128)}
-    said = [setting.format(**heard) for setting in ROWS[name][1]]
-    said += [
+    output = [setting.format(**heard) for setting in ROWS[name][1]]
+    output += [
         f"name={name}",
         f"data.corpus={out / 'corpus'}",
         f"trainer.max_tokens={1 if name == 'random' else tokens}",
     ]
     if name == "random":
-        said += ["trainer.learning_rate=1e-12"]
+        output += ["trainer.learning_rate=1e-12"]
     begin = time.process_time()
-    recipe = load_recipe(RECIPES / "pretrain" / "variant-tiny.toml", said, PretrainingRecipe)
+    recipe = load_recipe(RECIPES / "pretrain" / "variant-tiny.toml", output, PretrainingRecipe)
     if run_recipe(recipe, out / name).interrupted:
         raise KeyboardInterrupt  # no figures of half a run
     spent = time.process_time() - begin
@@ -84,11 +84,11 @@ def pretrain(name: str, tokens: int, out: Path) -> dict[str, Any]:
 
 def tag(name: str, tokens: int, out: Path) -> float:
     """Share of the words of the development part that get their part of speech after a short fine-tune."""
-    from kgqa.trainer.finetuning.tasks import TaskRecipe, train_task
+    from kgqa.trainer.finetuning.classifier import TaskRecipe, train_task
     from kgqa.trainer.recipe import load_recipe
 
-    said = [f"encoder.folder={out / name / 'export'}", f"trainer.max_tokens={tokens}", "trainer.threads=1"]
-    recipe = load_recipe(RECIPES / "task" / "tagging.toml", said, TaskRecipe)
+    output = [f"encoder.folder={out / name / 'export'}", f"trainer.max_tokens={tokens}", "trainer.threads=1"]
+    recipe = load_recipe(RECIPES / "task" / "tagging.toml", output, TaskRecipe)
     return train_task(recipe, out / name / f"tagging-{tokens}").metrics["accuracy"]
 
 

@@ -5,62 +5,101 @@ from __future__ import annotations
 import streamlit as st
 
 from apps import feedback
-from apps.markup import LINKED, MARK, QUIET, annotated, escaped, mentions
-from apps.resources import caution, complain, said, say
-from kgqa.answering.presentation.sentences import is_common, is_guess, perhaps
-from kgqa.assets import feedback_file
+from apps.markup import QUIET, annotated, escaped, mentions, meter
+from apps.resources import caution, complain, is_dark, knows_no_word, said, say, spoken, tongue
+from kgqa.language.care import turn_to
+from kgqa.qa.render import has_ground, in_full, is_common, is_guess, perhaps
+from kgqa.settings import feedback_file
 from kgqa.types import Answer, InputError, NodeRole, Source
 
+SCALE = {
+    "sure": (0.9, "#1f7a58", "#63cda2"),
+    "likely": (0.7, "#4f7616", "#a5cf63"),
+    "unsure": (0.5, "#8a5f00", "#e3b550"),
+    "guess": (0.0, "#666666", "#b0b0b0"),
+}
+"""Words for a confidence (keys of texts): the least that they are said of, and their colour on light and dark."""
 
-def headline(answer: Answer) -> None:
-    """The answer in large, or that it is not known, with the best guess."""
-    notes = certainty(answer)
-    guessed = is_guess(answer, caution())
-    if (guessed and not perhaps(answer)) or (answer.source is Source.NONE and not guessed):
-        notes.append(say("no_answer_try"))
-    quiet = f'<div style="{QUIET};overflow-wrap:anywhere">{escaped(answer.question.text)}</div>'
+
+def headline(answer: Answer, before: Answer | None = None) -> None:
+    """The answer in large, or that it is not known, with the best guess in small; after an edit, what it was before."""
+    guessed, notes = is_guess(answer, caution()), []
+    large, small = in_two_sizes(answer)
+    own = not guessed and answer.text is not None
+    if knows_no_word(answer):
+        large, small = say("unknown"), say("no_word_known")
+    elif not small and (guessed or answer.source is Source.NONE):
+        small = say("no_answer_try")
+    else:
+        notes = [meter(answer.confidence, colour_of(answer.confidence), certainty(answer))]
+    was = ""
+    if before is not None:
+        told = f"{escaped(said(before))} ({before.confidence:.0%})"
+        was = f'<div class="before-after" style="{QUIET};font-size:1.3rem"><s>{told}</s> →</div>'
     st.html(
-        '<div role="status" aria-live="polite" style="border-left:.35rem solid #2e8b68;padding-left:1rem">'
-        f'{quiet}<div style="font-size:2.2rem;font-weight:700;line-height:1.2;overflow-wrap:anywhere">'
-        f"{escaped(said(answer))}</div><div>{' · '.join(map(escaped, notes))}</div></div>"
+        '<div role="status" aria-live="polite" style="padding-left:1rem;border-left:.35rem solid '
+        f'{colour_of(answer.confidence if notes else 0.0)}">'
+        f'{was}<div style="font-size:2.2rem;font-weight:700;line-height:1.2;'
+        f'overflow-wrap:anywhere"><span{tongue(answer.question.text) if own else ""}>'
+        f"{escaped(large)}</span></div>{f'<div>{escaped(small)}</div>' if small else ''}"
+        f"{''.join(notes)}</div>"
     )
 
 
-def certainty(answer: Answer) -> list[str]:
-    """How many things an answer is, where it came from and how sure it is, in the same words wherever it stands.
+def in_two_sizes(answer: Answer) -> tuple[str, str]:
+    """An answer in large; or that it is not known, with the guess in small."""
+    if not is_guess(answer, caution()):
+        return spoken(in_full(answer)) or say("no_answer"), ""
+    guess = perhaps(answer)
+    return say("unknown"), say("perhaps", answer=spoken(guess)) if guess else ""
 
-    What is guessed where there is no answer comes from nowhere.
-    """
-    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
-    source = say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
-    guessed = is_guess(answer, caution()) and perhaps(answer)
-    sources = [] if guessed and answer.source is Source.NONE else [source]
-    percent = say("confidence", percent=f"{answer.confidence:.0%}")
-    sure = percent if is_guess(answer, caution()) else f"{say(sureness(answer.confidence))} ({percent})"
+
+def turned(answer: Answer) -> None:
+    """Where to turn with a question of harm, in place of an answer."""
+    st.html(
+        '<div role="status" aria-live="polite" style="border-left:.35rem solid #6b7bb8;padding:.5rem 1rem;'
+        f'font-size:1.2rem;line-height:1.6;max-width:45rem">{escaped(turn_to(answer.question, answer.harm))}</div>'
+    )
+
+
+def certainty(answer: Answer) -> str:
+    """How sure an answer is, and how many things it is, in the same words wherever it stands."""
     things = [say("things", count=len(answer.items))] if answer.items else []
-    return [*things, *sources, sure]
+    sure = f"{say(sureness(answer.confidence))} ({say('confidence', percent=f'{answer.confidence:.0%}')})"
+    return " · ".join([*things, sure])
+
+
+def source(answer: Answer) -> str:
+    """Where an answer came from, in a few words."""
+    if answer.source is Source.KNOWLEDGE and not has_ground(answer):
+        return say("no_fact")
+    own = answer.source is Source.KNOWLEDGE and not is_common(answer.graph)
+    return say("graph_source", graph=answer.graph) if own else say(f"{answer.source.value}_source")
 
 
 def sureness(confidence: float) -> str:
     """A confidence as a word (key of a text)."""
-    steps = ((0.9, "sure"), (0.6, "likely"), (0.3, "unsure"))
-    return next((word for least, word in steps if confidence >= least), "guess")
+    return next(word for word, (least, *_) in SCALE.items() if confidence >= least)
+
+
+def colour_of(confidence: float) -> str:
+    """The colour of a confidence, of its bar and its words alike."""
+    _, light, dark = SCALE[sureness(confidence)]
+    return dark if is_dark() else light
 
 
 def read_text(answer: Answer) -> None:
-    """Passage and question with the linked concepts underlined and the answer marked."""
-    graph, question = answer.evidence.subgraph, answer.question
-    st.markdown(f"**{say('text')}**")
-    parts = []
-    if question.passage_text:
-        linked = mentions(graph, NodeRole.PASSAGE)
-        parts.append(annotated(question.passage_text, linked, answer.evidence.span))
-    parts.append(f"<em>{annotated(question.text, mentions(graph, NodeRole.QUESTION))}</em>")
-    body = "".join(f'<p style="white-space:pre-wrap;overflow-wrap:anywhere">{part}</p>' for part in parts)
-    tall = "max-height:22rem;overflow-y:auto" if len(question.passage_text) > 1500 else ""
-    st.html(f'<div tabindex="0" style="font-size:1.1rem;line-height:1.7;{tall}">{body}</div>')
-    if LINKED in body or MARK in body:
-        st.html(f'<div style="{QUIET}">{escaped(say("legend_text"))}</div>')
+    """The passage with the linked concepts underlined and the answer marked in place."""
+    text = answer.question.passage_text
+    if not text:
+        return
+    body = annotated(text, mentions(answer.evidence.subgraph, NodeRole.PASSAGE, text), answer.evidence.span)
+    tall = "max-height:18rem;overflow-y:auto" if len(text) > 1500 else ""
+    st.html(
+        f'<div tabindex="0" role="region" aria-label="{escaped(say("legend_text"))}" style="font-size:1.1rem;'
+        f'line-height:1.7;{tall}"><p{tongue(text[:1000])} '
+        f'style="white-space:pre-wrap;overflow-wrap:anywhere">{body}</p></div>'
+    )
 
 
 def rate(answer: Answer) -> None:

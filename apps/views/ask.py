@@ -8,28 +8,34 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from apps import memory
+from apps.custom_graphs import custom_graph, custom_token, is_asked_custom, open_sample, reopen
 from apps.documents import MAX_BYTES, SUFFIXES, pasted, text_of
+from apps.elsewhere import command_line, curl, python
 from apps.examples import SAMPLES, gallery_of
+from apps.follow_ups import follow_ups, wording
+from apps.jobs import Job, worked
 from apps.markup import QUIET, bars, escaped, plain
-from apps.memory import Asked
-from apps.own_graphs import is_asked_own, open_sample, own_graph, own_token, reopen
+from apps.memory import HistoryEntry
 from apps.resources import (
+    Reading,
     answered,
     answerer,
     caution,
     complain,
     explained,
     in_words,
+    knows_no_word,
     language,
+    pair,
     say,
     spoken,
 )
-from apps.views import what_if, why
-from apps.views.answer import headline, rate, read_text
-from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.sentences import beside, in_full, perhaps
-from kgqa.checking import MAX_QUESTION_CHARACTERS
-from kgqa.types import Answer, InputError, Passage, Question
+from apps.texts import LANGUAGES
+from apps.views import voting, what_if, why
+from apps.views.answer import headline, rate, read_text, turned
+from kgqa.qa.render import answer_json, beside, in_full, is_guess, perhaps
+from kgqa.types import Answer, InputError, Passage, Question, Source
+from kgqa.validation import MAX_QUESTION_CHARACTERS
 
 MAX_LINK_CHARACTERS = 4_000
 SAMPLE = "beekeeping"
@@ -41,8 +47,17 @@ DOING = {
     "read": "doing_read",
     "compute": "doing_compute",
 }
-"""What is told of a stage while it is waited for."""
-FORGOTTEN = ("answer", "problem", "influences", "steps", "edited_answer", "concept")
+"""What is told of a step while it is waited for."""
+FORGOTTEN = (
+    "answer",
+    "problem",
+    "influences",
+    "steps",
+    "steps_wanted",
+    "edited_answer",
+    "concept",
+    "head_wanted",
+)
 
 
 def page() -> None:
@@ -51,53 +66,75 @@ def page() -> None:
     if st.session_state.get("asked", False):
         ask()
     answer: Answer | None = st.session_state.get("answer")
-    st.title("kgqa", anchor=False)
     if answer is None:
-        st.caption(say("tagline"))
-    gallery()
+        st.title(say("slogan"), anchor=False)
+        st.markdown(say("tagline"))
+        two_purposes()
+        st.subheader(say("try_own"), anchor=False)
+    else:
+        st.html('<h1 style="font-size:1.1rem;padding:0">kgqa</h1>')
     form(answer)
     if problem := st.session_state.get("problem"):
         complain(InputError(problem))
-    if answer is not None:
-        show(answerer().shown(answer))
-        foot = st.container(horizontal=True, vertical_alignment="center")
-        answer = reasoned(answer)
-        shown = answerer().shown(answer)
-        with foot:
-            ms = round(answer.timing_ms.get("total", 0.0))
-            st.caption(plain(say("timing", model=answer.model, graph=answer.graph, ms=ms)))
-            share(shown)
-        why.section(shown, answer)
-        what_if.section(answer)
-    elif not problem:
-        st.caption(say("start"))
+    if answer is not None and answer.harm:
+        turned(answer)
+    elif answer is not None:
+        show(answer)
+    gallery(answer is None)
+
+
+def two_purposes() -> None:
+    """What this is, seen at once: one question about two passages, answered, each with its path as a picture."""
+    try:
+        answers = pair(language())
+    except InputError as error:
+        complain(error)
+        return
+    named = gallery_of(language())["gallery_pair"].items()
+    rows = zip(st.columns(2), named, answers, reversed(answers), strict=True)
+    for number, (column, (name, values), answer, other) in enumerate(rows):
+        with column.container(border=True, height="stretch"):
+            large = spoken(in_full(answer)) or say("no_answer")
+            st.html(
+                f'<div style="{QUIET}">{escaped(values[0])}</div><div>{escaped(values[1])}</div>'
+                f'<div style="font-size:1.8rem;font-weight:700;line-height:1.4">{escaped(large)}</div>'
+                + "".join(why.path_picture(answer, path) for path in why.telling_apart(answer, other)[:1])
+            )
+            label = say("look_closer", name=name)
+            st.button(label, on_click=fill, args=values, key=f"example{number}")
 
 
 def reasoned(answer: Answer) -> Answer:
-    """The answer, which is on the page by now, with what decides it; without that where it cannot be found out."""
-    with st.spinner(say("reasoning")):
-        try:
-            return explained(answer)
-        except InputError as error:
-            complain(error)
-            return answer
+    """The answer, which is on the page by now, with what decides it; without that where it was stopped or fails."""
+    kept: tuple[Answer, Answer] | None = st.session_state.get("reasoned")
+    if kept is not None and kept[0] is answer:
+        return kept[1]
+    try:
+        found = explained(answer, lambda work: worked(say("reasoning"), lambda _: work(), id(answer)))
+    except InputError as error:
+        complain(error)
+        return answer
+    st.session_state["reasoned"] = answer, found or answer
+    return found or answer
 
 
-def gallery() -> None:
-    """Examples, one click each, in one row that scrolls and says what they show."""
+def gallery(whole: bool) -> None:
+    """Examples, one click each, as cards that wrap; the pair among them where it is not shown already."""
     number = 0
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="gallery"):
-        for title, examples in gallery_of(language()).items():
-            st.html(f'<span style="{QUIET};white-space:nowrap">{escaped(say(title))}</span>', width="content")
-            for name, values in examples.items():
-                st.button(name, on_click=fill, args=values, key=f"example{number}", wrap=False)
-                number += 1
-        st.html(
-            f'<span style="{QUIET};white-space:nowrap">{escaped(say("gallery_own"))}</span>', width="content"
-        )
-        st.button(
-            say("own_example"), on_click=fill_own, key="example_own", icon=":material/hive:", wrap=False
-        )
+    for title, examples in gallery_of(language()).items():
+        pairs = title == "gallery_pair"
+        if not (pairs and whole):
+            st.html(f'<span style="{QUIET}">{escaped(say(title))}</span>')
+            with st.container(horizontal=True, gap="small"):
+                for place, (name, values) in enumerate(examples.items(), start=number):
+                    st.button(name, on_click=fill, args=values, key=f"example{place}")
+        number += len(examples)
+    st.html(f'<span style="{QUIET}">{escaped(say("gallery_own"))}</span>')
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(say("own_example"), on_click=fill_own, key="example_own", icon=":material/hive:")
+        for name in ("own_page", "learn_page"):
+            if name in st.session_state:  # a page by itself has no others
+                st.page_link(st.session_state[name], label=say(name))
 
 
 def form(answer: Answer | None) -> None:
@@ -146,11 +183,16 @@ def ask_again() -> None:
 
 
 def start_anew() -> None:
-    """An empty form."""
+    """An empty form, at an address of its own."""
+    forget()
+    st.query_params.clear()
+
+
+def forget() -> None:
+    """Nothing is asked, and nothing of what was asked is kept."""
     for name in FORGOTTEN:
         st.session_state.pop(name, None)
-    st.session_state.update(passage="", question="", choices="")
-    st.query_params.clear()
+    st.session_state.update(passage="", question="", choices="", asked=False)
 
 
 def fill_from_file() -> None:
@@ -165,7 +207,7 @@ def fill_from_file() -> None:
 
 def choose_graph() -> None:
     """Which graph is asked, for a visitor who has opened one."""
-    if (own := own_graph()) is not None:
+    if (own := custom_graph()) is not None:
         options = {"shared": say("shipped_graph"), "own": f"{say('my_graph')}: {plain(own.name)}"}
         st.radio(say("graph"), list(options), format_func=options.__getitem__, key="graph_choice")
 
@@ -195,7 +237,7 @@ def ask() -> None:
     It stays to be asked until its outcome is there: a click or a component's message may end this run and begin
     another.
     """
-    state, place = st.session_state, st.empty()
+    state = st.session_state
     for name in FORGOTTEN:
         state.pop(name, None)
     if name := state.pop("graph_gone", None):
@@ -206,28 +248,49 @@ def ask() -> None:
         question = given()
         if not question.text.strip():  # said at once, without opening a reader
             raise InputError(say("empty_question"))
-        answer = answered(
-            question, lambda stage: place.caption(say(DOING[stage])) if stage in DOING else None
-        )
+        answer = answered(question, under_a_bar)
     except InputError as error:
         state.update(problem=str(error), asked=False)
         return
-    finally:
-        place.empty()
-    state.update(answer=answer, asked=False)
+    state["asked"] = False
+    if answer is None:
+        return
+    state["answer"] = answer
     state["times_asked"] = state.get("times_asked", 0) + 1
     question, walked_to = answer.question, state.pop("walk_to", None)
     state["walked"] = walked_to or 0
+    if answer.harm:  # others may use this browser
+        st.query_params.clear()
+        return
     if walked_to is None:
-        own = own_token() if is_asked_own() else ""
+        own = custom_token() if is_asked_custom() else ""
         texts = (question.passage_text, question.text, "\n".join(question.choices), own)
         outcome = (in_full(answer), perhaps(answer), f"{answer.confidence:.4f}")
         memory.remember(dict(zip(memory.FIELDS, (*texts, *outcome), strict=True)))
-    link = link_of(question)
-    if len(urlencode(link, doseq=True)) <= MAX_LINK_CHARACTERS:
-        st.query_params.from_dict(link | ({"lang": language()} if language() != "en" else {}))
-    else:
+    link = link_of(question) | ({"lang": language()} if language() != "en" else {})
+    if len(urlencode(link, doseq=True)) > MAX_LINK_CHARACTERS:
         st.query_params.clear()
+    elif link != asked_in_address():  # the same again would forget what Forward leads to
+        st.query_params.from_dict(link)
+
+
+def under_a_bar(reading: Reading) -> Answer | None:
+    """An answer, found while it is told what is done; None where that was stopped."""
+    doing, own = {step: say(key) for step, key in DOING.items()}, answerer()
+
+    def part(job: Job[Answer]) -> Answer:
+        def watch(step: str) -> None:
+            job.note = doing.get(step, job.note)
+
+        return reading(watch)
+
+    return worked(doing["read"], part, (given(), own.name, id(own.graph)))
+
+
+def asked_in_address() -> dict[str, str | list[str]]:
+    """The page's address as `link_of` writes it."""
+    params = st.query_params
+    return {name: params.get_all(name) if name == "c" else params[name] for name in params}
 
 
 def link_of(question: Question) -> dict[str, str | list[str]]:
@@ -237,9 +300,18 @@ def link_of(question: Question) -> dict[str, str | list[str]]:
         link["p"] = question.passage_text
     if question.choices:
         link["c"] = list(question.choices)
-    if is_asked_own() and (own := own_graph()) is not None:
-        link |= {"g": own_token(), "n": own.name}
+    if is_asked_custom() and (own := custom_graph()) is not None:
+        link |= {"g": custom_token(), "n": own.name}
     return link
+
+
+def went() -> None:
+    """After Back or Forward: what the address names now is shown, the empty form where it names nothing."""
+    asked = st.query_params.get("lang", "en")
+    st.session_state["language"] = asked if asked in LANGUAGES else "en"
+    st.session_state["link_was_read"] = False
+    if not st.query_params.get("q", "").strip():
+        forget()
 
 
 def read_link() -> None:
@@ -255,22 +327,79 @@ def read_link() -> None:
 
 
 def show(answer: Answer) -> None:
-    """The answer, where it came from, how sure it is, the text it was read in, and the runners-up."""
-    others = beside(answer, caution())[:5]
-    headline(answer)
+    """The answer and its reason in one view, the passage and the picture beside each other; all else below."""
+    own = voting.room()
+    if own is not None and voting.is_voted_on(answer):
+        voting.teacher(own)
+        return
+    after = what_if.edited(answer)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        read_text(answer)
-        asked_before(answer)
-    with right:
-        if others:
-            st.markdown(f"**{say('or')}**")
-            rows = [
-                (spoken(c.text), share, f"{say(f'{c.source.value}_short')} {share:.0%}")
-                for c, share in others
-            ]
-            st.html(bars(rows))
-        rate(answer)
+        headline(answerer().shown(after or answer), answerer().shown(answer) if after else None)
+        if own is not None:
+            voting.counted(own, True)
+        reason = st.container()
+        read_text(answerer().shown(after or answer))
+        st.caption(say("errs"))
+    with reason:
+        answer = reasoned(answer)
+        current = after or answer
+        shown = answerer().shown(current)
+        why.reason(shown)
+    picked = ""
+    with right if why.is_small() else st.container():
+        aside = current.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it
+        if (len(shown.evidence.subgraph.edges) and not knows_no_word(shown)) and (
+            not aside or st.toggle(say("facts_aside"), key="facts_aside")
+        ):
+            picked = why.picture(shown, what_if.removed())
+    if shown.text is not None and not is_guess(shown, caution()):  # else it is not known what about
+        ask_next(shown)
+    asked_before(answer)
+    what_if.section(current)
+    rate(answer)
+    with st.expander(say("more"), key="more"):
+        beside_it(shown)
+        why.more(shown, current)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            ms = round(answer.timing_ms.get("total", 0.0))
+            st.caption(plain(say("timing", model=answer.model, graph=answer.graph, ms=ms)))
+            share(shown)
+        same_elsewhere(answer)
+    what_if.take(picked, current)
+
+
+def ask_next(answer: Answer) -> None:
+    """Three questions that the graph answers, of what the answer is and of what was named."""
+    questions = follow_ups(answer, wording(language()))
+    if not questions:
+        return
+    st.caption(say("ask_next"))
+    with st.container(horizontal=True, gap="small"):
+        for number, question in enumerate(questions):
+            st.button(plain(question), on_click=fill, args=("", question, ""), key=f"next{number}")
+
+
+def same_elsewhere(answer: Answer) -> None:
+    """The same question as a command line, in Python and over HTTP, to copy."""
+    graph = custom_graph()
+    file = f"{graph.name}.ttl" if graph is not None and is_asked_custom() else ""
+    question = answer.question
+    shell, code, http = st.tabs([say("command_line"), "Python", "curl"])
+    shell.code(command_line(question, file), language="bash", wrap_lines=True)
+    code.code(python(question, file), language="python", wrap_lines=True)
+    http.code(curl(question), language="bash", wrap_lines=True)
+
+
+def beside_it(answer: Answer) -> None:
+    """What else might have been meant."""
+    others = beside(answer, caution())[:5]
+    if others:
+        st.markdown(f"**{say('or')}**")
+        rows = [
+            (spoken(c.text), share, f"{say(f'{c.source.value}_short')} {share:.0%}") for c, share in others
+        ]
+        st.html(bars(rows))
 
 
 def asked_before(answer: Answer) -> None:
@@ -281,7 +410,7 @@ def asked_before(answer: Answer) -> None:
         return
     with st.expander(say("conversation", count=len(asked)), expanded=len(asked) <= UNFOLDED):
         for number, entry in enumerate(asked[:6]):
-            words = plain(f"{entry['question']} → {remembered(entry)}")
+            words = plain(f"{entry['question']} → {cached_by_length(entry)}")
             st.button(words, key=f"before{number}", on_click=ask_entry, args=(entry,), type="tertiary")
 
 
@@ -302,12 +431,12 @@ def share(answer: Answer) -> None:
     )
 
 
-def ask_entry(entry: Asked) -> None:
+def ask_entry(entry: HistoryEntry) -> None:
     """Ask a question of the history again, of the graph it was asked of, where that is still open."""
     fill(entry["passage"], entry["question"], entry["choices"])
-    if entry["graph"] and entry["graph"] != own_token():
+    if entry["graph"] and entry["graph"] != custom_token():
         st.session_state["graph_gone"] = say("my_graph")
-    elif own_graph() is not None:
+    elif custom_graph() is not None:
         st.session_state["graph_choice"] = "own" if entry["graph"] else "shared"
 
 
@@ -322,8 +451,8 @@ def walk() -> None:
 
 def history() -> None:
     """The questions asked so far; one click asks one again."""
-    asked = memory.history()
-    if not asked:
+    asked, own = memory.history(), voting.room()
+    if not asked or (own is not None and own.is_open):  # it would tell what is voted on
         return
     st.markdown(f"**{say('history')}**")
     for number, entry in enumerate(asked):
@@ -339,14 +468,14 @@ def history() -> None:
             st.switch_page(st.session_state["ask_page"])
 
 
-def remembered(entry: Asked) -> str:
+def cached_by_length(entry: HistoryEntry) -> str:
     """The answer to a question of the history, said as it was."""
     return in_words(entry["answer"], entry["perhaps"], float(entry["confidence"]))
 
 
-def told_apart(entry: Asked, asked: list[Asked]) -> str:
+def told_apart(entry: HistoryEntry, asked: list[HistoryEntry]) -> str:
     """A question of the history in a line, with the end of its passage where another reads alike."""
-    words = f"{entry['question'][:60]} → {remembered(entry)}"
+    words = f"{entry['question'][:60]} → {cached_by_length(entry)}"
     if sum(other["question"] == entry["question"] for other in asked) > 1 and entry["passage"]:
         words = f"{' '.join(entry['passage'].split())[:40]} … {words}"
     return words

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
+from apps.jobs import Job, follow
 from apps.markup import plain
 from apps.resources import answerer, complain, in_language, say
 from apps.tables import MAX_QUESTIONS, Score, answered_cells, score, to_csv
 from apps.views.ask import choose_graph
-from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.text.datasets.tables import TABLES, Row, read_table
+from kgqa.data.datasets.json_lines import TABLES, TableRow, read_table
+from kgqa.qa.render import answer_json
 from kgqa.types import Answer, InputError, Question
 
 TOGETHER = 8
@@ -30,21 +32,41 @@ def page() -> None:
     st.title(say("batch"), anchor=False)
     st.caption(say("batch_note"))
     upload = upload_box("batch_upload_file")
-    if upload is None:
+    asked: list[TableRow] | None = st.session_state.get("batch_rows")
+    try:  # a file is forgotten when its page is left, what was asked of it is not
+        rows = checked(*upload) if upload else asked
+    except InputError as error:
+        complain(error)
         return
-    name, content, identity = upload
-    if st.session_state.get("batch_file") != identity:
-        st.session_state.pop("batch_answers", None)
+    if rows is None:
+        return
+    st.caption(plain(say("rows_found", count=sum(row.question is not None for row in rows), rows=len(rows))))
     choose_graph()
+    job: Job[list[Answer]] | None = st.session_state.get("batch_job")
     if st.button(say("answer_all"), type="primary"):
-        try:
-            rows = read_table(name, content, MAX_QUESTIONS)
-            st.session_state["batch_answers"] = rows, answered(rows, answerer().answer_many)
-            st.session_state["batch_file"] = identity
-        except InputError as error:
-            complain(error)
-    if found := st.session_state.get("batch_answers"):
-        show(*found)
+        job = st.session_state["batch_job"] = asking(rows, answerer().answer_many)
+        st.session_state["batch_rows"] = asked = rows
+    if job is None or asked is not rows:
+        return
+    try:
+        follow(job)
+    except InputError as error:
+        complain(error)
+    show(rows, in_place(rows, job))
+
+
+def checked(name: str, content: bytes, identity: str) -> list[TableRow]:
+    """The rows of a file, read once, when it is chosen.
+
+    Raises:
+        InputError: as `read_table`.
+    """
+    kept: dict[str, list[TableRow]] = st.session_state.setdefault("read_files", {})
+    if identity not in kept:
+        found = read_table(name, content, MAX_QUESTIONS)
+        kept.clear()
+        kept[identity] = found
+    return kept[identity]
 
 
 def upload_box(key: str) -> tuple[str, bytes, str] | None:
@@ -59,25 +81,22 @@ def upload_box(key: str) -> tuple[str, bytes, str] | None:
     return upload.name, upload.getvalue(), upload.file_id
 
 
-def answered(
-    rows: Sequence[Row], answer_many: Callable[[Sequence[Question]], list[Answer]]
-) -> list[Answer | None]:
-    """An answer for each row in the same order, None where it holds no question; a few at a time under a bar."""
-    bar = st.progress(0.0)
-    asked = [place for place, row in enumerate(rows) if row.question]
-    answers: list[Answer | None] = [None] * len(rows)
-    for start in range(0, len(asked), TOGETHER):
-        places = asked[start : start + TOGETHER]
-        questions = [question for place in places if (question := rows[place].question)]
-        for place, answer in zip(places, answer_many(questions), strict=True):
-            answers[place] = answer
-        done = start + len(places)
-        bar.progress(done / len(asked), say("answering", done=done, total=len(asked)))
-    bar.empty()
-    return answers
+def asking(
+    rows: Sequence[TableRow], answer_many: Callable[[Sequence[Question]], list[Answer]]
+) -> Job[list[Answer]]:
+    """The questions of rows answered a few at a time, which goes on while the visitor is elsewhere."""
+    questions = [row.question for row in rows if row.question]
+    starts = range(0, len(questions), TOGETHER)
+    return Job([partial(answer_many, questions[s : s + TOGETHER]) for s in starts], say("answers"))
 
 
-def show(rows: Sequence[Row], answers: Sequence[Answer | None]) -> None:
+def in_place(rows: Sequence[TableRow], job: Job[list[Answer]]) -> list[Answer | None]:
+    """An answer for each row in the same order, None where it holds no question, or was not come to."""
+    found = (answer for part in job.results for answer in part)
+    return [next(found, None) if row.question else None for row in rows]
+
+
+def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
     """How right the answers are, what could not be read, and all of it to look at and download."""
     given, none = answers_and_refusals(answers)
     said = f"{say('answers')}: {given:,}" + (f" · {say('unanswerable')}: {none:,}" if none else "")

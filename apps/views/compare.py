@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 
 import streamlit as st
 
+from apps.custom_graphs import over_asked
+from apps.jobs import Job, follow
 from apps.markup import QUIET, escaped
-from apps.own_graphs import over_asked
 from apps.resources import answerer, answerer_here, complain, others, reader, readers, say
-from apps.tables import MAX_QUESTIONS, score, to_csv
+from apps.tables import score, to_csv
 from apps.views.ask import choose_graph, given
-from apps.views.batch import answered, upload_box
+from apps.views.batch import asking, checked, in_place, upload_box
 from apps.views.what_if import card
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import DEFAULT_READER, SMALLER
+from kgqa.data.datasets.json_lines import TableRow
 from kgqa.graph.retrieval.ablation import ABLATIONS
 from kgqa.metrics import squad_normalise
-from kgqa.text.datasets.tables import Row, read_table
-from kgqa.types import Answer, InputError, Subgraph
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import DEFAULT_READER, SMALLER
+from kgqa.types import Answer, InputError, Question, Subgraph
+from kgqa.validation import check_question
 
 Way = tuple[str, str]
 """A reader's name (none: the one that answers everywhere else) and what it goes without."""
@@ -58,43 +61,65 @@ def page() -> None:
 def one_question(ways: Sequence[Way]) -> None:
     """The answers to what stands in the form, side by side."""
     with st.form("compare"):
-        st.text_area(say("passage"), key="passage", height=100)
-        st.text_input(say("question"), key="question")
+        st.text_area(say("passage"), key="passage", height=100, placeholder=say("passage_hint"))
+        st.text_input(say("question"), key="question", placeholder=say("question_hint"))
         st.text_area(say("choices"), key="choices", height=68)
         choose_graph()
         sent = st.form_submit_button(say("compare_button"), type="primary")
+    state = st.session_state
     if sent:
         try:
-            st.session_state["compared"] = [(named(way), *timed(way)) for way in ways]
+            question = given()
+            check_question(question)
+            with st.spinner(say("loading")):
+                readers_of = [over_asked(opened(way)) for way in ways]
+            parts = [partial(timed, reading, question) for reading in readers_of]
+            state["compared"] = [named(way) for way in ways], Job(parts, say("compare"))
         except InputError as error:
             complain(error)
-    rows: list[tuple[str, Answer, float]] = st.session_state.get("compared", [])
-    for start in range(0, len(rows), 3):
-        for column, (name, answer, ms) in zip(st.columns(3), rows[start : start + 3], strict=False):
-            with column.container(border=True):
-                card(name, answer)
-                st.html(f'<div style="{QUIET}">{escaped(f"{ms:.0f} ms")}</div>')
+    if "compared" not in state:
+        return
+    names, job = state["compared"]
+    place = st.empty()
+
+    def cards() -> None:
+        with place.container():
+            for start in range(0, len(job.results), 3):
+                for column, (answer, ms), name in zip(
+                    st.columns(3), job.results[start : start + 3], names[start : start + 3], strict=False
+                ):
+                    with column.container(border=True):
+                        card(name, answer)
+                        st.html(f'<div style="{QUIET}">{escaped(f"{ms:.0f} ms")}</div>')
+
+    try:
+        follow(job, cards)
+    except InputError as error:
+        complain(error)
+    cards()
 
 
 def many_questions(ways: Sequence[Way]) -> None:
     """Every reader's answers to a file, how right each is, and how often they agree."""
     st.caption(say("compare_file_note"))
-    upload = upload_box("compare_upload")
-    if upload is None:
+    upload, state = upload_box("compare_upload"), st.session_state
+    if upload is None and "compared_file" not in state:
         return
-    name, content, _ = upload
-    if st.button(say("compare_button"), type="primary", key="compare_file"):
-        try:
-            rows = read_table(name, content, MAX_QUESTIONS)
-            found = [answered(rows, over_asked(opened(way)).answer_many) for way in ways]
-            st.session_state["compared_file"] = rows, [named(way) for way in ways], found
-        except InputError as error:
-            complain(error)
-    if kept := st.session_state.get("compared_file"):
-        table(*kept)
+    try:
+        rows = checked(*upload) if upload else state["compared_file"][0]
+        if st.button(say("compare_button"), type="primary", key="compare_file"):
+            jobs = [partial(asking, rows, over_asked(opened(way)).answer_many) for way in ways]
+            state["compared_file"] = rows, [named(way) for way in ways], [job() for job in jobs]
+        if state.get("compared_file", (None,))[0] is rows:
+            _, names, running = state["compared_file"]
+            for job in running:
+                follow(job)
+            table(rows, names, [in_place(rows, job) for job in running])
+    except InputError as error:
+        complain(error)
 
 
-def table(rows: Sequence[Row], names: Sequence[str], found: Sequence[Sequence[Answer | None]]) -> None:
+def table(rows: Sequence[TableRow], names: Sequence[str], found: Sequence[Sequence[Answer | None]]) -> None:
     """Accuracy of each reader, agreement of each two, and all answers side by side."""
     figures = []
     for name, answers in zip(names, found, strict=True):
@@ -108,7 +133,7 @@ def table(rows: Sequence[Row], names: Sequence[str], found: Sequence[Sequence[An
         pairs = [agreement(a, b) for a, b in combinations(found, 2)]
         st.caption(say("agreement", percent=f"{sum(pairs) / len(pairs):.0%}"))
     cells = [
-        {say("question"): row.cells.get("question", "")}
+        {say("question"): row.question.text}
         | ({say("accepted"): " | ".join(row.golds) or "-"} if row.golds is not None else {})
         | {name: _text(answers[place]) for name, answers in zip(names, found, strict=True)}
         for place, row in enumerate(rows)
@@ -146,10 +171,9 @@ def opened(way: Way) -> Answerer:
     return found
 
 
-def timed(way: Way) -> tuple[Answer, float]:
-    """The answer to what stands in the form, as it is shown, and its time in milliseconds."""
-    chosen = over_asked(opened(way))
+def timed(reading: Answerer, question: Question) -> tuple[Answer, float]:
+    """The answer to a question, as it is shown, and its time in milliseconds."""
     begin = time.perf_counter()
-    answer = chosen.answer(given())
+    answer = reading.answer(question)
     taken = 1000 * (time.perf_counter() - begin)
-    return chosen.shown(answer), taken
+    return reading.shown(answer), taken

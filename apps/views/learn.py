@@ -10,16 +10,17 @@ import streamlit as st
 
 from apps.charts import Point, chart
 from apps.curves import read_curves
+from apps.custom_graphs import asked_graph
 from apps.examples import gallery_of
+from apps.jobs import worked
 from apps.lens import Discriminator, Lens, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
-from apps.own_graphs import asked_graph
 from apps.parts import read_parts
 from apps.resources import answerer_here, complain, is_dark, language, said, say, spoken
 from apps.tour import Tour, tour
 from apps.views.answer import certainty
 from apps.views.learn_family import sees_whom, softened
-from kgqa.assets import CURVES, MODELS, PARTS, RESULTS
+from kgqa.settings import CURVES, MODELS, PARTS, RESULTS
 from kgqa.types import Answer, InputError, Passage, Question
 
 MAX_CHARACTERS = 300
@@ -67,16 +68,19 @@ def guided_tour() -> None:
     answer: Answer | None = st.session_state.get("answer")
     passage, question, _ = list(gallery_of(language())["gallery_pair"].values())[-1]
     asked = answer.question if answer else Question(question, (), Passage(passage))
-    kept: tuple[Question, str, Tour] | None = st.session_state.get("tour")
+    kept: tuple[Question, str, Tour | None] | None = st.session_state.get("tour")
     here = asked_graph().hash
     if kept is None or kept[:2] != (asked, here):
-        with st.spinner(say("loading")):
-            try:
-                kept = st.session_state["tour"] = asked, here, tour(answerer_here(), asked)
-            except InputError as error:
-                complain(error)
-                return
+        reading = answerer_here()
+        try:
+            found = worked(say("doing_read"), lambda _: tour(reading, asked), ("tour", asked, here))
+        except InputError as error:
+            complain(error)
+            return
+        kept = st.session_state["tour"] = asked, here, found
     steps = kept[2]
+    if steps is None:  # it was stopped
+        return
     st.caption(say("tour_note"))
     st.html(f'<p style="font-size:1.1rem">{escaped(asked.passage_text)} <em>{escaped(asked.text)}</em></p>')
     if steps.read_as != asked:
@@ -139,7 +143,7 @@ def _decide(steps: Tour) -> None:
     if not answer.question.choices:
         st.html(bars((names[name], value, f"{value:.0%}") for name, value in steps.sources))
     st.html(bars((spoken(c.text), c.score, f"{c.score:.0%}") for c in answer.candidates[:5]))
-    decided = say("step_decided", answer=said(answer), sure=" · ".join(certainty(answer)))
+    decided = say("step_decided", answer=said(answer), sure=certainty(answer))
     st.markdown(f"**{plain(decided)}**")
     st.caption(say("step_decided_note"))
 
@@ -237,13 +241,15 @@ def corrupted(opened: Lens, sentence: str) -> None:
     )
     st.html(f'<p style="font-size:1.2rem;line-height:1.8;overflow-wrap:anywhere">{words}</p>')
     try:
-        verdicts = discriminator(os.environ.get("KGQA_DISCRIMINATOR", "")).verdicts(text)
+        replaced_probabilities = discriminator(
+            os.environ.get("KGQA_DISCRIMINATOR", "")
+        ).replaced_probabilities(text)
     except InputError:
         st.info(plain(say("no_discriminator")))
         each_word(opened, text)
         return
     st.markdown(f"**{say('verdict')}**")
-    st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in verdicts))
+    st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in replaced_probabilities))
 
 
 def curves() -> None:

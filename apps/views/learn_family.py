@@ -8,10 +8,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from apps.lens import Lens, Storyteller
+from apps.jobs import worked
+from apps.lens import Lens, TextGenerator
 from apps.markup import bars, escaped
 from apps.resources import is_dark, say
-from kgqa.assets import MODELS
+from kgqa.settings import MODELS
 from kgqa.types import InputError
 
 STORYTELLER = "kgqa-story"
@@ -23,9 +24,9 @@ Table = Callable[[list[str], list[list[float]], str], None]
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def storyteller(folder: str) -> Storyteller:
+def text_generator(folder: str) -> TextGenerator:
     """The causal language model, one for all visitors."""
-    return Storyteller(Path(folder))
+    return TextGenerator(Path(folder))
 
 
 def softened(opened: Lens) -> None:
@@ -46,7 +47,7 @@ def sees_whom(opened: Lens, table: Table) -> None:
     """Attention of the masked encoder beside that of a GPT, and the GPT's way with a story."""
     st.header(say("storyteller"), anchor=False, divider="gray")
     try:
-        told = storyteller(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
+        told = text_generator(os.environ.get("KGQA_STORYTELLER") or str(MODELS / STORYTELLER))
     except InputError:
         st.info(say("no_storyteller"))
         return
@@ -54,7 +55,7 @@ def sees_whom(opened: Lens, table: Table) -> None:
     st.caption(say("sees_note"))
     sentence = st.session_state.get("masked", "").strip()
     sentence = SENTENCE if "[MASK]" in sentence or not sentence else sentence
-    both: tuple[tuple[str, Lens | Storyteller], ...] = (("sees_both", opened), ("sees_before", told))
+    both: tuple[tuple[str, Lens | TextGenerator], ...] = (("sees_both", opened), ("sees_before", told))
     for column, (name, one) in zip(st.columns(2), both, strict=True):
         with column:
             st.markdown(f"**{say(name)}**")
@@ -68,7 +69,7 @@ def sees_whom(opened: Lens, table: Table) -> None:
         pressed = st.form_submit_button(say("story_button"), type="primary")
     if pressed and text.strip():
         turn = st.session_state["story_turn"] = st.session_state.get("story_turn", 0) + 1
-        said = told.go_on(text, 40, heat, turn)
+        said = worked(say("story"), lambda _: told.generate(text, 40, heat, turn)) or ""
         st.html(
             f'<p style="font-size:1.1rem;overflow-wrap:anywhere">{escaped(text)} <em>{escaped(said)}</em></p>'
         )

@@ -1,4 +1,4 @@
-"""What if a fact were otherwise: strike out, add, ask again, compare, undo."""
+"""What if a fact were otherwise: click it away in the picture or add one, and the answer changes in place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from apps.graph_view import near_edges
+from apps.explorer import number_of
+from apps.jobs import worked
 from apps.markup import QUIET, escaped, listed, plain
 from apps.resources import (
     answerer,
@@ -14,61 +15,154 @@ from apps.resources import (
     complain,
     language,
     relation_words,
-    said,
     say,
     spoken,
     spoken_relation,
 )
-from apps.views.answer import certainty
-from kgqa.answering.presentation.answer_json import MAX_NODES
-from kgqa.answering.presentation.edits import Edit, add, strike, strike_answer
-from kgqa.answering.presentation.sentences import beside, fact_sentence, path_sentences, sentence
-from kgqa.answering.presentation.turtle import edits_turtle
-from kgqa.types import Answer, InputError
+from apps.views.answer import certainty, colour_of, in_two_sizes, source, turned
+from apps.views.why import paths_text
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import (
+    ADDED,
+    Edit,
+    add,
+    beside,
+    edited_facts,
+    edits_turtle,
+    fact_sentence,
+    has_ground,
+    path_sentences,
+    remove,
+    remove_answer,
+    sentence,
+)
+from kgqa.serving.remote import ServedAnswerer
+from kgqa.types import Answer, InputError, Question, Subgraph
 
 MAX_STEPS = 30
-SHOWN = 4
 
 
-class Step(NamedTuple):
-    """What one click changed, in the visitor's words; `origin` is the button that did."""
+class EditStep(NamedTuple):
+    """What one click changed, in the visitor's words."""
 
     words: str
     edits: tuple[Edit, ...]
-    origin: str
 
 
-def section(answer: Answer) -> None:
-    """The section below the evidence."""
-    st.header(say("what_if"), anchor=False, divider="gray")
-    st.caption(say("what_if_note"))
-    steps: list[Step] = st.session_state.setdefault("steps", [])
-    after: Answer = st.session_state.get("edited_answer", answer)
-    if gone := strike_answer(after):
-        or_so = ", " if language() == "ko" else " or "
-        named = or_so.join(item.text for item in after.items) or after.text
-        st.button(
-            plain(say("without", answer=named)),
-            on_click=read_again,
-            args=([*steps, Step(say("without_done", answer=named), tuple(gone), "without")], answer),
-            icon=":material/cancel:",
-            key="without",
-        )
-    below = {"without": st.container()}
+def steps() -> list[EditStep]:
+    """What the visitor has changed."""
+    kept: list[EditStep] = st.session_state.setdefault("steps", [])
+    return kept
+
+
+def removed() -> list[Edit]:
+    """All edits, those among them that removes a fact out to be drawn."""
+    return [edit for step in steps() for edit in step.edits]
+
+
+def edited(answer: Answer) -> Answer | None:
+    """The answer after the edits, asked anew where a click has changed them; None where there are none."""
+    state = st.session_state
+    if (wanted := state.pop("steps_wanted", None)) is not None:
+        edits, reading = [edit for step in wanted for edit in step.edits], answerer()
+        try:
+            again = (
+                worked(say("rereading"), lambda _: answer_again(reading, answer.question, edits))
+                if edits
+                else None
+            )
+            if again is not None or not edits:  # else it was stopped
+                state.update(steps=wanted[-MAX_STEPS:], edited_answer=again)
+        except InputError as error:
+            complain(error)
+    after: Answer | None = state.get("edited_answer")
+    return after if steps() else None
+
+
+def answer_again(reading: Answerer | ServedAnswerer, question: Question, edits: list[Edit]) -> Answer:
+    """The answer over the edited graph; here without the search for what decides it, which takes longest.
+
+    Raises:
+        InputError: as `Answerer.ask_again`.
+    """
+    if isinstance(reading, Answerer):
+        return reading.with_edits(*edited_facts(edits)).answer_many([question])[0]
+    return reading.ask_again(question, edits)
+
+
+def want(wanted: list[EditStep]) -> None:
+    """Let the question be asked again under these changes, in the next run."""
+    st.session_state["steps_wanted"] = wanted
+
+
+def take(picked: str, after: Answer) -> None:
+    """Do what a click into the picture asks for: a fact goes or comes back, a concept is to have a fact more."""
     graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
-    names = dict.fromkeys([*(r.name for r in graph.relations), *(r.name for r in answerer().graph.relations)])
-    relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
-    run = len(steps)  # with new keys the boxes are empty after an edit, but not after a complaint
-    with st.form("what_if"):
-        struck = st.multiselect(
-            say("strike"),
-            near_edges(after, MAX_NODES),
-            format_func=lambda edge: sentence(shown, edge),
-            placeholder=say("pick"),
-            key=f"strike{run}",
-            select_all=False,
+    if (edge := number_of(picked, "f")) is not None and edge < len(graph.edges):
+        gone = [remove(graph, other) for other in together(graph, edge)]
+        want([*steps(), EditStep(f"{say('struck')}: {sentence(shown, edge)}", tuple(gone))])
+    elif (place := number_of(picked, "x")) is not None and place < len(removed()):
+        back = removed()[place]
+        want([step for step in steps() if back not in step.edits])
+    elif (node := number_of(picked)) is not None and node < len(shown.labels):
+        st.session_state.update(concept=shown.labels[node], head_wanted=shown.labels[node])
+    else:
+        return
+    st.rerun()
+
+
+def together(graph: Subgraph, edge: int) -> list[int]:
+    """All facts that join what a fact joins: some are stated in both directions."""
+    ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}
+    return [n for n, (head, _, tail) in enumerate(graph.edges.tolist()) if {head, tail} == ends]
+
+
+def section(after: Answer) -> None:
+    """What has been changed, and what else can be."""
+    for number, step in enumerate(steps()):
+        rest = [*steps()[:number], *steps()[number + 1 :]]
+        st.button(
+            plain(step.words),
+            on_click=want,
+            args=(rest,),
+            icon=":material/undo:",
+            key=f"undo{number}",
+            type="tertiary",
         )
-        st.markdown(say("add_fact"))
+    with st.container(horizontal=True):
+        if gone := remove_answer(after):
+            or_so = ", " if language() == "ko" else " or "
+            named = or_so.join(item.text for item in after.items) or after.text
+            step = EditStep(say("without_done", answer=named), tuple(gone))
+            st.button(
+                plain(say("without", answer=named)),
+                on_click=want,
+                args=([*steps(), step],),
+                icon=":material/cancel:",
+                key="without",
+            )
+        if steps():
+            st.button(say("undo_all"), on_click=want, args=([],), key="undo_all")
+            turtle = edits_turtle(removed())
+            st.download_button(
+                say("download_edits"), lambda: turtle, "edits.ttl", "text/turtle", on_click="ignore"
+            )
+    with st.expander(say("add_fact"), expanded="concept" in st.session_state, icon=":material/add:"):
+        adding(after)
+
+
+def adding(after: Answer) -> None:
+    """A form for a fact more, and what is known of the concept that was clicked."""
+    graph, shown = after.evidence.subgraph, answerer().shown(after).evidence.subgraph
+    relations = {r.name: r for r in (*answerer().graph.relations, *graph.relations)}
+    names = dict.fromkeys([*(r.name for r in graph.relations), *relations])
+    state, run = (
+        st.session_state,
+        len(steps()),
+    )  # with new keys the boxes are empty after an edit, but not after a complaint
+    if (wanted := state.pop("head_wanted", None)) is not None:
+        state[f"add_head{run}"] = wanted
+    with st.form("what_if", border=False):
         first, second, third = st.columns(3)
         head = first.text_input(say("add_head"), max_chars=200, key=f"add_head{run}")
         relation = second.selectbox(
@@ -79,63 +173,38 @@ def section(answer: Answer) -> None:
         )
         tail = third.text_input(say("add_tail"), max_chars=200, key=f"add_tail{run}")
         sent = st.form_submit_button(say("again"), type="primary")
-    below["form"] = st.container()
-    if sent:
+    if sent and relation:
         try:
-            new = [strike(graph, edge) for edge in struck]
-            changed = [f"{say('struck')}: {sentence(shown, edge)}" for edge in struck]
-            if (head or tail) and relation:
-                new.append(add(answerer().linker, head, relations[relation], tail))
-                said_so = fact_sentence(head, spoken_relation(relations[relation]), tail)
-                changed.append(f"{say('added')}: {said_so}")
-            if not new:
-                raise InputError(say("no_edit"))
-            read_again([*steps, Step("; ".join(changed), tuple(new), "form")], answer)
+            new = add(answerer().linker, head, relations[relation], tail)
+            ends = zip((new.triple.head, new.triple.tail), (head, tail), strict=True)
+            unknown = [" ".join(words.split()) for name, words in ends if name.startswith(ADDED)]
+            told = fact_sentence(head, spoken_relation(relations[relation]), tail)
+            note = f" ({say('new_concept', name=', '.join(unknown))})" if unknown else ""
+            want([*steps(), EditStep(f"{say('added')}: {told}{note}", (new,))])
             st.rerun()
         except InputError as error:
             complain(error)
-    if steps:
-        with below[steps[-1].origin]:
-            side_by_side(answer, steps)
-
-
-def read_again(steps: list[Step], answer: Answer) -> None:
-    """Ask the question under what the last steps changed."""
-    kept = steps[-MAX_STEPS:]
-    if edits := [edit for step in kept for edit in step.edits]:
-        st.session_state["edited_answer"] = answerer().ask_again(answer.question, edits)
-    else:
-        st.session_state.pop("edited_answer", None)
-    st.session_state["steps"] = kept
-
-
-def side_by_side(answer: Answer, steps: list[Step]) -> None:
-    """The changes, the old answer and the new one."""
-    before, after = st.columns(2, gap="large", border=True)
-    with before:
-        card(say("before"), answerer().shown(answer))
-    with after:
-        card(say("after"), answerer().shown(st.session_state.get("edited_answer", answer)))
-    with st.expander(say("edits", count=len(steps)), expanded=len(steps) <= SHOWN):
-        st.html(listed(step.words for step in steps))
-    with st.container(horizontal=True):
-        st.button(say("undo"), on_click=read_again, args=(steps[:-1], answer), icon=":material/undo:")
-        st.button(say("undo_all"), on_click=read_again, args=([], answer))
-        turtle = edits_turtle([edit for step in steps for edit in step.edits])
-        st.download_button(
-            say("download_edits"), lambda: turtle, "edits.ttl", "text/turtle", on_click="ignore"
-        )
+    label = state.get("concept")
+    if label in shown.labels:
+        node = shown.labels.index(label)
+        st.markdown(f"**{plain(say('concept_facts', name=label))}**")
+        st.html(listed(paths_text(graph.labels[node], graph.nodes[node], answerer().graph)))
 
 
 def card(title: str, answer: Answer) -> None:
     """An answer in small."""
-    others = beside(answer, caution())[:3]
+    if answer.harm:
+        turned(answer)
+        return
+    others, (large, small) = beside(answer, caution())[:3], in_two_sizes(answer)
     st.html(
         f'<div style="{QUIET}">{escaped(title)}</div>'
-        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(said(answer))}</div>'
-        f"<div>{' · '.join(map(escaped, certainty(answer)))}</div>"
+        f'<div style="font-size:1.6rem;font-weight:700;overflow-wrap:anywhere">{escaped(large)}</div>'
+        f"<div>{escaped(small)}</div>"
+        f'<div style="color:{colour_of(answer.confidence)}">{escaped(certainty(answer))}</div>'
+        f"<div>{escaped(source(answer))}</div>"
     )
-    if answer.evidence.paths:
+    if has_ground(answer) and answer.evidence.paths:
         st.html(listed(path_sentences(answer.evidence, answer.evidence.paths[0]), "ol"))
     if others:
         st.caption(plain(", ".join(f"{spoken(c.text)} {share:.0%}" for c, share in others)))

@@ -1,75 +1,125 @@
-"""Why an answer was given: its path in sentences, the facts around it, and which of them mattered."""
+"""Why an answer was given: its reason in a sentence, its facts as a picture, and which of them mattered."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from apps.custom_graphs import asked_graph
 from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
-from apps.markup import QUIET, annotated, bars, escaped, listed, plain
-from apps.own_graphs import asked_graph
-from apps.resources import answerer, is_dark, language, say, spoken_relation
-from kgqa.answering.evidence.paths import answer_nodes
-from kgqa.answering.evidence.sentences import sentence_around
-from kgqa.answering.presentation.sentences import fact_sentence, is_decided_by_facts, path_sentences, sentence
-from kgqa.answering.presentation.turtle import evidence_turtle
+from apps.jobs import worked
+from apps.markup import QUIET, bars, chain, escaped, key_of, listed, plain
+from apps.resources import answerer, caution, is_dark, language, relation_words, say, spoken_relation, tongue
+from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver
-from kgqa.types import Answer, KnowledgeGraph, NodeRole, Source, Span
+from kgqa.korean.verbalize import korean_relation
+from kgqa.qa.evidence import answer_nodes
+from kgqa.qa.render import (
+    Edit,
+    evidence_turtle,
+    fact_sentence,
+    has_ground,
+    is_decided_by_facts,
+    is_guess,
+    path_sentences,
+    sentence,
+)
+from kgqa.types import Answer, EvidencePath, KnowledgeGraph, NodeRole, Source
 
 LIMITS = {"path_only": 0, "near": 9, "all_shown": 30}
 NARROW = {"path_only": 0, "near": 4, "all_shown": 9}
 """Concepts of a picture, and on a narrow screen, where more cannot be read."""
 
 
-def section(answer: Answer, given: Answer) -> None:
-    """The section below the answer, as it is shown, and as the reader has given it."""
-    st.header(say("why"), anchor=False, divider="gray")
-    evidence = answer.evidence
-    if answer.source is Source.PASSAGE and evidence.span:
-        text, span = answer.question.passage_text, evidence.span
-        st.markdown(say("said_here" if answer.text == text[span.start : span.end] else "decided_here"))
-        whole = sentence_around(text, span)
-        marked = annotated(
-            text[whole.start : whole.end], (), Span(span.start - whole.start, span.end - whole.start)
-        )
-        st.html(f'<blockquote style="margin:.3rem 1rem;white-space:pre-wrap">{marked}</blockquote>')
+def reason(answer: Answer) -> None:
+    """What an answer rests on, in a sentence or as its facts: what it would fall without, or that no fact says so."""
+    evidence, passage, guessed = answer.evidence, answer.question.passage_text, is_guess(answer, caution())
+    if guessed and answer.source is Source.PASSAGE and evidence.span:
+        st.markdown(say("guess_here"))
+    elif answer.source is Source.PASSAGE and evidence.span:
+        said = answer.text == passage[evidence.span.start : evidence.span.end]
+        st.markdown(say("said_here" if said or answer.items else "decided_here"))
     elif answer.items:
-        st.markdown(f"**{say('each_of', count=len(answer.items))}**")
         told = [
             (item.text, "; ".join(path_sentences(evidence, item.path))) for item in answer.items if item.path
         ]
         st.html(listed(f"{text}: {facts}" for text, facts in told))
-        st.caption(plain(say("facts_from", source=source_of(asked_graph()))))
-    elif evidence.paths:
-        decided = is_decided_by_facts(answer)
-        st.markdown(f"**{say('because')}**" if decided else plain(say("known_from_reading")))
-        st.html(listed(path_sentences(evidence, evidence.paths[0]), "ol"))
-        st.caption(plain(say("facts_from", source=source_of(asked_graph()))))
-        if evidence.paths[1:]:
-            with st.expander(say("other_paths")):
-                for path in evidence.paths[1:]:
-                    st.html(listed(path_sentences(evidence, path), "ol"))
     elif answer.source is Source.NONE:
         st.markdown(say("no_answer_why"))
+    elif evidence.query and not evidence.paths:
+        st.markdown(say("not_stated"))
+    elif not (has_ground(answer) and is_decided_by_facts(answer)):
+        st.markdown(say("no_fact_says_so"))
     else:
-        st.markdown(say("not_stated" if evidence.query else "no_path"))
+        words = say("guess_because" if guessed else "because")
+        facts = "; ".join(path_sentences(evidence, evidence.paths[0]))
+        st.html(f'<p class="reason"{tongue(answer.question.text)}>{escaped(words)}{escaped(facts)}.</p>')
     if evidence.near is not None:
         st.markdown(plain(f"{say('nearest_fact')} {evidence.near.phrase}: {evidence.near.result}"))
+    if evidence.interpretation is not None:
+        st.caption(plain(f"{say('understood_as')} {evidence.interpretation.phrase}"))
+
+
+def more(answer: Answer, given: Answer) -> None:
+    """What else can be told of the reasons: where the facts are from, other paths, the query, which facts mattered."""
+    evidence = answer.evidence
+    if evidence.paths:
+        st.caption(plain(say("facts_from", source=source_of(asked_graph()))))
+        fits = evidence.paths if not is_decided_by_facts(answer) else evidence.paths[1:]
+        if fits:
+            st.markdown(f"**{say('other_paths' if is_decided_by_facts(answer) else 'fitting')}**")
+            for path in fits:
+                st.html(listed(path_sentences(evidence, path), "ol"))
+    if evidence.other_interpretations:
+        st.markdown(f"**{say('other_readings')}**")
+        st.html(
+            listed(f"{r.phrase}: {r.result} ({r.probability:.0%})" for r in evidence.other_interpretations)
+        )
     if evidence.query:
-        if evidence.reading is not None:
-            st.markdown(plain(f"{say('understood_as')} {evidence.reading.phrase}"))
-        with st.expander(say("as_query")):
-            st.code(evidence.query, language="sparql")
-    aside = answer.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it
-    if len(evidence.subgraph.edges) and (not aside or st.toggle(say("facts_aside"), key="facts_aside")):
-        picture(answer)
+        st.markdown(f"**{say('as_query')}**")
+        st.code(evidence.query, language="sparql")
     if evidence.paths:
         mattered(answer, given)
+
+
+def path_picture(answer: Answer, path: EvidencePath) -> str:
+    """A path as a small picture (HTML): two to four concepts, and what is said between them."""
+    graph = answer.evidence.subgraph
+    nodes, steps = [start_of(answer, path)], []
+    for edge, forward in zip(path.steps, path.forward, strict=True):
+        nodes.append(int(graph.edges[edge, 2 if forward else 0]))
+        relation = graph.relations[int(graph.edges[edge, 1])]
+        said = relation.inverse if not forward and language() == "en" else ""
+        steps.append((said or relation_words(relation), forward or bool(said)))
+    answers = answer_nodes(answer)
+    coloured = [
+        (
+            graph.labels[n],
+            ANSWER_COLOUR if n in answers else COLOURS.get(NodeRole(int(graph.roles[n])), "#e4e4e4"),
+        )
+        for n in nodes
+    ]
+    return chain(coloured, steps)
+
+
+def start_of(answer: Answer, path: EvidencePath) -> int:
+    """The concept (node) that a path begins at."""
+    return int(answer.evidence.subgraph.edges[path.steps[0], 0 if path.forward[0] else 2])
+
+
+def telling_apart(answer: Answer, other: Answer) -> list[EvidencePath]:
+    """The paths of an answer, first those that begin at what is not said with the other question, short ones first."""
+    said = {other.evidence.subgraph.labels[link.node] for link in other.evidence.subgraph.links}
+    labels = answer.evidence.subgraph.labels
+    return sorted(
+        answer.evidence.paths, key=lambda path: (labels[start_of(answer, path)] in said, len(path.steps))
+    )
 
 
 def source_of(graph: KnowledgeGraph) -> str:
@@ -86,30 +136,31 @@ def licence_name(licence: str) -> str:
     return f"CC {found[1].upper()} {found[2]}" if found else licence
 
 
-def picture(answer: Answer) -> None:
-    """The evidence graph, its legend, and the same as a list."""
+def is_small() -> bool:
+    """Whether the path alone is drawn, which has room beside the answer."""
+    return bool(st.session_state.get("how_many", "path_only") == "path_only")
+
+
+def picture(answer: Answer, removed: list[Edit]) -> str:
+    """The evidence graph with the facts that were removed, and its legend; what was clicked in it."""
     graph = answer.evidence.subgraph
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{say('facts_around')}**")
-        chosen = st.segmented_control(
-            say("how_many"),
-            list(LIMITS),
-            format_func=say,
-            key="how_many",
-            default="near",
-            label_visibility="collapsed",
-            required=True,
-        )
     narrow = is_narrow("why")
-    limit = (NARROW if narrow else LIMITS)[chosen or "near"]
+    limit = 0 if is_small() else (NARROW if narrow else LIMITS)[st.session_state["how_many"]]
     edges = picked_edges(answer, limit)
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
-    legend(answer, nodes)
     alt = say("graph_alt", nodes=len(nodes), edges=len(edges))
-    picked = drawn(to_dot(answer, limit, is_dark(), narrow), alt, "why")
-    if picked in nodes:
-        st.session_state["concept"] = picked
-    concept(answer, nodes)
+    ghosts = [in_korean(edit) for edit in removed] if is_korean(answer.question.text) else removed
+    picked = drawn(to_dot(answer, limit, is_dark(), narrow, ghosts), alt, "why", "edit_hint")
+    legend(answer, nodes)
+    st.segmented_control(
+        say("how_many"),
+        list(LIMITS),
+        format_func=say,
+        key="how_many",
+        default="path_only",
+        label_visibility="collapsed",
+        required=True,
+    )
     with st.expander(say("as_list", count=len(edges))):
         st.html(listed(sentence(graph, edge) for edge in edges))
         st.download_button(
@@ -119,6 +170,14 @@ def picture(answer: Answer) -> None:
             "text/turtle",
             on_click="ignore",
         )
+    return picked
+
+
+def in_korean(edit: Edit) -> Edit:
+    """An edit as it stands in the picture of a Korean answer."""
+    names = [edit.triple.head, edit.triple.tail]
+    head, tail = KoreanOver(asked_graph()).labels(names, list(edit.labels))
+    return replace(edit, relation=korean_relation(edit.relation), labels=(head, tail))
 
 
 def legend(answer: Answer, nodes: set[int]) -> None:
@@ -129,32 +188,10 @@ def legend(answer: Answer, nodes: set[int]) -> None:
         rows.append((ANSWER_COLOUR, say("role_answer")))
     if answer.evidence.paths:
         rows.append((PATH_COLOURS[is_dark()], say("role_path")))
-    items = "".join(
-        '<span style="display:inline-flex;align-items:center;gap:.35rem;margin-right:1rem">'
-        f'<span style="width:.9rem;height:.9rem;border-radius:.25rem;background:{colour};'
-        f'border:1px solid rgba(128,128,128,.6)"></span>{escaped(words)}</span>'
-        for colour, words in rows
-    )
-    st.html(f'<div style="font-size:.9rem" role="note" aria-label="{escaped(say("legend"))}">{items}</div>')
+    st.html(key_of(rows, say("legend")))
 
 
-def concept(answer: Answer, nodes: set[int]) -> None:
-    """The facts of one concept, from the whole graph."""
-    graph = answer.evidence.subgraph
-    order = sorted(nodes, key=lambda n: graph.labels[n].casefold())
-    chosen = st.selectbox(
-        say("concept_facts"),
-        order,
-        format_func=lambda n: graph.labels[n],
-        index=None,
-        key="concept",
-        placeholder=say("pick"),
-    )
-    if chosen is not None:
-        st.html(listed(facts_of(graph.labels[chosen], graph.nodes[chosen], answerer().graph)))
-
-
-def facts_of(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) -> list[str]:
+def paths_text(label: str, name: str, graph: KnowledgeGraph, limit: int = 40) -> list[str]:
     """Facts of a concept of a graph, in words."""
     found = graph.find([label])[0]
     ids = [e for e, n in zip(found.tolist(), graph.names(found), strict=True) if n == name]
@@ -175,7 +212,8 @@ def labels_of(graph: KnowledgeGraph, ids: NDArray[np.int32]) -> list[str]:
 def mattered(answer: Answer, given: Answer) -> None:
     """Bars of how the answer's probability changes without each fact; measured only when asked for."""
     if st.button(say("mattered"), icon=":material/balance:", key="mattered"):
-        st.session_state["influences"] = answerer().influences(given)
+        reading = answerer()
+        st.session_state["influences"] = worked(say("mattered"), lambda _: reading.attributions(given))
     found = st.session_state.get("influences")
     if found is None:
         return

@@ -1,36 +1,77 @@
-"""Options that several commands have."""
+"""Options that several commands have, and commands that lie beside the package."""
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from kgqa.settings import ROOT
+from kgqa.validation import LANGUAGES
+
 Graph = Annotated[
-    str, typer.Option("--graph", help="RDF or TSV file, imported folder, shipped name or SPARQL URL.")
-]
-Model = Annotated[str, typer.Option("--model", help="Folder of a trained reader, or a shipped name.")]
-Device = Annotated[
-    str, typer.Option("--device", help="cuda, mps, cpu, or auto: the first there is of these.")
-]
-Language = Annotated[str, typer.Option("--language", help="Of the questions: auto, en or ko.")]
-Engine = Literal["local", "ray"]
-Shots = Annotated[int, typer.Option("--shots", min=0, help="GPT as --model: examples before each question.")]
-Shown = Annotated[Path | None, typer.Option("--shown", help="GPT as --model: file of these examples.")]
-Worth = Annotated[str, typer.Option("--worth", help="GPT: choices judged by token, sum or unconditional.")]
-NoneAbove = Annotated[
-    float | None,
-    typer.Option("--none-above", min=0, max=1, help="Say none where that is likelier than this."),
-]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")]
-Ablated = Annotated[
     str,
     typer.Option(
-        "--ablation", help="none, shuffled, no-direct-edges or no-facts: what is left without them."
+        "--graph", help="Knowledge graph: RDF or TSV file, imported folder, shipped name or SPARQL endpoint."
     ),
+]
+Model = Annotated[str, typer.Option("--model", help="Reader: folder of a trained model, or a shipped name.")]
+Device = Annotated[
+    str, typer.Option("--device", help="cuda, mps, cpu, or auto (the first available of these).")
+]
+Language = Annotated[
+    str, typer.Option("--language", help=f"Language of the questions: {', '.join(LANGUAGES)}.")
+]
+Engine = Literal["local", "ray"]
+Shots = Annotated[
+    int, typer.Option("--shots", min=0, help="Causal LM only: number of solved examples in the prompt.")
+]
+ExampleFile = Annotated[
+    Path | None, typer.Option("--examples", help="Causal LM only: JSON-lines file of examples for --shots.")
+]
+ChoiceScore = Annotated[
+    str,
+    typer.Option(
+        "--choice-score",
+        help="Causal LM only: score choices by mean token log-probability (token), total (sum) or PMI (unconditional).",
+    ),
+]
+NoAnswerThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--no-answer-threshold",
+        min=0,
+        max=1,
+        help="Abstain if P(unanswerable) exceeds this; default: as in the reader's card.",
+    ),
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")]
+Ablated = Annotated[
+    str,
+    typer.Option("--ablation", help="Ablate the subgraph: none, shuffled, no-direct-edges or no-facts."),
 ]
 Recipe = Annotated[Path, typer.Argument(metavar="RECIPE.toml")]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE...")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def add_from_checkout(app: typer.Typer, name: str, place: str, text: str) -> None:
+    """Add a command whose function, `package.module:function`, lies beside the package: in the checkout or the wheel.
+
+    It is imported when the command runs, with its own options and help; `text` is its line in the list of commands.
+    """
+    passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+    @app.command(name, help=text, add_help_option=False, context_settings=passed_on)
+    def run(context: typer.Context) -> None:
+        if str(ROOT) not in sys.path:
+            sys.path.insert(0, str(ROOT))
+        module, _, function = place.partition(":")
+        command = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+        command.command(name)(getattr(importlib.import_module(module), function))
+        code = command(context.args, prog_name=context.command_path, standalone_mode=False)
+        raise typer.Exit(code or 0)  # the help ends in a code of its own

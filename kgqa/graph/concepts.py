@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kgqa.graph.linking.normalising import normalise, words
+from kgqa.graph.linking.normalize import normalise, words
 from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation
 
 
@@ -42,16 +42,18 @@ def near_labels(graph: KnowledgeGraph, text: str, most: int = 3) -> list[str]:
     return list(dict.fromkeys(graph.labels(np.array(found[: 10 * most], dtype=np.int32))))[:most]
 
 
-def concept_called(graph: KnowledgeGraph, text: str) -> Ints:
-    """The likeliest concept of a name or label, (1,). Raises InputError where there is none."""
-    found = candidates(graph, text)[:1]
+def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:
+    """Concepts of a name or label, likeliest first. Raises InputError where there is none, with near labels."""
+    found = candidates(graph, text)
     if not len(found):
-        raise InputError(f"{text}: no concept of {graph.name} is called so; try `kgqa graph search`")
+        near = ", ".join(map(repr, near_labels(graph, text)))
+        hint = f"did you mean {near}?" if near else "see what is there with `kgqa graph info`"
+        raise InputError(f"{text}: no concept of {graph.name} is called so; {hint}")
     return found
 
 
 def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
-    """Facts in words, a dictionary each."""
+    """Verbalized facts, a dictionary each."""
     from kgqa.graph.storage.store import GraphStore
 
     provenance = graph.provenance(facts) if isinstance(graph, GraphStore) else [""] * len(facts.head)
@@ -74,9 +76,9 @@ def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
     ]
 
 
-def relation_called(graph: KnowledgeGraph, relation: str) -> Relation:
+def relation_named(graph: KnowledgeGraph, relation: str) -> Relation:
     """The first relation that is called so. Raises `InputError` where there is none, with the nearest that is."""
-    known = [ways_to_say(asdict(about)) for about in graph.relations]
+    known = [relation_labels(asdict(about)) for about in graph.relations]
     for about, ways in zip(graph.relations, known, strict=True):
         if relation.lower() in ways:
             return about
@@ -85,27 +87,27 @@ def relation_called(graph: KnowledgeGraph, relation: str) -> Relation:
     raise InputError(f"{relation}: no relation of {graph.name} is called so; {hint}")
 
 
-def ways_to_say(relation: dict[str, str]) -> set[str]:
+def relation_labels(relation: dict[str, str]) -> set[str]:
     """What a relation may be called: by name, local name, label or words."""
     name = relation["name"]
     local = name.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
     return {text.lower() for text in (name, local, relation["label"], relation["words"])}
 
 
-def meaning_of(relation: dict[str, Any]) -> str:
+def relation_type_text(relation: dict[str, Any]) -> str:
     """What a manifest says that a relation means, with the unit of its values."""
     unit = f"in {relation['unit']}" if relation.get("unit") else ""
     return ", ".join(filter(None, [*relation.get("means", ()), unit]))
 
 
-def with_meaning(
-    manifest: dict[str, Any], relation: str, means: Sequence[str], unit: str = ""
+def with_relation_type(
+    manifest: dict[str, Any], relation: str, types: Sequence[str], unit: str = ""
 ) -> dict[str, Any]:
     """A manifest in which a relation, by any name for it, means something else; InputError for no such meaning."""
-    from kgqa.graph.meanings import meanings_called
+    from kgqa.graph.relation_types import types_by_name
 
-    known = {"means": sorted(meanings_called(means)), "unit": unit}
+    known = {"means": sorted(types_by_name(types)), "unit": unit}
     rows = manifest["relations"]
     return manifest | {
-        "relations": [row | known if relation.lower() in ways_to_say(row) else row for row in rows]
+        "relations": [row | known if relation.lower() in relation_labels(row) else row for row in rows]
     }

@@ -1,14 +1,14 @@
-"""A graph with a few facts added or struck out: for "what if", without a copy of the graph beneath."""
+"""A graph with a few facts added or removed, for what-if edits, without a copy of the base graph."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.literals import is_value
-from kgqa.graph.linking.normalising import normalise, split_local_name
+from kgqa.graph.linking.label_keys import is_value
+from kgqa.graph.linking.normalize import normalise, split_local_name
 from kgqa.graph.retrieval.ablation import Ablation
 from kgqa.graph.retrieval.expansion import join, take
 from kgqa.types import (
@@ -26,43 +26,50 @@ from kgqa.types import (
 _BEYOND = 1 << 22  # more concepts than an endpoint is asked about in one run
 
 
-class Fact(NamedTuple):
+class LabelledFact(NamedTuple):
     """A fact and the labels of its head and tail, for where the graph has no such concepts."""
 
     triple: Triple
     labels: tuple[str, str]
 
 
-def _ends(fact: Fact) -> tuple[str, str, str]:
+def _ends(fact: LabelledFact) -> tuple[str, str, str]:
     return fact.triple.head, fact.triple.relation, fact.triple.tail
 
 
 class OverlayGraph:
-    """Any graph, seen as if some facts were in it and others were not.
+    """A view of any graph with some facts added and others removed.
 
     Args:
         base: the graph beneath; it is asked, never changed.
         added: facts that are there, whether or not `base` has them.
-        struck: facts that are not there; those that `base` lacks do no harm.
+        removed: facts that are not there; those that `base` lacks do no harm.
+        called: relations by name that only added facts have.
 
-    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label; a relation that
-    only an added fact has is called by its name. `added_ends` are the concepts of added facts: retrieval keeps those
-    within its reach.
-    Raises InputError for an added fact whose relation an endpoint has not been seen to have.
+    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label; a relation
+    that only an added fact has is called by its name. `added_entities` are the concepts of added facts: retrieval
+    keeps those within its reach. Raises InputError for an added fact whose relation an endpoint has not been seen to
+    have.
     """
 
-    def __init__(self, base: KnowledgeGraph, added: Sequence[Fact] = (), struck: Sequence[Fact] = ()) -> None:
+    def __init__(
+        self,
+        base: KnowledgeGraph,
+        added: Sequence[LabelledFact] = (),
+        removed: Sequence[LabelledFact] = (),
+        called: Mapping[str, Relation] = {},
+    ) -> None:
         if isinstance(base, OverlayGraph):  # concepts that only its facts know have ids of its own
-            less, more = ({_ends(fact) for fact in facts} for facts in (struck, added))
+            less, more = ({_ends(fact) for fact in facts} for facts in (removed, added))
             added = [*(fact for fact in base.added if _ends(fact) not in less), *added]
-            struck = [*(fact for fact in base.struck if _ends(fact) not in more), *struck]
+            removed = [*(fact for fact in base.removed if _ends(fact) not in more), *removed]
             base = base.base
-        self.added: Sequence[Fact] = added
-        self.struck: Sequence[Fact] = struck
+        self.added: Sequence[LabelledFact] = added
+        self.removed: Sequence[LabelledFact] = removed
         self.base: KnowledgeGraph = base
         self.name, self.hash = base.name, base.hash
-        self.is_remote, self.is_complete = base.is_remote, base.is_complete
-        self.kind_names = base.kind_names
+        self.is_remote, self.closed_world = base.is_remote, base.closed_world
+        self.type_names = base.type_names
         self.entity_count = base.entity_count  # without new concepts, so that it is ranked as it was
         self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept
@@ -73,31 +80,31 @@ class OverlayGraph:
                 f"{next(iter(unknown))}: the graph {base.name} has no such relation; take one that it has"
             )
         table |= {name: len(table) + place for place, name in enumerate(unknown)}
-        new = [Relation(name, split_local_name(name) or name) for name in unknown]
+        new = [called.get(name) or Relation(name, split_local_name(name) or name) for name in unknown]
         self._relations = [*base.relations, *new] if new else []
-        said = list(dict.fromkeys(label for fact in (*added, *struck) for label in fact.labels))
-        self._found = dict(zip(said, base.find(said), strict=True)) if said else {}
+        added_labels = list(dict.fromkeys(label for fact in (*added, *removed) for label in fact.labels))
+        self._found = dict(zip(added_labels, base.find(added_labels), strict=True)) if added_labels else {}
         self.added_edges = self._edges(added, table)
-        struck = [fact for fact in struck if fact.triple.relation in table]
+        removed = [fact for fact in removed if fact.triple.relation in table]
         # what is added must not be there twice
-        hidden = [self.added_edges, self._edges(struck, table, new=False)]
+        hidden = [self.added_edges, self._edges(removed, table, new=False)]
         self._hidden = {
             fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
         }
         self._hidden_heads = np.array(sorted({head for head, _, _ in self._hidden}), dtype=np.int32)
-        self._called = self._names_given(added)
-        self.added_ends = np.unique(np.concatenate([self.added_edges.head, self.added_edges.tail]))
+        self._added_labels = self._names_given(added)
+        self.added_entities = np.unique(np.concatenate([self.added_edges.head, self.added_edges.tail]))
 
     @property
     def relations(self) -> Sequence[Relation]:
         """Those of the graph beneath, then those that only an added fact has."""
         return self._relations or self.base.relations
 
-    def kinds(self, entities: Ints) -> Ints:
-        """Kind of each entity by its place in `kind_names`, -1 for a concept that only an added fact knows."""
+    def types_of(self, entities: Ints) -> Ints:
+        """Kind of each entity by its place in `type_names`, -1 for a concept that only an added fact knows."""
         found = np.full(len(entities), -1, dtype=np.int32)
         known = entities < self._first
-        found[known] = self.base.kinds(entities[known])
+        found[known] = self.base.types_of(entities[known])
         return found
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
@@ -139,8 +146,8 @@ class OverlayGraph:
 
     def labels(self, entities: Ints) -> list[str]:
         """Preferred label of each entity; what an added fact names by another label is called by that."""
-        found = self._said(entities, self.base.labels(self._below(entities)), 1)
-        return [self._called.get(e, label) for e, label in zip(entities.tolist(), found, strict=True)]
+        found = self._with_added(entities, self.base.labels(self._below(entities)), 1)
+        return [self._added_labels.get(e, label) for e, label in zip(entities.tolist(), found, strict=True)]
 
     def all_labels(self, entity: int) -> list[Label]:
         """Every label of an entity, the preferred one first; a new concept has the one it came with."""
@@ -150,7 +157,7 @@ class OverlayGraph:
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity."""
-        return self._said(entities, self.base.names(self._below(entities)), 0)
+        return self._with_added(entities, self.base.names(self._below(entities)), 0)
 
     def ids(self, names: Sequence[str]) -> Ints:
         """Id of each name, -1 where neither the graph beneath nor an added fact has it."""
@@ -160,14 +167,14 @@ class OverlayGraph:
             [new.get(name, i) for name, i in zip(names, found.tolist(), strict=True)], dtype=np.int32
         )
 
-    def _said(self, entities: Ints, below: list[str], column: int) -> list[str]:
+    def _with_added(self, entities: Ints, below: list[str], column: int) -> list[str]:
         rest = iter(below)
         return [
             next(rest) if e < self._first else self._new[e - self._first][column] for e in entities.tolist()
         ]
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts each entity takes part in; struck ones count, since a few matter little."""
+        """Number of facts each entity takes part in; removed ones count, since a few matter little."""
         known = entities < self._first
         found = np.zeros(len(entities), dtype=np.int32)
         found[known] = self.base.degrees(entities[known])
@@ -178,7 +185,7 @@ class OverlayGraph:
     def _below(self, entities: Ints) -> Ints:
         return entities[entities < self._first]
 
-    def _edges(self, facts: Sequence[Fact], table: dict[str, int], new: bool = True) -> Edges:
+    def _edges(self, facts: Sequence[LabelledFact], table: dict[str, int], new: bool = True) -> Edges:
         """Facts by ids; with `new`, ends that the graph beneath lacks become new concepts."""
         rows, weights = [], []
         for triple, labels in facts:
@@ -189,7 +196,7 @@ class OverlayGraph:
         head, relation, tail = np.array(rows, dtype=np.int32).reshape(-1, 3).T
         return Edges(head, relation, tail, np.array(weights, dtype=np.float32))
 
-    def _names_given(self, added: Sequence[Fact]) -> dict[int, str]:
+    def _names_given(self, added: Sequence[LabelledFact]) -> dict[int, str]:
         """What added facts call concepts of the graph beneath whose preferred label is another."""
         if self.is_remote:
             return {}

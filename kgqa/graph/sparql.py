@@ -11,21 +11,21 @@ from urllib.request import OpenerDirector
 
 import numpy as np
 
-from kgqa.graph.linking.label_keys import default_label, plain_key
-from kgqa.graph.retrieval.expansion import take
-from kgqa.graph.sources.rdf import MAX_TEXT
-from kgqa.graph.sources.sparql_client import Binding, Endpoint, iri, literal, name_of, term
-from kgqa.graph.sources.vocabulary import (
+from kgqa.graph.formats.rdf import MAX_DEFINITION, MAX_TEXT
+from kgqa.graph.formats.sparql_client import Binding, Endpoint, iri, literal, name_of, term
+from kgqa.graph.formats.vocabulary import (
     ALTERNATES,
     LABELS,
     RDF,
     WIKIBASE,
-    Role,
+    PropertyRole,
     is_schema,
     joined,
     role_of,
     steps_of,
 )
+from kgqa.graph.linking.label_keys import default_label, plain_key
+from kgqa.graph.retrieval.expansion import take
 from kgqa.graph.storage.relation_names import name_relations
 from kgqa.graph.storage.scratch import SHARED
 from kgqa.types import Edges, Ints, Label, Relation
@@ -35,7 +35,13 @@ SCAN_LIMIT = 200_000
 _ALL_LABELS = " ".join(f"<{name}>" for name in (*LABELS, *ALTERNATES))
 _PREFERRED = frozenset(LABELS)
 _TYPE = f"{RDF}type"
-_FACTS = (Role.FACT, Role.TYPE, Role.WEIGHT, Role.ADDRESS)
+_FACTS = (
+    PropertyRole.FACT,
+    PropertyRole.TYPE,
+    PropertyRole.WEIGHT,
+    PropertyRole.ADDRESS,
+    PropertyRole.DEFINITION,
+)
 
 
 class SparqlGraph:
@@ -79,18 +85,18 @@ class SparqlGraph:
         self._small: bool | None = None
         self._scattered: bool | None = None
 
-    is_remote = is_complete = True
-    added_ends = np.zeros(0, dtype=np.int32)
-    kind_names: Sequence[str] = ()
+    is_remote = closed_world = True
+    added_entities = np.zeros(0, dtype=np.int32)
+    type_names: Sequence[str] = ()
     entity_count = None
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
         """Entities that bear each surface form; those whose preferred label it is come first."""
         keys = [plain_key(surface) for surface in surfaces]
-        said = {key: " ".join(surface.split()) for key, surface in zip(keys, surfaces, strict=True)}
-        unknown = [key for key in said if key and key not in self._found]
+        spellings = {key: " ".join(surface.split()) for key, surface in zip(keys, surfaces, strict=True)}
+        unknown = [key for key in spellings if key and key not in self._found]
         for part in _parts(unknown, self.batch):
-            self._look_up({key: said[key] for key in part})
+            self._look_up({key: spellings[key] for key in part})
         nothing = np.zeros(0, dtype=np.int32)
         return [self._found.get(key, nothing) for key in keys]
 
@@ -106,8 +112,8 @@ class SparqlGraph:
         languages = dict.fromkeys((self.language, "en", ""))
         spellings = " ".join(
             literal(text, language)
-            for key, said in keys.items()
-            for text in dict.fromkeys((said, key, key.capitalize(), key.title(), key.upper()))
+            for key, surface in keys.items()
+            for text in dict.fromkeys((surface, key, key.capitalize(), key.title(), key.upper()))
             for language in languages
         )
         # STR in the projection: endpoints differ in whether a language tag comes back
@@ -135,28 +141,33 @@ class SparqlGraph:
 
     def _in_graphs(self, pattern: str) -> str:
         """A pattern to be found in the default graph or in any one named graph, where the former lacks the latter."""
+        return f"{{ {pattern} }} UNION {{ GRAPH ?g {{ {pattern} }} }}" if self.is_scattered else pattern
+
+    @property
+    def is_scattered(self) -> bool:
+        """Whether named graphs hold facts that the default graph lacks."""
         if self._scattered is None:
             self._scattered = not self.endpoint.graphs and bool(self.endpoint.select(_SCATTERED))
-        return f"{{ {pattern} }} UNION {{ GRAPH ?g {{ {pattern} }} }}" if self._scattered else pattern
+        return self._scattered
 
-    def kinds(self, entities: Ints) -> Ints:
+    def types_of(self, entities: Ints) -> Ints:
         """No kind of any: an endpoint is not asked for them."""
         return np.full(len(entities), -1, dtype=np.int32)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
         """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
         facts: set[tuple[int, int, int]] = set()
-        terms = [said for name in self.names(np.unique(entities)) if (said := term(name))]
+        terms = [known for name in self.names(np.unique(entities)) if (known := term(name))]
         for part in _parts(terms, self.batch if limit is None else max(1, self.batch // 4)):
-            given = [part] if limit is None else [[said] for said in part]
+            given = [part] if limit is None else [[value] for value in part]
             cut = "" if limit is None else f" LIMIT {int(limit)}"
             picks = []
             for values in given:
                 for shape, ends in _SHAPES:
-                    if ends == "?h" and all(said.startswith('"') for said in values):
+                    if ends == "?h" and all(value.startswith('"') for value in values):
                         continue  # nothing is said of a literal
                     pattern = self._in_graphs(shape)
-                    chosen = " ".join(said for said in values if ends == "?t" or not said.startswith('"'))
+                    chosen = " ".join(value for value in values if ends == "?t" or not value.startswith('"'))
                     picks.append(
                         f"{{ SELECT ?h ?r ?q ?t WHERE {{ VALUES {ends} {{ {chosen} }} {pattern} }}{cut} }}"
                     )
@@ -195,19 +206,22 @@ class SparqlGraph:
             steps = sorted({step for relation in new for step in steps_of(relation)})
             labels = self._ask_labels(steps)
             bare = " ".join(
-                said for step in steps if step not in labels and "/prop/" in step and (said := iri(step))
+                address
+                for step in steps
+                if step not in labels and "/prop/" in step and (address := iri(step))
             )
             if bare:  # a Wikibase has the labels at the property, which knows the relations that stand for it
                 rows = self.endpoint.select(_PROPERTIES.replace("$VALUES", bare), "e x")
                 own = {row["e"]["value"]: row["x"]["value"] for row in rows}
                 said_of = self._ask_labels(sorted(set(own.values())))
                 labels |= {name: said_of[other] for name, other in own.items() if other in said_of}
-            self.relations += name_relations(new, labels={name: [said] for name, said in labels.items()})
+            self.relations += name_relations(new, labels={name: [label] for name, label in labels.items()})
 
     def _fact(self, head: str, relation: str, tail: str) -> tuple[int, int, int] | None:
         if head == tail or relation not in self._relation_ids:
             return None
-        if tail.startswith('"') and (len(tail) > MAX_TEXT or "\n" in tail):
+        most = MAX_DEFINITION if role_of(relation) is PropertyRole.DEFINITION else MAX_TEXT
+        if tail.startswith('"') and (len(tail) > most or "\n" in tail):
             return None
         if tail.startswith(RDF) or (relation == _TYPE and is_schema(tail)):
             return None
@@ -225,21 +239,21 @@ class SparqlGraph:
         ids = np.asarray(entities).tolist()
         unknown = [entity for entity in dict.fromkeys(ids) if entity not in self._labels]
         for part in _parts(unknown, self.batch * 4):
-            said = self._ask_labels([self._names[entity] for entity in part])
+            found = self._ask_labels([self._names[entity] for entity in part])
             for entity in part:
                 name = self._names[entity]
-                self._labels[entity] = said.get(name) or default_label(name)
+                self._labels[entity] = found.get(name) or default_label(name)
         return [self._labels[entity] for entity in ids]
 
     def _ask_labels(self, names: list[str]) -> dict[str, str]:
-        values = " ".join(said for name in names if not name.startswith('"') and (said := iri(name)))
+        values = " ".join(address for name in names if not name.startswith('"') and (address := iri(name)))
         if not values:
             return {}
         wanted = ", ".join(
             literal(language) for language in dict.fromkeys((self.language, "en", "", *SHARED))
         )
         preferred = " ".join(f"<{name}>" for name in LABELS)
-        order = (self.language, "", "en")
+        order = (self.language, "", "la", "en")
         best: dict[str, tuple[int, int, str]] = {}
         for row in self.endpoint.select(
             f"SELECT ?e ?p ?l WHERE {{ VALUES ?e {{ {values} }} VALUES ?p {{ {preferred} }} "
@@ -249,7 +263,7 @@ class SparqlGraph:
             if row["p"]["value"] not in _PREFERRED:  # it was not asked for
                 continue
             language = row["l"].get("xml:lang", "").lower()
-            language = "" if language in SHARED else language
+            language = "" if language in SHARED and language != "la" else language
             place = order.index(language) if language in order else len(order)
             offer = (place, LABELS.index(row["p"]["value"]), " ".join(row["l"]["value"].split()))
             name = row["e"]["value"]

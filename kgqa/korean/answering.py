@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kgqa.graph.linking.morphology import is_korean, morphemes
+from kgqa.graph.linking.normalize import is_korean, morphemes
 from kgqa.graph.overlay import OverlayGraph
 from kgqa.graph.storage.store import GraphStore
-from kgqa.korean.english.gloss import gloss
-from kgqa.korean.english.pieces import Gloss, Said
-from kgqa.korean.reading.counting import HOW_MANY, is_of_another
-from kgqa.korean.saying import SENSE, korean_relation
-from kgqa.korean.words.lexicon import lexicon
-from kgqa.korean.words.numerals import number
-from kgqa.limits.remembering import remembered
+from kgqa.korean.english.nouns import Gloss, Said
+from kgqa.korean.english.translation import gloss
+from kgqa.korean.reading.parse import HOW_MANY, is_of_another
+from kgqa.korean.verbalize import SENSE, korean_relation
+from kgqa.korean.words import lexicon, number
+from kgqa.limits.text_cache import cached_by_length
 from kgqa.types import (
     NO,
     YES,
@@ -44,11 +43,7 @@ class Glossed:
     asked: Gloss
 
     def span(self, start: int, end: int) -> Span | None:
-        """The Korean characters that a span of the English passage stands for, without a last particle.
-
-        Raises:
-            InputError: the extra `ko` is not installed.
-        """
+        """The Korean characters that a span of the English passage stands for, without a last particle."""
         found = self.passage.original(start, end)
         return found and _without_particles(self.korean.passage_text, found)
 
@@ -58,8 +53,8 @@ class KoreanOver:
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
-        self._known = remembered(len, room=5_000_000)(self._translate)
-        self.gloss = remembered(_length)(self._gloss)
+        self._known = cached_by_length(len, room=5_000_000)(self._translate)
+        self.gloss = cached_by_length(_length)(self._gloss)
 
     def _gloss(self, question: Question) -> Glossed:
         """A question with its passage and choices in English words; a passage that is not Korean stays as it is."""
@@ -86,11 +81,7 @@ class KoreanOver:
         return SENSE.sub("", self.graph.labels(found[:1])[0])
 
     def answer(self, answer: Answer, glossed: Glossed) -> Answer:
-        """What the reader answered, in Korean; the evidence keeps the labels that it was read with.
-
-        Raises:
-            InputError: the extra `ko` is not installed.
-        """
+        """What the reader answered, in Korean; the evidence keeps the labels that it was read with."""
         told = filter(None, (self._candidate(candidate, glossed) for candidate in answer.candidates))
         kept: dict[tuple[str, Source, str | None], Candidate] = {}
         for candidate in told:  # several spans of the English may stand for one of the Korean
@@ -161,19 +152,8 @@ class KoreanOver:
         return best[0] if best else otherwise
 
 
-def with_korean_relations(answer: Answer) -> Answer:
-    """An answer to be shown: the relations of its evidence in Korean, whose concepts bear Korean labels already."""
-    graph = answer.evidence.subgraph
-    shown = replace(graph, relations=tuple(map(korean_relation, graph.relations)))
-    return replace(answer, evidence=replace(answer.evidence, subgraph=shown))
-
-
 def said_in_korean(answer: Answer) -> Answer:
-    """What was read of Korean text as it is said: spans without their last particles, yes and no in Korean.
-
-    Raises:
-        InputError: the extra `ko` is not installed.
-    """
+    """What was read of Korean text as it is said: spans without their last particles, yes and no in Korean."""
     text = answer.question.passage_text
     verdicts = {old: new for old, new in _VERDICTS.items() if answer.source is not Source.CHOICE}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kgqa.graph.linking.function_words import STOP_WORDS
-from kgqa.graph.linking.normalising import lemma, words
-from kgqa.text.synthesis.inflection import PAST
+from kgqa.data.synthetic.inflection import PAST
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
 
 PRESENT = {past: verb for verb, past in PAST.items()}
 """Verbs by their irregular past: won is win, which is not in the lemmatiser."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kgqa.graph.linking.literals import (
+from kgqa.graph.linking.label_keys import (
     BOOLEAN,
     DATES,
     MONTHS,
@@ -30,7 +30,10 @@ _UNIT: dict[str, tuple[str, float]] = {
     for line in _UNITS.strip().splitlines()
     for name, _, factor in (entry.partition("=") for entry in line.split()[1:])
 }
-_MORE_UNITS = "eur euro usd dollar gbp pound chf krw won percent % year month mile feet foot kwh"
+_MORE_UNITS = """
+eur euro usd dollar gbp pound chf krw won percent % year month mile mi mph km/h feet foot ft inche yard knot kn acre
+ounce hectare ha oz lb watt kw mw kwh volt hertz hz khz mhz bar hpa °c °f rpm m² m³
+"""
 _KINDS = frozenset(kind for kind, _ in _UNIT.values())
 _AFTER = re.compile(r"^[^\d]*[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(.*)$")
 _BEFORE = re.compile(r"^\s*([^\d\s+-]*)")
@@ -101,6 +104,11 @@ _SAME_UNITS = {
         "percent %",
         "year years",
         "month months",
+        "knot knots kn",
+        "mile miles mi",
+        "foot feet ft",
+        "hectare hectares ha",
+        "kw kilowatt kilowatts",
     )
     for name in line.split()
 }
@@ -152,16 +160,35 @@ def with_unit(text: str, name: str, relation: Relation) -> str:
     datatype = split_literal(name)[2]
     if datatype and not datatype.startswith(XSD):
         return f"{text} {datatype.replace('#', '/').rsplit('/', 1)[-1]}"
-    unit = (relation.label.split() or [""])[-1].strip("()[]")
-    single = unit.lower().removesuffix("s")
-    known = unit in _UNIT or unit.lower() in _UNIT or single in _UNIT or single in _MORE_UNITS.split()
-    return f"{text} {unit}" if known and " " in relation.label.strip() else text
+    unit = _label_unit(relation.label)
+    return f"{text} {unit}" if unit else text
 
 
-def is_plain(name: str) -> bool:
-    """Whether SPARQL orders a value by itself: a number or date with a datatype."""
-    datatype = _parts(name)[2]
-    return datatype.startswith(XSD) and datatype != f"{XSD}string"
+def _label_unit(label: str) -> str:
+    """The unit at the end of a relation's label, "" where there is none: that of a "price per metre" is another."""
+    *before, unit = label.split() or [""]
+    unit = unit.strip("()[]")
+    return unit if before and before[-1].lower() != "per" and is_unit(unit) else ""
+
+
+_SPELLED = {name for name, (kind, _) in _UNIT.items() if kind != "time" and len(name) > 3}
+_SPELLED |= {"knot", "mile", "feet", "acre", "hectare", "euro", "dollar", "pound"}
+"""Units in words, of what is no time: "opening day" and "crossing minutes" are whole."""
+_IN_UNIT = re.compile(r"\s*(?:\bin \S+|\([^()]+\)|\[[^][]+\])$", re.IGNORECASE)
+
+
+def without_unit(label: str) -> str:
+    """A relation's label without the unit at its end.
+
+    >>> without_unit("crossing time (min)"), without_unit("HEIGHT IN METRES"), without_unit("top speed knots")
+    ('crossing time', 'HEIGHT', 'top speed')
+    >>> without_unit("date (start)"), without_unit("opening day"), without_unit("price per metre")
+    ('date (start)', 'opening day', 'price per metre')
+    """
+    unit = _label_unit(label)
+    if unit and unit.lower().removesuffix("s") in _SPELLED:
+        label = re.sub(rf"\s*(?:\bin )?\W*{re.escape(unit)}\W*$", "", label, flags=re.IGNORECASE) or label
+    return _IN_UNIT.sub("", label) or label if unit else label
 
 
 _DATE_ASKED = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b", re.IGNORECASE)

@@ -1,1 +1,1 @@
-"""The reader and its parts, a room each: words to tensors, vectors, encoders, reasoners, heads, language models."""
+"""The reader and its parts: collation, embeddings, encoders, reasoners, heads, language models."""

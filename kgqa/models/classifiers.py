@@ -13,20 +13,20 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from kgqa.assets import write_whole
 from kgqa.batch import Movable, TokenBatch
-from kgqa.models.collation.sentences import marks_of, pad_rows, sentence_ids
+from kgqa.data.corpus.tokenizer import load_tokenizer
+from kgqa.data.datasets.labelled import Labelled, TaskType
+from kgqa.models.collation.sentence_batch import pad_rows, sentence_ids, special_tokens_of
 from kgqa.models.devices import find_device
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.encoders.variants import save_model
 from kgqa.models.pretrained import load_config, load_pretrained
-from kgqa.text.corpus.tokenizer import load_tokenizer
-from kgqa.text.datasets.labelled import Kind, Labelled
+from kgqa.settings import write_whole
 from kgqa.types import InputError
 
 CARD = "task.json"
 HEAD = "task_head.safetensors"
-AUTO: dict[Kind, str] = {
+AUTO: dict[TaskType, str] = {
     "sentence": "AutoModelForSequenceClassification",
     "pair": "AutoModelForSequenceClassification",
     "tagging": "AutoModelForTokenClassification",
@@ -44,43 +44,42 @@ class TaskBatch(Movable):
     turned: TokenBatch | None = None  # (B, T') the pairs in the other order
 
 
-class PlainHead(nn.Module):
+class LinearClassifier(nn.Module):
     """An encoder and a linear layer, for the architectures to which Hugging Face gives no such head.
 
     Of a text the summary token is read: the first, or the last of a causal encoder (Radford et al., 2018, Extract).
     """
 
-    def __init__(self, encoder: nn.Module, size: int, kind: Kind) -> None:
+    def __init__(self, encoder: nn.Module, size: int, kind: TaskType) -> None:
         super().__init__()
-        self.stepper = Stepper(encoder)
+        self.layerwise = LayerwiseEncoder(encoder)
         self.kind = kind
-        self.out = nn.Linear(self.stepper.hidden_size, size)
+        self.out = nn.Linear(self.layerwise.hidden_size, size)
 
     @property
     def base_model(self) -> nn.Module:
         """The encoder."""
-        return self.stepper.encoder
+        return self.layerwise.encoder
 
     @property
     def config(self) -> Any:
         """The encoder's configuration."""
-        return self.stepper.encoder.config
+        return self.layerwise.encoder.config
 
     def read(self, tokens: TokenBatch) -> Tensor:
         """Scores (B, L), or (B, T, L) of words."""
-        hidden = self.stepper.walk(tokens)
-        scores: Tensor = self.out(hidden if self.kind == "tagging" else self.stepper.summary(hidden, tokens))
+        hidden = self.layerwise.encode(tokens)
+        scores: Tensor = self.out(
+            hidden if self.kind == "tagging" else self.layerwise.summary(hidden, tokens)
+        )
         return scores
 
 
-def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequence[str]) -> nn.Module:
+def load_classifier(encoder: nn.Module, folder: Path, kind: TaskType, labels: Sequence[str]) -> nn.Module:
     """A classifier with a new head over an encoder that was loaded from `folder`.
 
     Hugging Face's own class where there is one (`AutoModelForSequenceClassification`, `-TokenClassification`,
-    `-MultipleChoice`), so that anyone can load what is trained; else a `PlainHead`.
-
-    Raises:
-        InputError: the encoder's weights do not fill Hugging Face's class.
+    `-MultipleChoice`), so that anyone can load what is trained; else a `LinearClassifier`.
     """
     import transformers
 
@@ -93,7 +92,7 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequen
     config.summary_type = "first"  # XLNet's default reads the last place, here padding
     auto = getattr(transformers, AUTO[kind])
     if type(config) not in auto._model_mapping:
-        return PlainHead(encoder, config.num_labels, kind)
+        return LinearClassifier(encoder, config.num_labels, kind)
     model: nn.Module = auto.from_config(config)
     prefix = str(model.base_model_prefix)
     absent = getattr(model, prefix).load_state_dict(encoder.state_dict(), strict=False)
@@ -102,12 +101,12 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: Kind, labels: Sequen
     return model
 
 
-def scores(model: Any, tokens: TokenBatch, kind: Kind) -> Tensor:
+def scores(model: Any, tokens: TokenBatch, kind: TaskType) -> Tensor:
     """A classifier's scores: (B, L), of endings (B,), of words (B, T, L)."""
-    if isinstance(model, PlainHead):
+    if isinstance(model, LinearClassifier):
         found = model.read(tokens)
     else:
-        inputs = Stepper(model.base_model).inputs(tokens)
+        inputs = LayerwiseEncoder(model.base_model).inputs(tokens)
         if kind == "ending":
             inputs = {name: value.unsqueeze(1) for name, value in inputs.items()}
         found = model(**inputs).logits
@@ -115,16 +114,12 @@ def scores(model: Any, tokens: TokenBatch, kind: Kind) -> Tensor:
 
 
 class Encoding:
-    """Turns examples into tensors, the same in training and in use.
-
-    Raises:
-        InputError: the tokenizer marks neither start nor end.
-    """
+    """Turns examples into tensors, the same in training and in use."""
 
     def __init__(
         self,
         tokenizer: Tokenizer,
-        kind: Kind,
+        kind: TaskType,
         labels: Sequence[str],
         max_tokens: int,
         causal: bool,
@@ -133,7 +128,7 @@ class Encoding:
         self.tokenizer, self.kind, self.labels = tokenizer, kind, list(labels)
         self._number = {label: number for number, label in enumerate(labels)}
         self.max_tokens, self.causal, self.both_orders = max_tokens, causal, both_orders
-        self.marks = marks_of(tokenizer)
+        self.special_tokens = special_tokens_of(tokenizer)
 
     def length(self, row: Labelled) -> int:
         """About how long a row is, for batches of like length."""
@@ -142,11 +137,7 @@ class Encoding:
         )
 
     def __call__(self, rows: Sequence[Labelled]) -> TaskBatch:
-        """The rows as a batch; classes that are not known are -100.
-
-        Raises:
-            InputError: as the class.
-        """
+        """The rows as a batch; classes that are not known are -100."""
         if self.kind == "tagging":
             return self._tagged(rows)
         if self.kind == "ending":
@@ -163,24 +154,24 @@ class Encoding:
         firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
         rows = sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens)
         # Extract: a mark of its own, which no text has taught
-        if self.causal and self.marks.mask is not None:
-            rows = [([*ids[:-1], self.marks.mask], begin) for ids, begin in rows]
-        return pad_rows(rows, self.marks.pad)
+        if self.causal and self.special_tokens.mask is not None:
+            rows = [([*ids[:-1], self.special_tokens.mask], begin) for ids, begin in rows]
+        return pad_rows(rows, self.special_tokens.pad)
 
     def places(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """A sentence's ids, and for each word that is read its place: its first piece, of causal encoders its last."""
-        ids, places = [self.marks.start], []
+        ids, places = [self.special_tokens.start], []
         for number, word in enumerate(words):
             pieces = self.tokenizer.encode(word if not number else f" {word}", add_special_tokens=False).ids
             if not pieces or len(ids) + len(pieces) >= self.max_tokens:
                 break
             places.append(len(ids) + (len(pieces) - 1 if self.causal else 0))
             ids += pieces
-        return [*ids, self.marks.end], places
+        return [*ids, self.special_tokens.end], places
 
     def _tagged(self, rows: Sequence[Labelled]) -> TaskBatch:
         made = [self.places(row.words) for row in rows]
-        tokens = pad_rows([(ids, len(ids)) for ids, _ in made], self.marks.pad)
+        tokens = pad_rows([(ids, len(ids)) for ids, _ in made], self.special_tokens.pad)
         label = torch.full(tokens.input_ids.shape, -100)
         for n, (row, (_, places)) in enumerate(zip(rows, made, strict=True)):
             for place, tag in zip(places, row.tags, strict=False):
@@ -189,28 +180,26 @@ class Encoding:
 
 
 class Classifier:
-    """A trained classifier of a folder.
-
-    Raises:
-        InputError: the folder holds none.
-    """
+    """A trained classifier of a folder."""
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
         import transformers
 
         self.card = read_task(folder)
-        self.kind: Kind = self.card["kind"]
+        self.kind: TaskType = self.card["kind"]
         labels, head = self.card["labels"], folder / HEAD
         if head.is_file():
             encoder = load_pretrained(transformers.AutoModel, folder, dtype=torch.float32)
-            self.model: Any = PlainHead(encoder, 1 if self.kind == "ending" else len(labels), self.kind)
+            self.model: Any = LinearClassifier(
+                encoder, 1 if self.kind == "ending" else len(labels), self.kind
+            )
             self.model.out.load_state_dict(load_file(head))
         else:
             auto, config = getattr(transformers, AUTO[self.kind]), load_config(folder)
             self.model = load_pretrained(auto, folder, config=config, dtype=torch.float32)
         self.device = find_device(device)
         self.model.eval().to(self.device)
-        causal, both = Stepper(self.model.base_model).causal, self.card["both_orders"]
+        causal, both = LayerwiseEncoder(self.model.base_model).causal, self.card["both_orders"]
         self.encode = Encoding(
             load_tokenizer(folder), self.kind, labels, self.card["max_tokens"], causal, both
         )
@@ -224,7 +213,7 @@ class Classifier:
         return decide(task_scores(self.model, batch, self.kind), batch, rows, self.encode)
 
 
-def task_scores(model: Any, batch: TaskBatch, kind: Kind) -> Tensor:
+def task_scores(model: Any, batch: TaskBatch, kind: TaskType) -> Tensor:
     """Scores of a batch; those of both orders of a pair are added (Radford et al., 2018, section 3.3)."""
     found = scores(model, batch.tokens, kind)
     return found if batch.turned is None else found + scores(model, batch.turned, kind)
@@ -234,31 +223,27 @@ def decide(
     found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: Encoding
 ) -> list[dict[str, Any]]:
     """Scores in words. Words beyond the longest row are tagged "O"."""
-    told: list[dict[str, Any]] = []
+    outputs: list[dict[str, Any]] = []
     for n, row in enumerate(rows):
         if encode.kind == "tagging":
             best = found[n].argmax(-1).tolist()
             tags = [encode.labels[best[place]] for place in encode.places(row.words)[1]]
-            told.append({"tags": tags + ["O"] * (len(row.words) - len(tags))})
+            outputs.append({"tags": tags + ["O"] * (len(row.words) - len(tags))})
             continue
         mine = (found[batch.question == n] if encode.kind == "ending" else found[n]).softmax(-1).tolist()
         best_one = max(range(len(mine)), key=mine.__getitem__)
         if encode.kind == "ending":
-            told.append({"ending": best_one, "text": row.endings[best_one], "scores": mine})
+            outputs.append({"ending": best_one, "text": row.endings[best_one], "scores": mine})
         else:
-            told.append(
+            outputs.append(
                 {"label": encode.labels[best_one], "scores": dict(zip(encode.labels, mine, strict=True))}
             )
-    return told
+    return outputs
 
 
 def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
-    """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own.
-
-    Raises:
-        InputError: a file cannot be written.
-    """
-    if isinstance(model, PlainHead):
+    """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own."""
+    if isinstance(model, LinearClassifier):
         save_model(model.base_model, folder)
         save_file(model.out.state_dict(), folder / HEAD)
     else:
@@ -267,11 +252,7 @@ def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
 
 
 def read_task(folder: Path) -> dict[str, Any]:
-    """`task.json` of a classifier's folder.
-
-    Raises:
-        InputError: there is none, or it is damaged.
-    """
+    """`task.json` of a classifier's folder."""
     path = Path(folder) / CARD
     try:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

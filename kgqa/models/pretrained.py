@@ -16,8 +16,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
-from kgqa.assets import write_whole
+from kgqa.settings import write_whole
 from kgqa.types import InputError, first_line
 
 CARD = "reader.json"
@@ -62,36 +63,20 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
             scale = stored[name + SCALE]
             if scale.shape != value.shape[:1]:
                 raise ValueError(f"{name} has scales of another shape")
-            state[name] = value.float() * scale.float().unsqueeze(1)
+            state[name] = value.float().mul_(scale.float().unsqueeze(1))
         elif value.dtype is torch.uint8:
             state[name] = from_four_bits(value, stored[name + SCALE])
         else:
             state[name] = value.float() if value.is_floating_point() else value
-        if not state[name].isfinite().all():
+        # integers are finite, and so are their products with finite scales in half precision
+        stored_value = stored[name + SCALE] if value.dtype in (torch.int8, torch.uint8) else value
+        if not stored_value.isfinite().all():
             raise ValueError(f"{name} holds what is no number")
     return state
 
 
-def in_four_bits(matrix: Tensor) -> tuple[Tensor, Tensor] | None:
-    """A matrix (rows, columns) as bytes (rows, columns / 2) and scales (rows, columns / 32) in half precision.
-
-    None where it cannot be so stored without loss: the number of a block that is largest must be -8 times its scale.
-    """
-    rows, columns = matrix.shape
-    if columns % BLOCK:
-        return None
-    blocks = matrix.float().reshape(rows, -1, BLOCK)
-    largest = blocks.gather(2, blocks.abs().argmax(2, keepdim=True))
-    scale = (largest / -8).half()
-    whole = (blocks / torch.where(scale == 0, 1.0, scale.float())).round().clamp(-8, 7)
-    if not torch.equal((whole * scale.float()).half(), blocks.half()):
-        return None
-    low, high = torch.split((whole + 8).to(torch.uint8), BLOCK // 2, dim=2)
-    return (low | high << 4).reshape(rows, -1), scale.squeeze(2)
-
-
 def from_four_bits(stored: Tensor, scale: Tensor) -> Tensor:
-    """The matrix (rows, columns) of `in_four_bits`; raises ValueError where the two do not belong together."""
+    """The matrix (rows, columns) stored in 4 bits by `training/pack.py`; raises ValueError where the two do not fit."""
     if scale.shape != (len(stored), stored.shape[1] * 2 // BLOCK):
         raise ValueError("scales of another shape")
     halves = stored.reshape(*scale.shape, BLOCK // 2)
@@ -132,23 +117,20 @@ def load_config(folder: Path) -> Any:
     """The configuration of a Hugging Face folder: numbers, and what its own class names, as words.
 
     All else is left out, since transformers would fetch and run some of it: attention kernels, quantisers, backbones.
-
-    Raises:
-        InputError: it is damaged, or needs code of its own.
     """
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     check_regular(folder)
     try:
-        said = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        kind = str(said["model_type"])
+        config_values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kind = str(config_values["model_type"])
         if kind not in CONFIG_MAPPING:
             raise OSError(f"model_type {kind} is not known, and custom code is not run")
         made: Any = CONFIG_MAPPING[kind]
         allowed = {field.name for field in fields(made)} | set(made.attribute_map) | _OLDER
         kept = {
             name: value
-            for name, value in said.items()
+            for name, value in config_values.items()
             if (name in allowed or _is_number(name, value)) and _is_plain(name, value)
         }
         return made(**kept)
@@ -171,17 +153,18 @@ def _is_plain(name: str, value: Any) -> bool:
 
 
 def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
-    """What a class of transformers loads from a folder, its weights from safetensors alone.
-
-    Raises:
-        InputError: there are no such weights, they are damaged, or the folder needs code of its own.
-    """
+    """What a class of transformers loads from a folder, its weights from safetensors alone."""
     try:
         check_regular(folder)
         if (folder / "adapter_config.json").exists():
             raise OSError("it holds an adapter beside a model that would be fetched")
         if not is_packed(folder, WEIGHTS):
             how.setdefault("config", load_config(folder))
+            if not any(folder.glob("*.safetensors")) and any(folder.glob("*.bin")):
+                raise InputError(
+                    f"{folder}: its weights are pickled, which may run code, and are not read; "
+                    "save_pretrained(...) of transformers writes them as safetensors"
+                )
             return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
         if how.pop("output_loading_info", False):
             raise OSError("it holds an encoder alone")
@@ -196,15 +179,31 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
 
 
 def load_into(model: Any, folder: Path) -> None:
-    """Give a model the weights of a folder; those of its pooler may be missing, as masked language models have none."""
-    absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False)
-    if more or any(POOLER not in name for name in absent):
-        raise OSError(f"it holds no such weights: {[*more, *absent][0]}")
+    """Give a model the weights of a folder; those of a pooler may be missing, or too many: nobody reads them."""
+    absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False, assign=True)
+    if wrong := [name for name in (*more, *absent) if POOLER not in name]:
+        raise OSError(f"it holds no such weights: {wrong[0]}")
 
 
 def from_config(auto: Any, config: Any, **how: Any) -> Any:
     """A model of a configuration, its weights yet to be loaded or learnt."""
     return auto.from_config(config, trust_remote_code=False, **how)
+
+
+class Undrawn(TorchFunctionMode):
+    """Weights are zeros where they would be drawn at random: those that are loaded next need no beginning."""
+
+    DRAWS = frozenset({"normal_", "uniform_", "trunc_normal_", "kaiming_uniform_", "xavier_uniform_"})
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") not in self.DRAWS:
+            return func(*args, **kwargs)
+        drawn = kwargs["tensor"] if "tensor" in kwargs else args[0]
+        with torch.no_grad():
+            return drawn.zero_()
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:
@@ -224,11 +223,7 @@ def checksum(*paths: Path, size: int = 16) -> str:
 
 
 def write_card(folder: Path, card: dict[str, Any], name: str = CARD) -> None:
-    """Write a model's card, atomically, with the checksums of all that is read of its folder.
-
-    Raises:
-        InputError: it cannot be written.
-    """
+    """Write a model's card, atomically, with the checksums of all that is read of its folder."""
     files = sorted(path for pattern in _READ for path in folder.glob(pattern) if path.name[0] != ".")
     about = {**card, "checksums": {path.name: checksum(path) for path in files}}
     write_whole(folder / name, json.dumps(about, indent=2, ensure_ascii=False) + "\n")

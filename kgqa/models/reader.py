@@ -1,4 +1,4 @@
-"""The reader: encoder, reasoner and heads in one module, and the folder it is saved in."""
+"""The reader: encoder, reasoner and heads in one module, and its checkpoint folder."""
 
 from __future__ import annotations
 
@@ -10,160 +10,153 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
-from kgqa.assets import replacing
-from kgqa.batch import BranchBatch, Fused, Loss, Movable, QABatch, Term
-from kgqa.models.association import Association
-from kgqa.models.encoders.stepping import Stepper
-from kgqa.models.heads import ChoiceHead, ConceptHead, Gate, SpanHead
+from kgqa.batch import Loss, Movable, PackedCandidates, QABatch, ReasonerOutput, Term
+from kgqa.models.encoders.bert import new_encoder
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.models.heads import AnswerTypeHead, ChoiceHead, ConceptHead, SpanHead
 from kgqa.models.pretrained import (
     CARD,
     WEIGHTS,
+    Undrawn,
     check_regular,
     check_sums,
     copy_tokenizer,
-    from_config,
-    load_config,
     load_into,
     load_weights,
     write_card,
 )
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.segments import segment_mean
+from kgqa.renamed import current_keys, current_weights
+from kgqa.settings import replacing
 from kgqa.types import InputError, first_line
 
 FORMAT = 1
-"""Version of the checkpoint folder; raised whenever older folders can no longer be read."""
-ENCODER = "stepper.encoder."
+"""Version of the checkpoint format, raised on incompatible changes."""
+ENCODER = "layerwise.encoder."
+"""Name prefix of the encoder's weights, which are saved in a file of their own."""
 OWN = "reader.safetensors"
+"""File with the weights of the reasoner and the heads."""
 RETIRED = "operation."
-"""Begins the names of weights of a head that older readers have."""
-"""Weights of the reasoner and the heads."""
-READ_AT_ONCE = 1 << 14
-"""Tokens, of rows that are padded alike."""
-LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "gate": 0.5}
+"""Name prefix of the weights of a removed head, which older checkpoints still hold."""
+MAX_TOKENS_PER_PASS = 1 << 14
+"""Maximum number of tokens (padding included) per forward pass at inference."""
+LOSS_WEIGHTS = {"span": 1.0, "choice": 1.0, "concept": 1.0, "answer_type": 0.5}
+"""Weight of each head's loss in the sum."""
 
 
 @dataclass(frozen=True)
 class Scores(Movable):
-    """What the heads say about a batch."""
+    """Scores of all heads for a batch."""
 
-    fused: Fused
+    fused: ReasonerOutput
     span: Tensor  # (B, T, 2)
     choice: Tensor  # (B,)
     concept: Tensor  # (N,)
-    gate: Tensor  # (Q, C)
+    answer_type: Tensor  # (Q, C)
 
 
 class Reader(nn.Module):
-    """Reads a `QABatch` and scores every kind of answer.
-
-    Raises:
-        InputError: there is no such reasoner.
-    """
+    """Scores every type of answer for a `QABatch`."""
 
     def __init__(self, encoder: nn.Module, settings: ReasonerSettings) -> None:
         super().__init__()
         reasoner = find_reasoner(settings.name)
         self.settings = settings
-        self.stepper = Stepper(encoder, settings.word_size)
-        size = self.stepper.hidden_size
-        self.reasoner = reasoner(self.stepper, settings)
+        self.layerwise = LayerwiseEncoder(encoder)
+        size = self.layerwise.hidden_size
+        self.reasoner = reasoner(self.layerwise, settings)
         self.span = SpanHead(size)
         inner = settings.inner_size
         self.choice = ChoiceHead(size, settings.dropout, inner)
         prior = self.reasoner.reads_graph if settings.prior is None else settings.prior
         self.concept = ConceptHead(size, settings.dropout, prior, inner)
-        self.gate = Gate(size, settings.dropout, settings.verdicts, inner)
-        self.association = Association() if settings.word_size else None
+        self.answer_type = AnswerTypeHead(
+            size, settings.dropout, settings.yes_no, inner, settings.none_per_window
+        )
 
     @property
     def device(self) -> torch.device:
-        """Where its weights lie, and where batches must."""
-        return self.stepper.embedding.weight.device
+        """Device of the weights, and of the batches it takes."""
+        return self.layerwise.embedding.weight.device
 
     @property
     def encoder(self) -> nn.Module:
         """The Hugging Face model inside."""
-        return self.stepper.encoder
+        return self.layerwise.encoder
 
     def forward(self, batch: QABatch) -> Scores:
         """Scores of all heads."""
         fused = self._read(batch)
-        if batch.branches is not None and batch.tokens.branch is not None:
-            means = branch_means(fused.tokens, batch.tokens.branch, batch.branches)
-            fused = replace(fused, branches=means)
+        if batch.packed is not None and batch.tokens.candidate_index is not None:
+            means = candidate_means(fused.tokens, batch.tokens.candidate_index, batch.packed)
+            fused = replace(fused, packed=means)
         span = self.span(fused, batch)
-        related = None
-        if self.association is not None and batch.tokens.word_vector is not None:
-            related = self.association(batch)
-        branch = None if fused.branches is None else self.choice.text(fused.branches).squeeze(-1).float()
-        concept = self.concept(fused, batch, branch)
-        if related is not None:
-            concept = concept + related[0]
+        candidate_scores = (
+            None if fused.packed is None else self.choice.text(fused.packed).squeeze(-1).float()
+        )
+        concept = self.concept(fused, batch, candidate_scores)
         choice = self.choice(fused, batch, concept)
-        gate = self.gate(
+        answer_type = self.answer_type(
             fused,
             batch,
             span_margin=self.span.margin(span, batch),
             best_concept=self.concept.best(concept, batch),
-            verdicts=None if branch is None else verdict_scores(branch, batch),
+            yes_no=None if candidate_scores is None else yes_no_scores(candidate_scores, batch),
         )
-        if related is not None:
-            choice = choice + related[1]
-            gate = gate + functional.pad(related[2], (0, gate.shape[1] - related[2].shape[1]))
-        return Scores(fused, span, choice, concept, self.gate.calibrated(gate))
+        return Scores(fused, span, choice, concept, self.answer_type.calibrated(answer_type))
 
-    def _read(self, batch: QABatch) -> Fused:
-        """What the reasoner says, of few rows at a time unless it is to learn from it: a passage of any length takes
-        the memory of a short one, and can be given up in the middle."""
-        rows = max(1, READ_AT_ONCE // batch.tokens.input_ids.shape[1])
+    def _read(self, batch: QABatch) -> ReasonerOutput:
+        """Output of the reasoner. At inference a few rows are read at a time, which bounds the memory that
+        long passages need and allows cancellation in between."""
+        rows = max(1, MAX_TOKENS_PER_PASS // batch.tokens.input_ids.shape[1])
         if torch.is_grad_enabled() or self.reasoner.decodes_paths or batch.num_rows <= rows:
-            fused: Fused = self.reasoner(self.stepper, batch)
+            fused: ReasonerOutput = self.reasoner(self.layerwise, batch)
             return fused
         starts = range(0, batch.num_rows, rows)
-        return Fused.joined(
-            [self.reasoner(self.stepper, batch.part(at, min(at + rows, batch.num_rows))) for at in starts]
+        return ReasonerOutput.joined(
+            [self.reasoner(self.layerwise, batch.part(at, min(at + rows, batch.num_rows))) for at in starts]
         )
 
     def loss(self, batch: QABatch) -> Loss:
-        """Weighted sum of the heads' mean losses; a head without questions in the batch adds nothing."""
+        """Weighted sum of the heads' mean losses; heads without questions in the batch are skipped."""
         return self.loss_of(self(batch), batch)
 
     def loss_of(self, scores: Scores, batch: QABatch) -> Loss:
-        """The loss of scores that are there already."""
+        """The loss of scores that `forward` returned."""
         pairs = {
             "span": self.span.loss(scores.span, batch),
             "choice": self.choice.loss(scores.choice, batch),
             "concept": self.concept.loss(scores.concept, batch),
-            "gate": self.gate.loss(scores.gate, batch),
+            "answer_type": self.answer_type.loss(scores.answer_type, batch),
         }
         total = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in pairs.items()]).sum()
         means = {name: value / count for name, (value, count) in pairs.items() if count}
         return Loss.summed({"questions": Term(total, float(batch.num_questions))}, **means)
 
 
-def branch_means(tokens: Tensor, branch: Tensor, branches: BranchBatch) -> Tensor:
-    """Mean state (C, H) of the tokens (B, T, H) of each branch."""
-    most = int(branch.max()) + 1
-    place = torch.arange(len(branch), device=branch.device).unsqueeze(1) * most + branch  # (B, T)
-    means = segment_mean(tokens.flatten(0, 1), place.flatten(), len(branch) * most)
-    return means[branches.row * most + branches.number]
+def candidate_means(tokens: Tensor, candidate_index: Tensor, packed: PackedCandidates) -> Tensor:
+    """Mean state (C, H) of the tokens (B, T, H) of each packed candidate."""
+    most = int(candidate_index.max()) + 1
+    rows = torch.arange(len(candidate_index), device=candidate_index.device).unsqueeze(1)
+    place = rows * most + candidate_index  # (B, T)
+    means = segment_mean(tokens.flatten(0, 1), place.flatten(), len(candidate_index) * most)
+    return means[packed.row * most + packed.number]
 
 
-def verdict_scores(branch: Tensor, batch: QABatch) -> Tensor | None:
-    """Scores (Q, 2) of yes and no from those of all branches (C,), the best of a question's windows; 0 where a question
-    has no such branches, None where none has."""
-    branches = batch.branches
-    assert branches is not None
-    said = (branches.choice < 0) & (branches.node < 0)
-    if not said.any():
+def yes_no_scores(candidate_scores: Tensor, batch: QABatch) -> Tensor | None:
+    """Scores (Q, 2) of yes and no, picked from those of all packed candidates (C,): the maximum over a
+    question's windows. 0 for questions for which yes and no were not packed, None if they were packed for no
+    question."""
+    packed = batch.packed
+    assert packed is not None
+    is_yes_no = (packed.choice < 0) & (packed.node < 0)
+    if not is_yes_no.any():
         return None
-    question = batch.question[branches.row[said]].view(-1, 2)
-    table = branch.new_full((batch.num_questions, 2), -torch.inf)
-    best = table.scatter_reduce(0, question, branch[said].view(-1, 2), "amax")
+    question = batch.question[packed.row[is_yes_no]].view(-1, 2)
+    table = candidate_scores.new_full((batch.num_questions, 2), -torch.inf)
+    best = table.scatter_reduce(0, question, candidate_scores[is_yes_no].view(-1, 2), "amax")
     return torch.where(best.isinf(), 0.0, best)
 
 
@@ -171,12 +164,9 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
     """Write a reader for `load_reader(folder)` and, for its encoder, `AutoModel.from_pretrained(folder)`.
 
     Files: config.json and model.safetensors (the Hugging Face encoder), reader.safetensors (reasoner and heads),
-    reader.json (settings, versions, what `card` adds), tokenizer.json, tokenizer_config.json.
-    Weights are written in half precision, the checksums of all that is in the folder in the card, which comes last.
-    Each file is replaced atomically.
-
-    Raises:
-        InputError: a file cannot be written.
+    reader.json (the model card: settings, versions and the keys of `card`), tokenizer.json,
+    tokenizer_config.json. Weights are written in half precision. The card holds the checksums of all other
+    files, so it is written last. Each file is replaced atomically.
     """
     from safetensors.torch import save_file
     from transformers import PreTrainedModel
@@ -196,7 +186,7 @@ def save_reader(reader: Reader, tokenizer_folder: Path, folder: Path, card: dict
 
 
 def fingerprint(folder: Path, card: str = CARD) -> str:
-    """What tells a model's folder from any other: its card (a reader's holds the checksums), and the weights' sizes."""
+    """Fingerprint of a model folder: its card (a reader's holds checksums) and the sizes of its weights."""
     digest = blake2b((folder / card).read_bytes(), digest_size=16)
     for path in sorted(folder.glob("*.safetensors")):
         digest.update(f"{path.name} {path.stat().st_size}".encode())
@@ -204,24 +194,18 @@ def fingerprint(folder: Path, card: str = CARD) -> str:
 
 
 def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
-    """The reader of a checkpoint folder, in float32 and evaluation mode, and its card.
-
-    Raises:
-        InputError: a file is missing or damaged, the folder was written by another version, or its reasoner is
-            code from elsewhere that nobody here has asked for (`find_reasoner`).
-    """
-    from transformers import AutoModel
-
+    """The reader of a checkpoint folder, in float32 and evaluation mode, and its card."""
     card = read_card(folder)
     check_sums(folder, card)
     try:
-        config = load_config(folder)
         find_reasoner(card["reasoner"]["name"], from_card=True)
-        with _Undrawn():
-            encoder = from_config(AutoModel, config)
+        with Undrawn():
+            encoder = new_encoder(folder)
             reader = Reader(encoder, ReasonerSettings(**card["reasoner"]))
-        gate = card.get("gate")
-        shift = (float(gate["scale"]), [float(b) for b in gate["shift"]]) if gate else None
+        answer_type = card.get("answer_type")
+        shift = (
+            (float(answer_type["scale"]), [float(b) for b in answer_type["shift"]]) if answer_type else None
+        )
     except InputError:
         raise
     except Exception as error:  # a damaged configuration may fail anywhere in the encoder's own code
@@ -230,9 +214,11 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
         ) from error
     try:
         load_into(encoder, folder)
-        stored = {k: v for k, v in load_weights(folder, OWN).items() if not k.startswith(RETIRED)}
+        stored = {
+            k: v for k, v in current_weights(load_weights(folder, OWN)).items() if not k.startswith(RETIRED)
+        }
         missing, unexpected = reader.load_state_dict(stored, strict=False)
-    except Exception as error:  # whatever reads or takes them may fail on damaged weights
+    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
         raise InputError(
             f"{folder}: the checkpoint does not fit this version ({first_line(error, 300)}); train it again"
         ) from error
@@ -242,39 +228,21 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
             f"{folder}: the checkpoint was written by another version ({[*lost, *unexpected][0]})"
         )
     if shift:
-        reader.gate.calibrate(*shift)
+        reader.answer_type.calibrate(*shift)
     return reader.eval(), card
 
 
-class _Undrawn(TorchFunctionMode):
-    """Weights are zeros where they would be drawn at random: those that are loaded next need no beginning."""
-
-    DRAWS = frozenset({"normal_", "uniform_", "trunc_normal_", "kaiming_uniform_", "xavier_uniform_"})
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if getattr(func, "__name__", "") not in self.DRAWS:
-            return func(*args, **kwargs)
-        drawn = kwargs["tensor"] if "tensor" in kwargs else args[0]
-        with torch.no_grad():
-            return drawn.zero_()
-
-
 def read_card(folder: Path) -> dict[str, Any]:
-    """`reader.json` of a checkpoint folder, checked.
-
-    Raises:
-        InputError: there is none, it is damaged, or it was written by another version.
-    """
+    """`reader.json` of a checkpoint folder, checked."""
     path = folder / CARD
     check_regular(folder)
     if not path.exists():
         raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")
     try:
-        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        card = current_keys(json.loads(path.read_text(encoding="utf-8")))
         version = int(card["format"])
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: not a reader's card ({error}); copy the checkpoint again") from error
     if version != FORMAT:

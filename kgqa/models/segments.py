@@ -25,17 +25,6 @@ def segment_softmax(scores: Tensor, segment: Tensor, count: int) -> Tensor:
     return raised / segment_sum(raised, segment, count).index_select(0, segment)
 
 
-def segments_side_by_side(values: Tensor, segment: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Values (N, d), in the order of their segments (N,), as (count, M, d) with zeros behind, and which are real
-    (count, M)."""
-    sizes = torch.bincount(segment, minlength=count)
-    column = torch.arange(len(segment), device=segment.device)
-    place = column - (sizes.cumsum(0) - sizes).index_select(0, segment)
-    most = int(sizes.max()) if len(sizes) else 0
-    real = torch.arange(most, device=segment.device) < sizes.unsqueeze(1)
-    return values.new_zeros(count, most, values.shape[-1]).index_put((segment, place), values), real
-
-
 def segment_mean(values: Tensor, segment: Tensor, count: int) -> Tensor:
     """Mean of the entries (M, ...) of each of `count` segments, (count, ...); zero where there is none."""
     number = torch.bincount(segment, minlength=count).clamp(min=1).to(values.dtype)

@@ -1,1 +1,1 @@
-"""Answers for programs: over HTTP, and as tools of the Model Context Protocol."""
+"""Serving: an HTTP API, and tools of the Model Context Protocol."""

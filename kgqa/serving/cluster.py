@@ -12,7 +12,7 @@ import torch
 
 from kgqa.types import InputError, Passage, Question, first_line
 
-MOST_BLOCKS = 10_000
+MAX_BLOCKS = 10_000
 """Parts that the questions are dealt out in; each is some bytes of Ray's own memory."""
 
 
@@ -20,13 +20,13 @@ class _Reads:
     """An actor."""
 
     def __init__(self, model: str, graph: str, options: dict[str, Any]) -> None:
-        from kgqa.answering.answerer import Answerer
+        from kgqa.qa.answerer import Answerer
 
         torch.set_num_threads(1)  # a core each, as it was asked for
         self.answerer = Answerer.load(model, graph, **options)
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, Any]:
-        from kgqa.answering.presentation.answer_json import json_lines
+        from kgqa.qa.render import json_lines
 
         columns = (rows[name].tolist() for name in ("text", "choices", "passage", "id"))
         questions = [
@@ -50,9 +50,6 @@ def answered(
 
     It runs on the cluster that RAY_ADDRESS names, else on this machine; reader and graph must be found under the
     same names on every machine. Ray deals out again what a machine that fails has left.
-
-    Raises:
-        InputError: ray is not installed, or too few cores are there.
     """
     try:
         import ray
@@ -78,7 +75,7 @@ def answered(
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
         on_gpu = options["device"] != "cpu" and ray.cluster_resources().get("GPU", 0) >= workers
-        at_once = max(batch, -(-len(questions) // MOST_BLOCKS))
+        at_once = max(batch, -(-len(questions) // MAX_BLOCKS))
         rows = [
             {
                 "block": number // at_once,

@@ -2,36 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
-from kgqa.answering.presentation.edits import Edit, edited_facts
-from kgqa.answering.presentation.sentences import Influence
-from kgqa.checking import check_question
-from kgqa.graph.linking.fuzzy import forgiving_linker
+from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.morphology import is_korean_question
-from kgqa.graph.overlay import Fact
-from kgqa.serving.client import Client
+from kgqa.graph.overlay import LabelledFact
+from kgqa.language.detect import question_language
+from kgqa.qa.render import Edit, FactAttribution, edited_facts
 from kgqa.types import (
     Answer,
     Candidate,
     Evidence,
     EvidencePath,
     InputError,
+    Interpretation,
     Item,
     KnowledgeGraph,
     NodeRole,
+    Passage,
     Question,
-    Reading,
     Relation,
     Source,
     Span,
     Subgraph,
 )
+from kgqa.validation import asked, check_question
+
+# A thin client of the service: one call a question, plain dictionaries back. Needs nothing but Python.
+
+
+class Client:
+    """Asks a service at `url`, such as `http://127.0.0.1:8600`.
+
+    `model` and `graph` are of those it serves; empty means its first. With `full`, answers have the graph around their
+    evidence. Every method raises `InputError` where the service cannot be reached or refuses, in its words.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str = "",
+        timeout_s: float = 60.0,
+        model: str = "",
+        graph: str = "",
+        full: bool = False,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise InputError(f"{url}: not the address of a service; expected http(s)://host:port")
+        self.url, self.key, self.timeout_s, self.full = url.rstrip("/"), key, timeout_s, full
+        self.named = {name: value for name, value in (("model", model), ("graph", graph)) if value}
+
+    def answer(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
+        """The answer to a question, as `kgqa ask --json` prints it.
+
+        Raises:
+            InputError: as `post`.
+        """
+        return self.post("/v1/answer", self._asked(question, passage, choices))
+
+    def answers(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The answers to many, in order; each question is a dictionary as a line of `kgqa predict`'s input.
+
+        Raises:
+            InputError: as `post`.
+        """
+        found = self.post("/v1/answers", {"questions": [{**self.named, **asked} for asked in questions]})
+        return list(found["answers"])
+
+    def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
+        """The answer with its evidence tested, and the `attributions` of the facts near it.
+
+        Raises:
+            InputError: as `post`.
+        """
+        return self.post("/v1/explain", self._asked(question, passage, choices))
+
+    def what_if(
+        self,
+        question: str,
+        passage: str = "",
+        choices: Sequence[str] = (),
+        *,
+        add: Sequence[dict[str, str]] = (),
+        strike: Sequence[dict[str, str]] = (),
+    ) -> dict[str, Any]:
+        """The answers `before` and `after` facts (head, relation, tail) are added or removed.
+
+        Raises:
+            InputError: as `post`.
+        """
+        asked = self._asked(question, passage, choices)
+        return self.post("/v1/what-if", {**asked, "add": list(add), "strike": list(strike)})
+
+    def _asked(self, question: str, passage: str, choices: Sequence[str]) -> dict[str, Any]:
+        return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
+
+    def get(self, path: str) -> dict[str, Any]:
+        """The JSON of a path that is only read, such as `/v1/graphs`.
+
+        Raises:
+            InputError: as `post`.
+        """
+        return self._asking(path, None)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON that the service answers a body with.
+
+        Raises:
+            InputError: the service is not there, refuses the body (its own words and remedy), or answers no JSON.
+        """
+        return self._asking(f"{path}?full=true" if self.full else path, json.dumps(body).encode())
+
+    def _asking(self, path: str, body: bytes | None) -> dict[str, Any]:
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        request = urllib.request.Request(self.url + path, body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
+                return dict(json.load(response))
+        except urllib.error.HTTPError as error:
+            raise InputError(f"{self.url}: {_detail(error)}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise InputError(f"{self.url}: no answer ({reason}); is `kgqa serve` running there?") from None
+
+
+def _detail(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["detail"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return f"refused with status {error.code}"
 
 
 class ServedAnswerer:
@@ -56,22 +166,25 @@ class ServedAnswerer:
     @cached_property
     def linker(self) -> Linker:
         """Finds the concepts of the graph in texts."""
-        return forgiving_linker(self.graph)
+        return fuzzy_linker(self.graph)
 
-    def is_korean(self, question: Question) -> bool:
-        """Whether a question is read and answered as Korean."""
-        return is_korean_question(question.text)
+    def language_of(self, question: Question) -> str:
+        """The language in which a question is answered."""
+        return question_language(question.text)
 
     def shown(self, answer: Answer) -> Answer:
         """The answer itself: the service has said its evidence in the question's language already."""
         return answer
 
-    def answer(self, question: Question) -> Answer:
+    def answer(
+        self, question: Question | str, *, passage: Passage | str | None = None, choices: Iterable[str] = ()
+    ) -> Answer:
         """The answer to one question, its evidence ordered by the reader's attention.
 
         Raises:
             InputError: the question is refused, or the service does not answer.
         """
+        question = asked(question, passage, choices)
         check_question(question)
         return self._read(question, self.client.answer(*_asked(question)))
 
@@ -105,7 +218,7 @@ class ServedAnswerer:
         """
         return self._read(answer.question, self.client.explain(*_asked(answer.question)))
 
-    def influences(self, answer: Answer) -> list[Influence]:
+    def attributions(self, answer: Answer) -> list[FactAttribution]:
         """How much each fact near the answer carried it; strongest first.
 
         Raises:
@@ -115,7 +228,7 @@ class ServedAnswerer:
         triples = answer.evidence.subgraph.triples
         rows = {(t.head, t.relation, t.tail): edge for edge, t in enumerate(triples)}
         return [
-            Influence(rows.get(tuple(row["iri"]), -1), row["sentence"], row["change"])
+            FactAttribution(rows.get(tuple(row["iri"]), -1), row["sentence"], row["change"])
             for row in found["influences"]
         ]
 
@@ -126,15 +239,15 @@ class ServedAnswerer:
             InputError: an edit is refused, or the service does not answer.
         """
 
-        def stated(fact: Fact) -> dict[str, str]:
+        def stated(fact: LabelledFact) -> dict[str, str]:
             """A fact whose ends are names of the graph or, of concepts that only an edit knows, words."""
             triple, labels = fact
             known = self.graph.ids([triple.head, triple.tail]) >= 0
             head, tail = np.where(known, (triple.head, triple.tail), labels).tolist()
             return {"head": head, "relation": triple.relation, "tail": tail}
 
-        added, struck = ([*map(stated, facts)] for facts in edited_facts(edits))
-        found = self.client.what_if(*_asked(question), add=added, strike=struck)
+        added, removed = ([*map(stated, facts)] for facts in edited_facts(edits))
+        found = self.client.what_if(*_asked(question), add=added, strike=removed)
         return self._read(question, found["after"])
 
     def _read(self, question: Question, body: Mapping[str, Any]) -> Answer:
@@ -188,16 +301,17 @@ def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[st
             _span(evidence["span"]),
             paths,
             graph,
-            influence=evidence["influence"],
+            attribution=evidence["influence"],
             query=query,
-            reading=_reading(evidence.get("reading")),
-            other_readings=others,
+            interpretation=_reading(evidence.get("reading")),
+            other_interpretations=others,
             near=_reading(evidence.get("near")),
         ),
         {name: float(ms) for name, ms in body["timing_ms"].items()},
         body["model"],
         body["graph"],
         items,
+        harm=(body.get("care") or {}).get("harm", ""),
     )
 
 
@@ -215,13 +329,13 @@ def _subgraph(
     roles = {row["iri"]: NodeRole[row["role"].upper()] for row in shown["nodes"]}
     scores = {row["iri"]: float(row["score"]) for row in shown["nodes"]}
     facts = {(row["head"], row["relation"], row["tail"]): 1.0 for row in shown["edges"]}
-    said = dict(relations)
+    known = dict(relations)
     for path in paths:
         for triple in path["triples"]:
             head, relation, tail = triple["iri"]
             facts[head, relation, tail] = float(triple["weight"])
             labels = {head: triple["head"], tail: triple["tail"], **labels}
-            said.setdefault(relation, Relation(relation, triple["relation"], triple["relation"]))
+            known.setdefault(relation, Relation(relation, triple["relation"], triple["relation"]))
     nodes = {name: number for number, name in enumerate(labels)}
     names = list(dict.fromkeys(relation for _, relation, _ in facts))
     rows = [(nodes[h], names.index(r), nodes[t]) for h, r, t in facts]
@@ -232,13 +346,13 @@ def _subgraph(
         np.array([scores.get(name, 0.0) for name in nodes], dtype=np.float32),
         np.array(rows, dtype=np.int32).reshape(-1, 3),
         np.array(list(facts.values()), dtype=np.float32),
-        tuple(said.get(name) or Relation(name, name, name) for name in names),
+        tuple(known.get(name) or Relation(name, name, name) for name in names),
     )
     return subgraph, {fact: row for row, fact in enumerate(facts)}
 
 
-def _reading(row: Mapping[str, Any] | None) -> Reading | None:
+def _reading(row: Mapping[str, Any] | None) -> Interpretation | None:
     """A reading of the question as a service says it."""
     if row is None:
         return None
-    return Reading(str(row["phrase"]), str(row["result"]), str(row["form"]), float(row["probability"]))
+    return Interpretation(str(row["phrase"]), str(row["result"]), str(row["form"]), float(row["probability"]))

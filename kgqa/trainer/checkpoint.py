@@ -4,19 +4,98 @@ from __future__ import annotations
 
 import json
 import os
+import reprlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import BaseModel
 from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
-from kgqa.assets import sync, write_whole
+from kgqa.fingerprint import fingerprint
 from kgqa.objectives.base import Objective
-from kgqa.types import InputError
+from kgqa.settings import sync, write_whole
+from kgqa.types import Example, InputError
+
+# What a run is made of, kept in its folder: settings and content hashes, so that no other run is taken for
+# it.
+
+
+FILE = "made_of.json"
+BUDGET = ("max_steps", "max_minutes", "max_tokens", "patience", "threads", "compile")
+EVERY = ("log_every_steps", "save_every_minutes", "evaluate_every_steps")
+FREE = frozenset(f"trainer.{key}" for key in (*BUDGET, *EVERY)) | {"name", "task.epochs"}
+"""Settings that may differ when a run goes on."""
+OWN = ("recipe.json", "log.jsonl", "latest*", "best*", "stable*", "export*")
+"""What a run writes over, or removes, in its folder."""
+MADE = ("latest.json", "*/outcomes.json")
+"""What a run leaves: before there is any, its folder is anybody's."""
+
+
+def questions_hash(examples: Iterable[Example]) -> str:
+    """Hash of questions with their answers."""
+    return fingerprint(
+        *(
+            (e.question.text, e.question.choices, e.question.passage_text, e.source, e.golds, e.kind)
+            for e in examples
+        )
+    )
+
+
+def weights_of(folders: Iterable[Path]) -> str:
+    """Hash of all weights and tokenizers of models' folders."""
+    kept = ("*.safetensors", "tokenizer.json")
+    return fingerprint(*(path for folder in folders for kind in kept for path in sorted(folder.glob(kind))))
+
+
+def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
+    """Write what a run is made of, and its resolved recipe, into its folder; refuse a folder of another run.
+
+    Called once what a recipe leaves open is set (sizes of vectors). Budgets may grow, and what changes nothing about
+    the outcome may change; so may what either side does not tell of.
+    """
+    path, own = folder / FILE, {**hashes, **flat(recipe.model_dump(mode="json"))}
+    others = [found for kind in OWN for found in folder.glob(kind)]
+    if others and not path.is_file():
+        raise InputError(f"{others[0]}: no training left it, and one would replace it; take another --out")
+    earlier: dict[str, Any] = {}
+    if path.is_file() and any(any(folder.glob(kind)) for kind in MADE):
+        try:
+            earlier = dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, RecursionError):
+            raise InputError(f"{path}: damaged; remove it to go on with this recipe regardless") from None
+    refuse_other(folder, earlier, own, f"take another --out, or remove {path} to go on regardless")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps({**earlier, **own}, indent=1) + "\n")
+    write_whole(folder / "recipe.json", recipe.model_dump_json(indent=2) + "\n")
+
+
+def refuse_other(folder: Path, earlier: Mapping[str, Any], own: Mapping[str, Any], remedy: str) -> None:
+    """Raise InputError at the first thing that `folder` was made of and that is otherwise here."""
+    for key, value in own.items():
+        if key in earlier and earlier[key] != value and key not in FREE:
+            raise InputError(
+                f"{folder}: was made with {key}={reprlib.repr(earlier[key])}, the recipe says "
+                f"{reprlib.repr(value)}; {remedy}"
+            )
+
+
+def flat(values: Any, prefix: str = "") -> dict[str, Any]:
+    """Settings by their dotted names, places of a list as numbers.
+
+    >>> flat({"data": [{"name": "a"}], "seed": 0})
+    {'data.count': 1, 'data.0.name': 'a', 'seed': 0}
+    """
+    if isinstance(values, list):
+        values = {"count": len(values), **dict(enumerate(values))}
+    if not isinstance(values, dict):
+        return {prefix.rstrip("."): values}
+    return {k: v for name, inner in values.items() for k, v in flat(inner, f"{prefix}{name}.").items()}
+
 
 WEIGHTS, OPTIMIZER, STATE = "weights.safetensors", "optimizer.safetensors", "state.json"
 
@@ -32,9 +111,6 @@ def save_checkpoint(
 
     The files go to a fresh folder; then the pointer `<name>.json` is replaced, so that it names a whole
     checkpoint at every moment. Older folders are removed last, that of the same step among them.
-
-    Raises:
-        InputError: what names an earlier checkpoint is damaged.
     """
     target = folder / f"{name}-{state['step']:08d}"
     if target == find_checkpoint(folder, name):
@@ -54,11 +130,7 @@ def save_checkpoint(
 
 
 def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
-    """The folder of the checkpoint `name`, None where a run has none yet.
-
-    Raises:
-        InputError: what names it is damaged.
-    """
+    """The folder of the checkpoint `name`, None where a run has none yet."""
     pointer = folder / f"{name}.json"
     if not pointer.is_file():
         return None
@@ -72,11 +144,7 @@ def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
 def load_checkpoint(
     folder: Path, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> dict[str, Any]:
-    """Restore model and optimizers in place from a checkpoint's folder; returns the state of the run.
-
-    Raises:
-        InputError: the checkpoint was written for another model or optimizer.
-    """
+    """Restore model and optimizers in place from a checkpoint's folder; returns the state of the run."""
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
         load_model(model, str(folder / WEIGHTS))
@@ -90,11 +158,7 @@ def load_checkpoint(
 
 
 def export_best(folder: Path, objective: Objective) -> None:
-    """Give an objective the weights of a run's best checkpoint, if it has one, and export them.
-
-    Raises:
-        InputError: what names the checkpoint is damaged.
-    """
+    """Give an objective the weights of a run's best checkpoint, if it has one, and export them."""
     from accelerate import PartialState
 
     best = find_checkpoint(folder, "best")

@@ -1,4 +1,4 @@
-"""The training loop. It knows an objective, batches and a budget; never a model's name."""
+"""The training loop, independent of the model: it knows an objective, batches and a budget."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gc
 import json
 import math
 import signal
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,24 +21,29 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from kgqa.assets import write_whole
-from kgqa.models.devices import return_freed_memory
+from kgqa.models.devices import trim_memory
 from kgqa.objectives.base import Batches, Objective
 from kgqa.progress import bars
+from kgqa.settings import write_whole
 from kgqa.trainer.checkpoint import find_checkpoint, load_checkpoint, save_checkpoint, swap_folder
-from kgqa.trainer.optimizer import build_optimizers, factor, set_rate
+from kgqa.trainer.optimizer import build_optimizers, factor, flops_of_token, matrix_rate, set_rate
 from kgqa.trainer.recipe import TrainerSettings
-from kgqa.trainer.utilisation import flops_of_token, matrix_rate
 from kgqa.types import InputError
+
+TOLD_EVERY_S = 60.0
+"""Seconds between progress lines on stderr where there is no terminal for a progress bar."""
 
 Evaluate = Callable[[Objective], dict[str, float]]
 Figure = tuple[str, Tensor, float]
-"""A figure's name, what it adds, and how much that weighs: of the shares of a loss a step's weights sum to 1."""
+"""Name, value and weight of a logged metric; metrics are logged as weighted means.
+
+The weights of the loss and its terms sum to 1 over the micro-batches and processes of a step.
+"""
 
 
 @dataclass
 class TrainResult:
-    """What a training came to. `interrupted` tells that a signal ended it before its budget."""
+    """Outcome of a run. `interrupted`: a signal ended it before its budget was spent."""
 
     folder: Path
     steps: int
@@ -45,14 +51,14 @@ class TrainResult:
     minutes: float
     loss: float
     metrics: dict[str, float] = field(default_factory=dict)
-    """Of the best evaluation."""
+    """Metrics of the best evaluation."""
     best: float | None = None
     interrupted: bool = False
 
 
 @dataclass
 class Progress:
-    """Where a run stands; saved in each checkpoint."""
+    """Progress of a run, saved in each checkpoint. `stale` counts the evaluations since the best one."""
 
     step: int = 0
     tokens: int = 0
@@ -62,11 +68,11 @@ class Progress:
     stale: int = 0
     stable_saved: bool = False
     finished: bool = False
-    """Patience ran out: a larger budget does not go on."""
+    """Whether patience ran out: the run does not resume, even with a larger budget."""
     metrics: dict[str, float] = field(default_factory=dict)
 
     def share(self, settings: TrainerSettings) -> float:
-        """Share 0..1 of the budget that is spent, by whichever limit is nearest."""
+        """Share of the budget that is spent (1 or more: all of it), by whichever limit is nearest."""
         spent = [
             self.step / settings.max_steps if settings.max_steps else 0.0,
             self.tokens / settings.max_tokens if settings.max_tokens else 0.0,
@@ -83,14 +89,15 @@ def train(
     *,
     evaluate: Evaluate | None = None,
 ) -> TrainResult:
-    """Train an objective until its budget is spent; checkpoints, log and `export/` go to `folder`.
+    """Train an objective until the budget of `settings` is spent; checkpoints, log and `export/` go to
+    `folder`.
 
-    Every step is a function of (weights, seed, step): an interrupted run goes on from its latest checkpoint
-    in the same order with the same masks, on a CPU to the same bits. SIGTERM and SIGINT save first.
+    Every step is a function of (weights, seed, step): an interrupted run resumes from its latest checkpoint
+    with the same order of batches and the same masks, bit-identical on a CPU. SIGTERM and SIGINT save a
+    checkpoint before the run ends.
 
     Raises:
-        InputError: no budget is set, patience waits for nothing, the loss is not finite, or the checkpoint is another
-            recipe's.
+        InputError: no budget, patience without an evaluation, or a loss that is not finite.
     """
     if settings.patience and evaluate is None:
         raise InputError(
@@ -104,11 +111,7 @@ def train(
 
 
 def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
-    """Refuse a `best_metric` that is none of what is measured: by name before a training, as it is told in it.
-
-    Raises:
-        InputError: it is none of them.
-    """
+    """Raise InputError for a `best_metric` that is not among the measured figures."""
     if settings.best_metric not in figures:
         raise InputError(
             f"trainer.best_metric={settings.best_metric!r} is not measured; take one of {sorted(figures)}"
@@ -116,7 +119,7 @@ def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
 
 
 def seed_everything(seed: int, step: int) -> None:
-    """Seed torch's global generators for one micro-step, so that masks and dropout can be repeated."""
+    """Seed torch's global generators for one micro-batch, so that masks and dropout are reproducible."""
     torch.manual_seed(int(np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)[0] >> 1))
 
 
@@ -129,7 +132,7 @@ def count_tokens(batch: Any) -> int:
 
 
 class _Run:
-    """One training: what the steps share."""
+    """State of one training run."""
 
     def __init__(
         self,
@@ -144,7 +147,7 @@ class _Run:
         self.main = self.accelerator.is_main_process
         objective.to(self.accelerator.device)
         self.objective = objective
-        self._utilisation_of_a_token = self._measure()  # before DDP's hooks are there
+        self._utilisation_of_a_token = self._measure()  # before DDP registers its hooks
         self.optimizers = build_optimizers(objective, settings)
         self.prepared, *self.wrapped = self.accelerator.prepare(objective, *self.optimizers)
         if settings.compile:
@@ -153,7 +156,7 @@ class _Run:
         self.fetch = Ahead(batches).get
         self.progress = Progress()
         self.stopping = False
-        # a signal, and tokens, that the other processes do not know of yet
+        # a signal received and tokens counted since processes were last synchronized (`_agree`)
         self._signalled, self._seen = False, 0
         self._lost = torch.zeros(
             (), device=self.accelerator.device
@@ -168,11 +171,11 @@ class _Run:
             with self._signals(), self._display() as show, self._tensorboard() as board:
                 self._steps(show, board)
         end = self.progress
-        told = (end.step, end.tokens, end.seconds / 60, end.loss, end.metrics, end.best)
-        return TrainResult(self.folder, *told, self.stopping)
+        summary = (end.step, end.tokens, end.seconds / 60, end.loss, end.metrics, end.best)
+        return TrainResult(self.folder, *summary, self.stopping)
 
     def _measure(self) -> float:
-        """Share of all devices' matrix-product rate that one token a second is; 0 where it is not known."""
+        """Model FLOPs utilization (MFU) of all devices at one token per second; 0 if it is not known."""
         if not self.main:
             return 0.0
         device = self.accelerator.device
@@ -188,6 +191,7 @@ class _Run:
         saved = logged = time.monotonic()
         began, logged_tokens = saved - progress.seconds, progress.tokens
         found: list[Figure] = []
+        words = "begun"
         while progress.share(settings) < 1 and not self.stopping:
             share = progress.share(settings)
             if settings.schedule == "wsd" and share > 1 - settings.decay and not progress.stable_saved:
@@ -209,9 +213,14 @@ class _Run:
                 if self._utilisation_of_a_token:
                     extra["mfu"] = speed * self._utilisation_of_a_token
                 self._log({**means, **extra}, board)
-                show(f"loss {progress.loss:.4f}  {speed:,.0f} tokens/s", progress.share(settings))
+                words = f"loss {progress.loss:.4f}  {speed:,.0f} tokens/s"
+                if progress.metrics:
+                    words += (
+                        f"  held out: {settings.best_metric} {progress.metrics[settings.best_metric]:.3f}"
+                    )
                 found, logged, logged_tokens = [], now, progress.tokens
-                return_freed_memory()
+                trim_memory()
+            show(words, progress.share(settings))
             if self.evaluate and progress.step % settings.evaluate_every_steps == 0:
                 self._evaluate(board)
                 if settings.patience and progress.stale >= settings.patience:
@@ -225,10 +234,10 @@ class _Run:
         self._save("latest", export="export")
 
     def _step(self, rate: float) -> tuple[list[Figure], Tensor]:
-        """One optimizer step: what it adds to the log, and the norm of its gradient.
+        """One optimizer step: the metrics to log, and the gradient norm.
 
-        Micro-batches and processes are joined as one batch: each term of the loss is divided by all that it counts in
-        the step, not by what it counts in one of them.
+        The micro-batches of all processes count as one batch: each term of the loss is normalized by its
+        count over the whole step, not by its count in one micro-batch.
         """
         settings, accumulate = self.settings, self.settings.gradient_accumulation
         ranks, rank = self.accelerator.num_processes, self.accelerator.process_index
@@ -263,7 +272,7 @@ class _Run:
 
     @torch.no_grad()
     def _counts(self, numbers: Sequence[int], batches: Sequence[Any]) -> dict[str, Tensor]:
-        """What the terms of the loss count in a whole step, before any of its batches is read."""
+        """Normalizing counts of the loss terms for a whole step, computed ahead of the forward passes."""
         sums: dict[str, Tensor | float] = {}
         for number, batch in zip(numbers, batches, strict=True):
             seed_everything(self.settings.seed, number)
@@ -272,14 +281,14 @@ class _Run:
         return self._reduced(sums)
 
     def _reduced(self, counts: Mapping[str, Tensor | float]) -> dict[str, Tensor]:
-        """Counts of this process summed over all."""
+        """Counts summed over all processes."""
         device = self.accelerator.device
         own = torch.stack([torch.as_tensor(c, dtype=torch.float32, device=device) for c in counts.values()])
         every = self.accelerator.reduce(own) if self.accelerator.num_processes > 1 else own
         return dict(zip(counts, every.unbind(), strict=True))
 
     def _of_all(self, found: Sequence[Figure]) -> dict[str, float]:
-        """Means of figures, weighed, over the steps and processes that have them."""
+        """Weighted mean of each metric over the steps and processes that have it."""
         sums: dict[str, tuple[float, float]] = {}
         for name, value, weight in found:
             total, weights = sums.get(name, (0.0, 0.0))
@@ -294,9 +303,8 @@ class _Run:
         return {name: sum(t for t, _ in of) / sum(w for _, w in of) for name, of in pairs.items()}
 
     def _agree(self) -> None:
-        """Let all processes know the first one's clock, any one's signal or broken loss, and all tokens.
-
-        So they stop at the same step.
+        """Synchronize the processes: the clock of the main one, a signal or non-finite loss of any, the
+        tokens of all. So they stop at the same step.
         """
         if self.accelerator.num_processes == 1:
             self.stopping, self.progress.tokens = self._signalled, self.progress.tokens + self._seen
@@ -312,11 +320,8 @@ class _Run:
         self._seen = 0
 
     def _check_loss(self, broken: bool = False) -> None:
-        """Refuse to go on once a loss was not finite: before anything is written, in all processes, said by one.
-
-        Raises:
-            InputError: it was not.
-        """
+        """Stop once a loss was not finite, before anything is written; all processes exit, the main one
+        raises InputError."""
         if not broken and self._lost.isfinite():
             return
         if not self.main:
@@ -332,7 +337,7 @@ class _Run:
         self.objective.eval()
         with torch.no_grad(), self.accelerator.autocast():
             figures = self.evaluate(self.objective)
-        if self.accelerator.num_processes > 1:  # the first one's, or patience would end at different steps
+        if self.accelerator.num_processes > 1:  # the main one's, so that patience ends at the same step
             from accelerate.utils import broadcast_object_list
 
             (figures,) = broadcast_object_list([figures])
@@ -354,13 +359,13 @@ class _Run:
             return
         self._check_loss()
         try:
-            if export:  # before the checkpoint: what is killed between them goes on from the one before
+            if export:  # before the checkpoint: a run killed in between resumes from the previous checkpoint
                 swap_folder(self.folder / export, self.objective.export)
             save_checkpoint(self.folder, name, self.objective, self.optimizers, vars(self.progress))
-        except SafetensorError as error:  # what a full disk is to it
-            said = " ".join(str(error).split())
+        except SafetensorError as error:  # raised by safetensors when the disk is full
+            message = " ".join(str(error).split())
             raise InputError(
-                f"{self.folder}: {said}; make room, and run the same command again to go on"
+                f"{self.folder}: {message}; make room, and run the same command again to go on"
             ) from None
 
     def _log(self, figures: dict[str, float], board: Any) -> None:
@@ -376,7 +381,7 @@ class _Run:
                 board.add_scalar(key, value, progress.step)
 
     def _cut_log(self) -> None:
-        """Drop what the log tells of steps after the checkpoint: they are run again."""
+        """Drop log lines of steps after the checkpoint, which are run again."""
         path = self.folder / "log.jsonl"
         if self.main and path.is_file():
             lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
@@ -405,8 +410,17 @@ class _Run:
 
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
         with bars(*columns, TimeElapsedColumn(), disable=not self.main) as bar:
-            task = bar.add_task("training", total=1.0)
-            yield lambda text, share: bar.update(task, description=text, completed=share)
+            task, shown_at = bar.add_task("training", total=1.0), time.monotonic() - TOLD_EVERY_S
+
+            def show(text: str, share: float) -> None:
+                nonlocal shown_at
+                bar.update(task, description=text, completed=share)
+                now = time.monotonic()
+                if bar.disable and self.main and now - shown_at >= TOLD_EVERY_S:
+                    shown_at = now
+                    print(f"step {self.progress.step:,}, {share:.0%}: {text}", file=sys.stderr, flush=True)
+
+            yield show
 
     @contextmanager
     def _tensorboard(self) -> Iterator[Any]:
@@ -420,7 +434,7 @@ class _Run:
 
 
 class Ahead:
-    """Makes the following batch in a thread while the device works on this one."""
+    """Prefetches the next batch in a thread while the device works on the current one."""
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
@@ -428,7 +442,7 @@ class Ahead:
         self._next: tuple[int, Future[Any]] | None = None
 
     def get(self, number: int, following: int) -> Any:
-        """Batch `number`; `following` is begun."""
+        """Batch `number`; starts to prefetch batch `following`."""
         ready = self._next is not None and self._next[0] == number
         batch = self._next[1].result() if ready and self._next else self.batches[number]
         self._next = following, self._pool.submit(self.batches.__getitem__, following)
@@ -436,17 +450,19 @@ class Ahead:
 
 
 def _accelerator(settings: TrainerSettings) -> Any:
-    """Accelerate's view of the machine; a second training in one process begins afresh."""
+    """The `Accelerator`; its process-wide state is reset, so that a second run in one process starts afresh."""
     from accelerate import Accelerator, DistributedDataParallelKwargs
     from accelerate.state import AcceleratorState
 
     if AcceleratorState._shared_state:
         AcceleratorState._reset_state(reset_partial_state=False)
     precision = "bf16" if settings.precision == "bf16" else "no"
-    unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # poolers, frozen layers
+    unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # of poolers and frozen layers
     found = Accelerator(
         cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused]
     )
-    atexit.register(found.state.destroy_process_group)  # Gloo's threads abort a process that ends with them,
-    atexit.register(gc.collect)  # the last registered first: what only the collector frees may hold the group
+    # Gloo's threads abort a process that exits while they run. Handlers run in reverse order: garbage is
+    # collected first, since it may hold the process group.
+    atexit.register(found.state.destroy_process_group)
+    atexit.register(gc.collect)
     return found

@@ -1,4 +1,7 @@
-"""Recipes: TOML plus `key=value`, checked by frozen models, with an error that names the nearest key."""
+"""Recipes: TOML plus `key=value`, checked by frozen models, with an error that names the nearest key.
+
+A path is relative to the recipe where something lies there; else it is a name, or relative to the working directory.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,34 @@ import difflib
 import reprlib
 import tomllib
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 
-from kgqa.assets import write_whole
+from kgqa.renamed import current_keys, tell
+from kgqa.settings import write_whole
 from kgqa.types import InputError
 
 RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
 LONGEST_KEY = 200
 """Characters of a key that are said back."""
+
+
+def _beside(name: str, info: ValidationInfo) -> str:
+    """A path as it is to be opened: what lies beside the recipe is meant where something does, also by a pattern."""
+    folder: Path | None = (info.context or {}).get("folder")
+    if folder is None or not name or name.startswith(("$", "~")) or Path(name).is_absolute():
+        return name
+    place = folder / name
+    if place.exists() or (any(mark in place.name for mark in "*?[") and any(place.parent.glob(place.name))):
+        return str(place)
+    return name
+
+
+RecipePath = Annotated[str, AfterValidator(_beside)]
+"""A name or a path in a recipe."""
 
 
 class Settings(BaseModel):
@@ -80,14 +100,35 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
         raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
     except ValueError as error:  # beside those of TOML and of UTF-8, an integer of thousands of digits
         raise InputError(f"{path}: not TOML: {error}") from None
+    return checked_recipe(values, overrides, model, str(path), Path(path).absolute().parent)
+
+
+def checked_recipe(
+    values: dict[str, Any],
+    overrides: Sequence[str],
+    model: type[RecipeModel],
+    name: str,
+    folder: Path | None = None,
+) -> RecipeModel:
+    """The recipe `name` of what it says, changed by overrides; its paths are looked for in `folder` first.
+
+    Raises:
+        InputError: as `load_recipe`.
+    """
     for override in overrides:
         _override(values, override)
     try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise InputError(f"{path}: {_explain(error, model)}") from None
+        values = current_keys(values, tell(f"{name}: "))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     except RecursionError:
-        raise InputError(f"{path}: tables and lists nested too deeply; flatten them") from None
+        raise InputError(f"{name}: tables and lists nested too deeply; flatten them") from None
+    try:
+        return model.model_validate(values, context={"folder": folder})
+    except ValidationError as error:
+        raise InputError(f"{name}: {_explain(error, model)}") from None
+    except RecursionError:
+        raise InputError(f"{name}: tables and lists nested too deeply; flatten them") from None
 
 
 def save_recipe(recipe: BaseModel, path: Path) -> None:
@@ -123,15 +164,31 @@ def _override(values: dict[str, Any], override: str) -> None:
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    first = error.errors()[0]
+    errors = error.errors()  # a key that is none may be why another is missing
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     place = ".".join(str(part) for part in first["loc"])
     place = place if len(place) <= LONGEST_KEY else f"{place[:LONGEST_KEY]}..."
+    if first["type"] == "missing":
+        return f"no {place!r}, which every recipe of this kind has; see training/recipes"
+    if first["type"] == "value_error":  # a rule of ours, over several keys
+        return f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"])
     if first["type"] != "extra_forbidden":
         return f"{place}: {first['msg']} (given {reprlib.repr(first['input'])})"
     *parents, key = first["loc"]
     known = _fields(model, parents)
-    near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.0) if known else []
+    near = difflib.get_close_matches(str(key), known, n=1)
     return f"unknown key {place!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def unknown_keys(values: object, *models: type[BaseModel]) -> list[str]:
+    """Keys of a recipe, those of tables within tables included, that none of the models has."""
+    if isinstance(values, list):
+        return [key for value in values for key in unknown_keys(value, *models)]
+    if not isinstance(values, dict) or not models:
+        return []
+    fields = {name: field for model in models for name, field in model.model_fields.items()}
+    within = (unknown_keys(values[key], *_models(fields[key].annotation)) for key in values if key in fields)
+    return [*(key for key in values if key not in fields), *chain.from_iterable(within)]
 
 
 def _fields(model: Any, parents: Sequence[int | str]) -> list[str]:

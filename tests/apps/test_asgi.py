@@ -34,6 +34,39 @@ def test_a_page_is_told_where_its_server_is() -> None:
         assert (b"content-length", str(len(body)).encode()) in start["headers"]
 
 
+QUERIES = {
+    b"": b'<html lang="en"',
+    b"lang=ko&q=a": b'<html lang="ko"',
+    b"q=lang%3Dko": b'<html lang="en"',
+    b"q=%EB%95%85%EC%9D%84&lang=ko": b'<html lang="ko"',
+    b"q=caf%C3%A9": b'<html lang="en"',
+    b"q=%FF%FE&lang=ko": b'<html lang="ko"',
+    "q=땅&lang=ko".encode(): b'<html lang="ko"',
+}
+"""How the address of a page is written, and how its document begins."""
+
+
+def test_a_page_is_in_the_language_of_its_address() -> None:
+    from apps.asgi import PagesKnowTheirServer
+
+    async def language(query: bytes) -> bytes:
+        sent: list[dict[str, Any]] = []
+
+        async def inner(scope: dict[str, Any], receive: Any, send: Any) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b'<html lang="en"><head></head>'})
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": query}
+        await PagesKnowTheirServer(inner)(scope, None, send)
+        return bytes(sent[1]["body"][:15])
+
+    found = [asyncio.run(language(query)) for query in QUERIES]
+    assert found == [QUERIES[query] for query in QUERIES]
+
+
 def test_everything_else_passes_as_it_is() -> None:
     for path in ("/static/x.js", "/_stcore/health", "/favicon.png"):
         start, body, seen = asyncio.run(answered(path))
@@ -75,3 +108,40 @@ def test_a_caller_who_has_sent_all_is_answered_however_long_that_takes(
         return queue.pop() if queue else await asyncio.Event().wait()  # type: ignore[return-value]
 
     asyncio.run(asgi.BodiesComeInTime(inner)({"type": "http"}, receive, None))
+
+
+def test_the_uploads_of_one_visitor_have_a_total_and_those_of_others_are_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from apps import asgi
+
+    monkeypatch.setattr(asgi, "UPLOADS_BYTES", 100)
+    holds = {"mia": 60, "tom": 0}
+    monkeypatch.setattr(asgi, "held", lambda visitor: holds[visitor])
+
+    async def inner(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        while (await receive())["more_body"]:
+            await asyncio.sleep(0)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    counted = asgi.UploadsHaveATotal(inner)
+
+    async def upload(visitor: str, parts: int) -> int:
+        sent: list[dict[str, Any]] = []
+        left = iter(range(parts - 1, -1, -1))
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"x" * 10, "more_body": next(left) > 0}
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "PUT", "path": f"/_stcore/upload_file/{visitor}/1"}
+        await counted(scope, receive, send)
+        return int(sent[0]["status"])
+
+    async def together() -> list[int]:
+        return await asyncio.gather(upload("mia", 3), upload("mia", 3), upload("tom", 9))
+
+    assert asyncio.run(together()) in ([204, 413, 204], [413, 204, 204])
+    assert asyncio.run(upload("mia", 4)) == 204 and not counted.arriving

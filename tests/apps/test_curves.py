@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 from apps.curves import POINTS, main, read_curves
-from kgqa.assets import CURVES
+from kgqa.settings import CURVES
 
 
 def test_long_logs_are_thinned_and_end_at_the_end(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from apps import documents
 from apps.documents import MAX_BYTES, markdown_text, page_text, pasted, text_of
-from kgqa.limits.confined import Confines
+from kgqa.limits.sandbox import SandboxLimits
 from kgqa.types import InputError
 
 
@@ -56,7 +56,7 @@ def test_markdown_of_any_shape_is_read_at_once_and_holds_nobody_up(unit: str) ->
 
 @pytest.mark.parametrize("unit", ["<!--", "<a ", "<nav>", "</nav>", "&", "<![", "<?"])
 def test_a_page_that_takes_too_long_is_given_up(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "CONFINES", Confines(memory_bytes=1 << 30, time_s=3.0))
+    monkeypatch.setattr(documents, "SANDBOX_LIMITS", SandboxLimits(memory_bytes=1 << 30, time_s=3.0))
     begin, own = time.monotonic(), time.process_time()
     try:
         pasted("<p>" + unit * 40_000)
@@ -71,8 +71,8 @@ def test_a_pdf_that_exhausts_its_reader_ends_in_one_line(monkeypatch: pytest.Mon
     page.add_blank_page(100, 100)
     out = io.BytesIO()
     page.write(out)
-    for confines in (Confines(memory_bytes=30 << 20), Confines(time_s=0.01)):
-        monkeypatch.setattr(documents, "CONFINES", confines)
+    for sandbox_limits in (SandboxLimits(memory_bytes=30 << 20), SandboxLimits(time_s=0.01)):
+        monkeypatch.setattr(documents, "SANDBOX_LIMITS", sandbox_limits)
         with pytest.raises(InputError, match="a.pdf") as caught:
             text_of("a.pdf", out.getvalue())
         assert "\n" not in str(caught.value)

@@ -4,8 +4,8 @@ import pytest
 
 from apps.examples import EXAMPLES, GALLERY, KOREAN_GALLERY, SAMPLES, gallery_of
 from apps.texts import TEXTS
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import DEFAULT_READER, GRAPHS, MODELS
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import DEFAULT_READER, GRAPHS, MODELS
 from kgqa.types import Passage, Question
 
 EXPECTED = {
@@ -78,8 +78,18 @@ def test_the_shipped_reader_answers_the_gallery_in_korean(answerer: Answerer, na
 
 
 def test_a_graph_of_ones_own_is_answered_from(answerer: Answerer) -> None:
-    from apps.own_graphs import uploaded
+    from apps.custom_graphs import uploaded
 
     path = GRAPHS / "examples" / "beekeeping.ttl"
     graph = uploaded([(path.name, path.read_bytes())]).graph
     assert answerer.with_graph(graph).answer(asked(SAMPLES["beekeeping"])).text == "smoker"
+
+
+def test_a_table_of_things_is_uploaded_under_its_name() -> None:
+    from apps.custom_graphs import uploaded
+
+    opened = uploaded(
+        [("Tall ships.csv", b"name,masts\nMoth,3\nWasp,2\n"), ("Tall ships.csv", b"name,crew\nMoth,9\n")]
+    )
+    assert opened.graph.edge_count == 5 and len(opened.graph.find(["tall ship"])[0]) == 1
+    assert [source["file"] for source in opened.manifest["sources"]] == ["Tall ships.csv"] * 2

@@ -3,21 +3,21 @@ from pathlib import Path
 import pytest
 
 from apps.feedback import keep, opinion, training_lines
-from kgqa.text.datasets.json_lines import read_examples
+from kgqa.data.datasets.json_lines import read_examples
 from kgqa.types import Answer, InputError, Passage, Question, Source
 
 
-def said(text: str | None, passage: str = "It rained.") -> Answer:
+def output(text: str | None, passage: str = "It rained.") -> Answer:
     question = Question("Did it rain?", (), Passage(passage))
     return Answer(question, text, Source.PASSAGE if text else Source.NONE, 0.5, model="m", graph="g")
 
 
 def test_a_training_reads_what_is_known(tmp_path: Path) -> None:
     rows = [
-        opinion(said("yes"), True),
-        opinion(said("It"), False, "no pronoun", " rained "),
-        opinion(said(None), True),
-        opinion(said("It"), False),
+        opinion(output("yes"), True),
+        opinion(output("It"), False, "no pronoun", " rained "),
+        opinion(output(None), True),
+        opinion(output("It"), False),
     ]
     file = tmp_path / "deep" / "feedback.jsonl"
     for row in rows:

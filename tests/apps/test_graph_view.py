@@ -1,8 +1,8 @@
 from dataclasses import replace
 
-from apps.graph_view import near_edges, picked_edges, quote, to_dot
-from kgqa.answering.evidence.paths import answer_nodes
-from kgqa.answering.presentation.answer_json import shown_edges
+from apps.graph_view import MAX_REMOVED, ghosts_of, near_edges, picked_edges, quote, to_dot
+from kgqa.qa.evidence import answer_nodes
+from kgqa.qa.render import remove, shown_edges
 from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Item, Question, Source, Subgraph
 
 
@@ -37,8 +37,8 @@ def test_the_path_alone_and_one_fact_between_two_concepts(digging: Subgraph) -> 
 
 
 def test_long_labels_are_wrapped_and_cut() -> None:
-    said = quote("a " * 200)
-    assert said.count("\\n") == 2 and said.endswith('…"')
+    output = quote("a " * 200)
+    assert output.count("\\n") == 2 and output.endswith('…"')
 
 
 def test_an_answer_that_is_no_concept_has_facts_around_it_too(digging: Subgraph) -> None:
@@ -53,10 +53,10 @@ def test_an_answer_that_is_no_concept_has_facts_around_it_too(digging: Subgraph)
 
 def test_the_path_runs_from_what_was_said_to_the_answer(digging: Subgraph) -> None:
     """The second fact is walked from its tail to its head: it is laid out that way, with its arrow as it is stored."""
-    said = to_dot(answered(digging), 30)
-    assert "n1 -> n4 [" in said and "n4 -> n3 [" in said and "dir=back" in said.partition("n4 -> n3")[2]
-    assert "rankdir=LR" in said and "rankdir=TB" in to_dot(answered(digging), 30, narrow=True)
-    assert said.count("penwidth=2.5") == 3  # the concepts of the path stand out
+    output = to_dot(answered(digging), 30)
+    assert "n1 -> n4 [" in output and "n4 -> n3 [" in output and "dir=back" in output.partition("n4 -> n3")[2]
+    assert "rankdir=LR" in output and "rankdir=TB" in to_dot(answered(digging), 30, narrow=True)
+    assert output.count("penwidth=2.5") == 3  # the concepts of the path stand out
 
 
 def test_of_several_things_each_has_its_path(digging: Subgraph) -> None:
@@ -70,3 +70,17 @@ def test_of_several_things_each_has_its_path(digging: Subgraph) -> None:
     answer = replace(answered(digging), items=items, text="trowel, excavator")
     assert picked_edges(answer, 0) == [0, 2]
     assert to_dot(answer, 30).count("penwidth=3") == 2
+
+
+def test_of_many_facts_that_are_gone_those_between_what_is_drawn_come_first(digging: Subgraph) -> None:
+    gone = [remove(digging, edge) for edge in range(len(digging.edges))]
+    there = replace(digging, edges=digging.edges[:0], weights=digging.weights[:0])
+    edits = [*(replace(e, triple=replace(e.triple, head=f"x:{n}")) for n, e in enumerate(gone)), gone[0]]
+    ends = {gone[0].triple.head, gone[0].triple.tail}
+    found = ghosts_of(there, edits, ends)
+    assert len(found) == MAX_REMOVED and next(iter(found)) == len(gone)
+    far, near = (
+        to_dot(replace(answered(digging), evidence=Evidence(subgraph=there)), 0, removed=e)
+        for e in (edits[:1], gone[:1])
+    )
+    assert "style=dashed" in far and "constraint=false" not in far and "dashed" in near

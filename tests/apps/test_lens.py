@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.lens import Discriminator, Lens, Storyteller, joined, whole_words
+from apps.lens import Discriminator, Lens, TextGenerator, joined, whole_words
 from kgqa.types import InputError
 
 
@@ -61,6 +61,10 @@ def test_words_are_drawn_anew(encoder_folder: Path) -> None:
     assert text == joined(now for _, now in pairs) and joined(was for was, _ in pairs).startswith("i dug the")
     assert lens.corrupted("i dug the ground with a trowel", seed=1) == (text, pairs)
     assert lens.corrupted("") == ("", [])
+    for seed in range(8):  # no half of a word is hidden, and none is drawn
+        _, pairs = lens.corrupted("i dug the ground with a trowel", seed=seed)
+        assert not any("##" in word for pair in pairs for word in pair)
+        assert [was for was, _ in pairs] == ["i", "dug", "the", "ground", "with", "a", "trowel"]
 
 
 def test_a_discriminator_judges_each_word(
@@ -81,9 +85,9 @@ def test_a_discriminator_judges_each_word(
     folder = tmp_path / "electra"
     ElectraForPreTraining(config).save_pretrained(folder)
     (folder / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    verdicts = Discriminator(folder).verdicts("i dug the ground")
-    assert [word for word, _ in verdicts] == ["i", "dug", "the", "ground"]
-    assert all(0 < p < 1 for _, p in verdicts)
+    replaced_probabilities = Discriminator(folder).replaced_probabilities("i dug the ground")
+    assert [word for word, _ in replaced_probabilities] == ["i", "dug", "the", "ground"]
+    assert all(0 < p < 1 for _, p in replaced_probabilities)
     for other in (model_folder, tmp_path / "missing"):
         with pytest.raises(InputError):
             Discriminator(other)
@@ -106,11 +110,11 @@ def test_a_storyteller_sees_only_what_stands_before(
     settings = EncoderSettings(variant="gpt2", max_position_embeddings=64, **sizes)
     save_model(build_language_model(settings, tokenizer.get_vocab_size()), tmp_path / "gpt")
     (tmp_path / "gpt" / "tokenizer.json").write_bytes((tokenizer_folder / "tokenizer.json").read_bytes())
-    told = Storyteller(tmp_path / "gpt")
-    words, rows = told.attention("i dug the hole", 1)
-    assert words == ["i", "dug", "the", "hole"] and told.num_heads == 2
+    reported = TextGenerator(tmp_path / "gpt")
+    words, rows = reported.attention("i dug the hole", 1)
+    assert words == ["i", "dug", "the", "hole"] and reported.num_heads == 2
     assert all(rows[a][b] == 0 for a in range(4) for b in range(a + 1, 4))
     assert all(abs(sum(row) - 1) < 1e-4 for row in rows)
-    assert isinstance(told.go_on("i dug", 3, 0.0), str)
+    assert isinstance(reported.generate("i dug", 3, 0.0), str)
     with pytest.raises(InputError, match="no causal"):
-        Storyteller(tmp_path)
+        TextGenerator(tmp_path)

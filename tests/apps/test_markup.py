@@ -6,26 +6,29 @@ from kgqa.types import Link, NodeRole, Span, Subgraph
 
 def test_text_with_a_span_and_linked_concepts() -> None:
     text = "I <b>plant</b> flowers"
-    said = annotated(text, [(5, 10, 'a "plant"'), (15, 22, "flower")], Span(8, 18))
-    assert "<b>" not in said and 'title="a &quot;plant&quot;"' in said and said.count("<mark") == 1
-    assert said.count("<span") == 4  # a concept that the span cuts is underlined on both sides
+    output = annotated(text, [(5, 10, 'a "plant"'), (15, 22, "flower")], Span(8, 18))
+    assert "<b>" not in output and 'title="a &quot;plant&quot;"' in output and output.count("<mark") == 1
+    assert output.count("<span") == 4  # a concept that the span cuts is underlined on both sides
     assert annotated("", []) == ""
 
 
 def test_longer_mentions_hide_those_inside() -> None:
     links = tuple(Link(NodeRole.PASSAGE, *at) for at in ((0, 5, 0), (0, 13, 1), (6, 13, 2), (20, 24, 0)))
     graph = Subgraph(labels=("plant", "plant flowers", "flower"), links=links)
-    assert mentions(graph, NodeRole.PASSAGE) == [(0, 13, "plant flowers"), (20, 24, "plant")]
-    assert mentions(graph, NodeRole.QUESTION) == []
+    text = "plant flowers, then bulb"
+    assert mentions(graph, NodeRole.PASSAGE, text) == [(0, 13, "plant flowers"), (20, 24, "plant")]
+    assert mentions(graph, NodeRole.QUESTION, text) == []
+    ending = Subgraph(labels=("break",), links=(Link(NodeRole.PASSAGE, 1, 3, 0),))
+    assert mentions(ending, NodeRole.PASSAGE, "안나는 책을 읽었다.") == []
 
 
 @pytest.mark.parametrize(
     "evil", ["**b**", "[a](b)", "<i>", ":red[x]", "$x$", "`c`", "# h", "a\n# b", "~~s~~"]
 )
 def test_markdown_stays_text(evil: str) -> None:
-    said = plain(evil)
-    assert "\n" not in said
-    assert not any(c in said.replace("\\" + c, "") for c in "*[]<>$`#~")
+    output = plain(evil)
+    assert "\n" not in output
+    assert not any(c in output.replace("\\" + c, "") for c in "*[]<>$`#~")
 
 
 def test_an_address_can_be_copied() -> None:
@@ -34,6 +37,6 @@ def test_an_address_can_be_copied() -> None:
 
 
 def test_bars_and_lists_escape() -> None:
-    said = bars([("<i>", 0.5, "<u>"), ("b", -2.0, "")]) + listed(["<script>"]) + escaped("a\0<")
-    assert "<i>" not in said and "<u>" not in said and "<script>" not in said and "\0" not in said
-    assert "width:50.0%" in said and "width:100.0%" in said
+    output = bars([("<i>", 0.5, "<u>"), ("b", -2.0, "")]) + listed(["<script>"]) + escaped("a\0<")
+    assert "<i>" not in output and "<u>" not in output and "<script>" not in output and "\0" not in output
+    assert "width:50.0%" in output and "width:100.0%" in output

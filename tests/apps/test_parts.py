@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from apps.parts import WAYS, calibration, measured, read_parts
-from kgqa.answering.answerer import Answerer
+from kgqa.qa.answerer import Answerer
 from kgqa.types import Example, Passage, Question
 
 

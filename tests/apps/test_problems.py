@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from apps.own_graphs import uploaded
+from apps.custom_graphs import uploaded
 from apps.problems import problem
-from kgqa.checking import check_question
-from kgqa.text.datasets.tables import read_table
+from kgqa.data.datasets.json_lines import read_table
 from kgqa.types import InputError, Passage, Question
+from kgqa.validation import check_question
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ from kgqa.types import InputError, Passage, Question
 def test_what_is_wrong_is_said_in_korean(wrong: Callable[[], object]) -> None:
     with pytest.raises(InputError) as caught:
         wrong()
-    said = problem(str(caught.value), "ko")
-    assert re.search("[가-힣]", said) and said.partition(" (")[0] != str(caught.value), said
+    output = problem(str(caught.value), "ko")
+    assert re.search("[가-힣]", output) and output.partition(" (")[0] != str(caught.value), output
     assert problem(str(caught.value)) == str(caught.value)
 
 

@@ -36,7 +36,7 @@ def test_readers_named_at_the_start_can_be_compared(small_app: Path, monkeypatch
 def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pytest.MonkeyPatch) -> None:
     from apps import resources
     from apps.views import why
-    from kgqa.graph.opening import open_graph
+    from kgqa.graph.load import open_graph
 
     graph = open_graph("everyday")
     (trowel,) = graph.find(["trowel"])[0][:1].tolist()
@@ -44,19 +44,19 @@ def test_relations_and_facts_are_said_in_the_visitors_language(monkeypatch: pyte
     for language, word in (("en", "trowel"), ("ko", "모종삽")):
         monkeypatch.setattr(resources, "language", lambda language=language: language)
         monkeypatch.setattr(why, "language", lambda language=language: language)
-        facts = why.facts_of("trowel", name, graph)
+        facts = why.paths_text("trowel", name, graph)
         assert facts and all(word in fact for fact in facts)
     (flower,) = graph.names(graph.find(["flower"])[0][:1])
     for module in (resources, why):
         monkeypatch.setattr(module, "language", lambda: "en")
-    assert "what people do with a flower: pick flowers" in why.facts_of("flower", flower, graph)
+    assert "what people do with a flower: pick flowers" in why.paths_text("flower", flower, graph)
 
 
 def test_an_app_may_let_a_service_answer(
     open_page, served, small_app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from apps import resources
-    from kgqa.answering.answerer import Answerer
+    from kgqa.qa.answerer import Answerer
 
     with served(Answerer.load(str(small_app.parent / "model"), str(small_app), device="cpu")) as url:
         monkeypatch.setenv("KGQA_SERVER", url)

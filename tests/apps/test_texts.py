@@ -12,14 +12,14 @@ FOLDER = Path(apps.__file__).parent
 
 
 def test_all_languages_say_the_same_fields() -> None:
-    for key, said in TEXTS["en"].items():
+    for key, output in TEXTS["en"].items():
         for language in LANGUAGES:
             other = TEXTS[language][key]
-            assert other and fields(other) == fields(said), f"{language}: {key}"
+            assert other and fields(other) == fields(output), f"{language}: {key}"
 
 
-def fields(said: str) -> set[str]:
-    return {field for _, field, _, _ in string.Formatter().parse(said) if field}
+def fields(output: str) -> set[str]:
+    return {field for _, field, _, _ in string.Formatter().parse(output) if field}
 
 
 def test_pages_and_their_keys_are_the_same_in_all_languages() -> None:
@@ -28,10 +28,11 @@ def test_pages_and_their_keys_are_the_same_in_all_languages() -> None:
         for language in LANGUAGES
     }
     keys = {
-        language: [(page, list(said)) for page, said in found.items()] for language, found in pages.items()
+        language: [(page, list(output)) for page, output in found.items()]
+        for language, found in pages.items()
     }
     assert all(found == keys["en"] for found in keys.values())
-    assert sum(len(said) for _, said in keys["en"]) == len(TEXTS["en"]), "a key stands on two pages"
+    assert sum(len(output) for _, output in keys["en"]) == len(TEXTS["en"]), "a key stands on two pages"
 
 
 def test_every_text_that_is_asked_for_is_there() -> None:
@@ -48,8 +49,8 @@ def test_an_unknown_language_is_english() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [("삽 (평삽)", "삽 (평삽)이 없다면?"), ("굴착기", "굴착기가 없다면?")]
+    ("answer", "output"), [("삽 (평삽)", "삽 (평삽)이 없다면?"), ("굴착기", "굴착기가 없다면?")]
 )
-def test_particles_follow_the_word(answer: str, said: str) -> None:
-    assert text("without", "ko", answer=answer) == said
+def test_particles_follow_the_word(answer: str, output: str) -> None:
+    assert text("without", "ko", answer=answer) == output
     assert text("without", "en", answer=answer) == f"What if there were no {answer}?"

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from apps.tour import tour
-from kgqa.answering.answerer import Answerer
+from kgqa.qa.answerer import Answerer
 from kgqa.types import InputError, NodeRole, Passage, Question
 
 

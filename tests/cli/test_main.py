@@ -43,6 +43,12 @@ def test_help_does_not_import_torch() -> None:
         (["compare", "missing.toml"], "missing.toml"),
         (["train", "missing.toml"], "missing.toml"),
         (["probe", "missing", "--tasks", "rte"], "missing"),
+        (["aks", "why?"], "'ask'"),
+        (["ask", "why?", "--pasage", "x"], "--passage"),
+        (["ask", "why?", "--caution", "7"], "ask --help"),
+        (["ask", "who", "rang"], "rang"),
+        (["predict"], "IN"),
+        (["suite", "--limit", "0"], "--limit"),
     ],
 )
 def test_bad_input_ends_in_one_line_and_code_2(arguments: list[str], words: str, tmp_path: Path) -> None:
@@ -52,6 +58,11 @@ def test_bad_input_ends_in_one_line_and_code_2(arguments: list[str], words: str,
     assert result.returncode == 2
     assert len(result.stderr.strip().splitlines()) == 1 and words in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_no_command_at_all_shows_the_help() -> None:
+    result = subprocess.run([sys.executable, "-m", "kgqa"], capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and "Commands" in result.stdout and not result.stderr
 
 
 def test_commands_listen_on_this_machine_alone() -> None:

@@ -10,8 +10,8 @@ import string
 def official(text: str, golds: list[str]) -> tuple[float, float]:
     """Exact match and F1 as SQuAD 2.0's evaluation script has them (Rajpurkar et al., 2018), step by step."""
 
-    def normalised(said: str) -> str:
-        bare = "".join(letter for letter in said.lower() if letter not in set(string.punctuation))
+    def normalised(output: str) -> str:
+        bare = "".join(letter for letter in output.lower() if letter not in set(string.punctuation))
         return " ".join(re.sub(re.compile(r"\b(a|an|the)\b", re.UNICODE), " ", bare).split())
 
     def overlap(gold: str) -> float:

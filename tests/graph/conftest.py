@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
-from kgqa.graph.linking.normalising import normalise, split_local_name
+from kgqa.graph.linking.normalize import normalise, split_local_name
 from kgqa.types import Edges, Ints, Label, Relation
 
 
@@ -39,10 +39,10 @@ class ToyGraph:
                 self._keys.setdefault(key, []).append(i)
         self.asked: list[str] = []
 
-    is_remote, is_complete = True, False
+    is_remote, closed_world = True, False
     entity_count = None
-    added_ends = np.zeros(0, dtype=np.int32)
-    kind_names: Sequence[str] = ()
+    added_entities = np.zeros(0, dtype=np.int32)
+    type_names: Sequence[str] = ()
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
         return [np.zeros(0, dtype=np.int32) for _ in words]
@@ -81,7 +81,7 @@ class ToyGraph:
         unique = np.unique(np.concatenate(rows))
         return Edges(*(column[unique] for column in self._edges))
 
-    def kinds(self, entities: Ints) -> Ints:
+    def types_of(self, entities: Ints) -> Ints:
         return np.full(len(entities), -1, dtype=np.int32)
 
     def labels(self, entities: Ints) -> list[str]:

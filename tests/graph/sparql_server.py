@@ -1,4 +1,5 @@
-"""The loopback endpoint of kgqa/graph/serving.py for tests: it fails when told to and remembers what it was asked."""
+"""The loopback endpoint of training/experiments/sparql_server.py for tests: fails when told to, remembers what it was
+asked."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from contextlib import AbstractContextManager
 
 import pyoxigraph
 
-from kgqa.graph import serving
+from training.experiments import sparql_server
 
 
-class Server(serving.Server):
+class Server(sparql_server.Server):
     """Serves `store`; the next `failures` requests are answered with 503, `queries` are remembered."""
 
     def __init__(self, store: pyoxigraph.Store) -> None:
@@ -25,7 +26,7 @@ class Server(serving.Server):
         return super().select(query, graphs)
 
 
-class Handler(serving.Handler):
+class Handler(sparql_server.Handler):
     """Answers SELECT by POST."""
 
     server: Server
@@ -49,4 +50,4 @@ def serve(text: str) -> AbstractContextManager[Server]:
     """An endpoint that holds a text in TriG (or Turtle, which is TriG without named graphs)."""
     store = pyoxigraph.Store()
     store.load(text.encode(), format=pyoxigraph.RdfFormat.TRIG)
-    return serving.running(Server(store))
+    return sparql_server.running(Server(store))

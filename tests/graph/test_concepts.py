@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.concepts import candidates, concept_called, relation_called, rows_of, ways_to_say
+from kgqa.graph.concepts import candidates, concepts_named, relation_labels, relation_named, rows_of
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import InputError, Triple
 
@@ -12,13 +12,15 @@ GRAPH = GraphStore.from_triples([Triple("trowel", "/r/UsedFor", "dig hole", 2.0)
 
 
 def test_by_name_label_and_base_form() -> None:
-    assert GRAPH.names(concept_called(GRAPH, "the trowels")) == ["trowel"]
+    assert GRAPH.names(concepts_named(GRAPH, "the trowels")[:1]) == ["trowel"]
     assert GRAPH.names(candidates(GRAPH, "Digging Holes")) == ["dig hole"]
 
 
 def test_what_is_not_there() -> None:
+    with pytest.raises(InputError, match="did you mean 'trowel'"):
+        concepts_named(GRAPH, "trowell")
     with pytest.raises(InputError, match="no concept of garden"):
-        concept_called(GRAPH, "piano")
+        concepts_named(GRAPH, "piano")
     with pytest.raises(InputError, match="empty"):
         candidates(GRAPH, " ")
 
@@ -31,7 +33,7 @@ def test_facts_and_their_relations() -> None:
         2.0,
         "",
     )
-    assert {"usedfor", "/r/usedfor"} <= ways_to_say(row["relation"])
-    relation_called(GRAPH, "UsedFor")
+    assert {"usedfor", "/r/usedfor"} <= relation_labels(row["relation"])
+    relation_named(GRAPH, "UsedFor")
     with pytest.raises(InputError, match="did you mean"):
-        relation_called(GRAPH, "usedfr")
+        relation_named(GRAPH, "usedfr")

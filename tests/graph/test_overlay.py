@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from kgqa.graph.linking.label_keys import XSD, literal_name
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.literals import XSD, literal_name
-from kgqa.graph.overlay import Fact, OverlayGraph
+from kgqa.graph.overlay import LabelledFact, OverlayGraph
 from kgqa.graph.retrieval import ranking
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Edges, KnowledgeGraph, Label, Question, Triple
@@ -20,11 +20,11 @@ def tools() -> GraphStore:
     )
 
 
-def fact(head: str, tail: str, relation: str = USED) -> Fact:
-    return Fact(Triple(head, relation, tail), (head, tail))
+def fact(head: str, tail: str, relation: str = USED) -> LabelledFact:
+    return LabelledFact(Triple(head, relation, tail), (head, tail))
 
 
-def said(graph: KnowledgeGraph, edges: Edges) -> set[tuple[str, str]]:
+def output(graph: KnowledgeGraph, edges: Edges) -> set[tuple[str, str]]:
     return set(zip(graph.labels(edges.head), graph.labels(edges.tail), strict=True))
 
 
@@ -34,9 +34,9 @@ def test_edits_of_an_edited_graph_are_edits_of_the_graph_beneath(tools: GraphSto
     assert graph.base is tools
     (flowers,) = graph.find(["plant flowers"])
     ends = [(name, "plant flowers") for name in ("purple spoon", "trowel", "fork")]
-    assert said(graph, graph.neighbours(flowers)) == set(ends)
-    fewer = OverlayGraph(graph, struck=[fact("purple spoon", "plant flowers")])
-    assert said(fewer, fewer.neighbours(flowers)) == set(ends[1:])
+    assert output(graph, graph.neighbours(flowers)) == set(ends)
+    fewer = OverlayGraph(graph, removed=[fact("purple spoon", "plant flowers")])
+    assert output(fewer, fewer.neighbours(flowers)) == set(ends[1:])
 
 
 def test_a_struck_fact_is_gone_and_an_added_one_is_there_once(tools: GraphStore) -> None:
@@ -46,11 +46,13 @@ def test_a_struck_fact_is_gone_and_an_added_one_is_there_once(tools: GraphStore)
     (spoon,), (flowers,), (house,) = graph.find(["Purple spoons", "plant flowers", "build a house"])
     assert graph.names(np.array([spoon, flowers], dtype=np.int32)) == ["purple spoon", "plant flowers"]
     found = graph.neighbours(np.array([flowers, house], dtype=np.int32))
-    assert said(graph, found) == {("purple spoon", "plant flowers"), ("excavator", "build a house")}
+    assert output(graph, found) == {("purple spoon", "plant flowers"), ("excavator", "build a house")}
     assert len(found.head) == 2 and graph.degrees(np.array([spoon], dtype=np.int32)).tolist() == [1]
     ends = np.array([spoon, flowers], dtype=np.int32)
-    assert said(graph, graph.facts_among(ends, ends)) == {("purple spoon", "plant flowers")}
-    assert said(tools, tools.neighbours(np.array([flowers], dtype=np.int32))) == {("trowel", "plant flowers")}
+    assert output(graph, graph.facts_among(ends, ends)) == {("purple spoon", "plant flowers")}
+    assert output(tools, tools.neighbours(np.array([flowers], dtype=np.int32))) == {
+        ("trowel", "plant flowers")
+    }
 
 
 @pytest.mark.parametrize("value", ["true", "8", "2001-05-03"])
@@ -59,16 +61,16 @@ def test_a_fact_with_a_value_can_be_struck_and_changed(value: str) -> None:
     name = literal_name(value, datatype=f"{XSD}{kinds[value]}")
     base = GraphStore.from_triples([Triple("x:lift", "x:has", name), Triple("x:hall", "x:has", name)])
     ends = Triple("x:lift", "x:has", name), base.labels(base.ids(["x:lift", name]))
-    graph, lift = OverlayGraph(base, struck=[Fact(ends[0], tuple(ends[1]))]), base.ids(["x:lift"])
+    graph, lift = OverlayGraph(base, removed=[LabelledFact(ends[0], tuple(ends[1]))]), base.ids(["x:lift"])
     assert len(base.neighbours(lift).head) == 1 and not len(graph.neighbours(lift).head)
-    back = OverlayGraph(graph, [Fact(ends[0], tuple(ends[1]))])
+    back = OverlayGraph(graph, [LabelledFact(ends[0], tuple(ends[1]))])
     assert back.names(back.neighbours(lift).tail) == [name]
 
 
 def test_what_an_added_fact_calls_by_another_name_is_called_so() -> None:
     labels = [Label("x:basement", "basement", preferred=True), Label("x:basement", "cellar", preferred=False)]
     base = GraphStore.from_triples([Triple("x:candle", USED, "x:basement")], labels=labels, name="house")
-    added = Fact(Triple("x:candle", "x:found", "x:basement"), ("candle", "cellar"))
+    added = LabelledFact(Triple("x:candle", "x:found", "x:basement"), ("candle", "cellar"))
     graph, (basement,) = OverlayGraph(base, [added]), base.find(["cellar"])
     assert graph.labels(basement) == ["cellar"] and base.labels(basement) == ["basement"]
 
@@ -109,8 +111,10 @@ def test_over_an_endpoint() -> None:
         names, labels = base.names, base.labels  # the trowel is the head of its facts
         head, tail = edges.head[:1], edges.tail[:1]
         relation = base.relations[int(edges.relation[0])].name
-        known = Fact(Triple(names(head)[0], relation, names(tail)[0]), (labels(head)[0], labels(tail)[0]))
-        more = Fact(Triple("x:spoon", relation, base.names(head)[0]), ("spoon", base.labels(head)[0]))
+        known = LabelledFact(
+            Triple(names(head)[0], relation, names(tail)[0]), (labels(head)[0], labels(tail)[0])
+        )
+        more = LabelledFact(Triple("x:spoon", relation, base.names(head)[0]), ("spoon", base.labels(head)[0]))
         graph = OverlayGraph(base, [more], [known])
         after = graph.neighbours(np.array([trowel], dtype=np.int32))
         assert len(after.head) == len(edges.head) and "spoon" in graph.labels(after.head)
@@ -123,7 +127,7 @@ def test_over_an_endpoint() -> None:
 def test_an_added_fact_is_retrieved() -> None:
     facts = [Triple("dig", "http://x/done", f"tool {i}") for i in range(6000)]
     base = GraphStore.from_triples(facts)
-    added = Fact(Triple("dig", "http://x/done", "urn:spoon"), ("dig", "silver spoon"))
+    added = LabelledFact(Triple("dig", "http://x/done", "urn:spoon"), ("dig", "silver spoon"))
     overlay = OverlayGraph(base, [added])
     (subgraph,) = retrieve(Question("What do people dig with?"), overlay, Linker(overlay), max_nodes=30)
     assert "silver spoon" in subgraph.labels

@@ -10,8 +10,8 @@ import pytest
 from garden import GARDEN
 from sparql_server import Server, serve
 
-from kgqa.graph.opening import open_graph
-from kgqa.graph.sources.sparql_client import authorisation
+from kgqa.graph.formats.sparql_client import authorisation
+from kgqa.graph.load import open_graph
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Edges, InputError, KnowledgeGraph
@@ -115,7 +115,7 @@ SCATTERED = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/
 """
 
 
-def said(graph: KnowledgeGraph, surface: str) -> set[tuple[str, str]]:
+def output(graph: KnowledgeGraph, surface: str) -> set[tuple[str, str]]:
     edges = graph.neighbours(graph.find([surface])[0])
     return set(zip([graph.relations[r].label for r in edges.relation], graph.labels(edges.tail), strict=True))
 
@@ -123,9 +123,9 @@ def said(graph: KnowledgeGraph, surface: str) -> set[tuple[str, str]]:
 def test_named_graphs_values_and_nameless_things() -> None:
     with serve(SCATTERED) as server:
         graph, some = SparqlGraph(server.url), SparqlGraph(server.url, graphs=["http://x/people"])
-        assert said(graph, "ann") == {("leads", "Search team"), ("born", "5 June 1990")}
-        assert said(graph, "search team") == {("leads", "Search team"), ("address city", "Lyon")}
-        assert said(some, "ann") == {("leads", "search"), ("born", "5 June 1990")}
+        assert output(graph, "ann") == {("leads", "Search team"), ("born", "5 June 1990")}
+        assert output(graph, "search team") == {("leads", "Search team"), ("address city", "Lyon")}
+        assert output(some, "ann") == {("leads", "search"), ("born", "5 June 1990")}
         lyon = graph.find(["search team"])[0]
         lyon = graph.neighbours(lyon).tail
         assert "Ann" in graph.labels(graph.neighbours(lyon).head)
@@ -136,7 +136,7 @@ def test_a_small_endpoint_is_read_whole() -> None:
         graph = open_graph(server.url)
         assert isinstance(graph, GraphStore)
         assert graph.name == server.url.split("://")[1]
-        assert said(graph, "search team") == {("leads", "Search team"), ("address city", "Lyon")}
+        assert output(graph, "search team") == {("leads", "Search team"), ("address city", "Lyon")}
 
 
 def test_login() -> None:
@@ -153,5 +153,5 @@ def test_relations_of_a_wikibase_are_labelled_through_the_property() -> None:
     e:P36 rdfs:label "capital"@en ; <http://wikiba.se/ontology#directClaim> <http://w/prop/direct/P36> .
     e:Q1 rdfs:label "Norland"@en ; <http://w/prop/direct/P36> e:Q2 . e:Q2 rdfs:label "Port Elinor"@en ."""
     with serve(text) as server:
-        assert said(SparqlGraph(server.url), "norland") == {("capital", "Port Elinor")}
-        assert said(open_graph(server.url), "norland") == {("capital", "Port Elinor")}
+        assert output(SparqlGraph(server.url), "norland") == {("capital", "Port Elinor")}
+        assert output(open_graph(server.url), "norland") == {("capital", "Port Elinor")}

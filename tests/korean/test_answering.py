@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.sentences import path_sentences
+from kgqa.graph.formats.source_files import Label
 from kgqa.graph.overlay import OverlayGraph
-from kgqa.graph.sources.statements import Label
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver, said_in_korean
+from kgqa.qa.render import answer_json, path_sentences
 from kgqa.types import (
     Answer,
     Candidate,

@@ -7,7 +7,7 @@ import json
 import pytest
 from tokenizers import Tokenizer, models
 
-from kgqa.limits.panics import is_panic, panics_told
+from kgqa.limits.cancellation import is_panic, report_panics
 from kgqa.types import InputError
 
 TOKENIZER = json.loads(Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")).to_str())
@@ -21,11 +21,11 @@ def test_a_panic_is_told_in_one_line_and_all_else_passes() -> None:
         pytest.raises(
             InputError, match=r"(?s)\Aa\.json: its library breaks down \([^\n]*\); save it again\Z"
         ),
-        panics_told("a.json", "save it again"),
+        report_panics("a.json", "save it again"),
     ):
         Tokenizer.from_buffer(BAD)
     for other in (KeyboardInterrupt, SystemExit, ValueError):
-        with pytest.raises(other), panics_told("a.json", ""):
+        with pytest.raises(other), report_panics("a.json", ""):
             raise other
 
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from kgqa.models.adapter import FILE, LowRank, adapted, load_adapter, save_adapter, trainable
+from kgqa.models.devices import Int8Linear, quantize_int8
+from kgqa.models.load import ADAPTER, LowRank, adapted, load_adapter, save_adapter, trainable
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.types import InputError
@@ -48,7 +49,25 @@ def test_it_is_stored_without_the_reader(reader: Reader, tmp_path: Path) -> None
 
 
 def test_a_damaged_one_is_told_in_a_line(reader: Reader, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no adapter of this reader") as said:
+    (tmp_path / ADAPTER).write_bytes(b"nothing")
+    with pytest.raises(InputError, match="no adapter of this reader") as output:
         load_adapter(reader, tmp_path)
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(output.value)
+
+
+def test_layers_of_integers_are_rounded_once_for_both(reader: Reader, tmp_path: Path) -> None:
+    made = adapted(reader, 2)
+    with torch.no_grad():
+        for value in trainable(made).values():
+            value.normal_(std=0.02)
+    save_adapter(made, tmp_path)
+    ids = torch.tensor([[2, 5, 6, 3]])
+    with torch.inference_mode():
+        exact = made.encoder.eval()(input_ids=ids).last_hidden_state
+        quantize_int8(reader.layerwise.encoder, lambda: reader.encoder(input_ids=ids))
+        over = load_adapter(reader, tmp_path)
+        assert over is not None
+        rounded = over.encoder(input_ids=ids).last_hidden_state
+    packed = {id(layer) for layer in reader.modules() if isinstance(layer, Int8Linear)}
+    assert packed and packed == {id(x) for x in over.encoder.modules() if isinstance(x, Int8Linear)}
+    assert torch.allclose(rounded, exact, atol=0.1)

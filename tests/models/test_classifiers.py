@@ -3,16 +3,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import (
     Classifier,
     Encoding,
-    PlainHead,
+    LinearClassifier,
     load_classifier,
     save_classifier,
     task_scores,
 )
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
-from kgqa.text.datasets.labelled import Labelled
 from kgqa.types import InputError
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
@@ -57,13 +57,13 @@ def test_kept_and_loaded_it_says_the_same(
     opened = Classifier(tmp_path, "cpu")
     with torch.no_grad():
         assert torch.allclose(task_scores(opened.model, encode(rows), kind), plain, atol=1e-5)  # type: ignore[arg-type]
-    told = opened(rows)
+    reported = opened(rows)
     alone = opened(rows[:1])
     key = {"tagging": "tags", "ending": "ending"}.get(kind, "label")
-    assert len(told) == 2 and told[0][key] == alone[0][key], "padding changes nothing"
+    assert len(reported) == 2 and reported[0][key] == alone[0][key], "padding changes nothing"
     if kind == "ending":
-        assert [len(row["scores"]) for row in told] == [3, 2]
-    assert isinstance(opened.model, PlainHead) == (variant == "gpt1" and kind in {"tagging", "ending"})
+        assert [len(row["scores"]) for row in reported] == [3, 2]
+    assert isinstance(opened.model, LinearClassifier) == (variant == "gpt1" and kind in {"tagging", "ending"})
     if kind == "pair":
         loaded, info = transformers.AutoModelForSequenceClassification.from_pretrained(
             tmp_path, output_loading_info=True

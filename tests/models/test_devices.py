@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from kgqa.models.devices import (
+    cast_linear_layers,
     find_device,
     find_precision,
-    lighten,
-    return_freed_memory,
-    spare_threads,
+    trim_memory,
+    use_one_thread,
 )
 from kgqa.types import InputError
 
@@ -41,10 +41,10 @@ def test_one_thread_unless_told_otherwise(monkeypatch) -> None:
     try:
         torch.set_num_threads(2)
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
-        spare_threads()
+        use_one_thread()
         assert torch.get_num_threads() == 2
         monkeypatch.delenv("OMP_NUM_THREADS")
-        spare_threads()
+        use_one_thread()
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
@@ -69,6 +69,7 @@ def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest
         assert find_precision(cpu, 768) == found
     able = {"avx2": True}
     assert find_precision(cpu, 384) == find_precision(torch.device("mps"), 768) == "fp32"
+    assert find_precision(cpu, 768, once=True) == "fp32"
     monkeypatch.setenv("KGQA_PRECISION", "fp8")
     with pytest.raises(InputError, match="KGQA_PRECISION=fp8"):
         find_precision(cpu, 768)
@@ -76,7 +77,7 @@ def test_precision_is_that_of_the_processor_unless_it_is_set(monkeypatch: pytest
 
 def test_only_linear_layers_are_halved() -> None:
     module = torch.nn.Sequential(torch.nn.Embedding(4, 8), torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
-    lighten(module, "bf16")
+    cast_linear_layers(module, "bf16")
     assert [p.dtype for p in module.parameters()] == [
         torch.float32,
         torch.bfloat16,
@@ -95,7 +96,7 @@ def test_freed_memory_goes_back_to_the_system() -> None:
     kept = blocks[::50]  # glibc gives back what lies above the last that is held, and no more
     del blocks
     before = resident()
-    return_freed_memory()
+    trim_memory()
     assert before - resident() > 100_000_000
     assert len(kept) == 80
 

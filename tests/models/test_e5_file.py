@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa.models.e5_file import BLANK, SPECIAL, from_blocks, kept_pieces, read_e5, to_hugging_face
-from kgqa.text.corpus.tokenizer import load_tokenizer
+from kgqa.data.corpus.tokenizer import load_tokenizer
 from kgqa.types import InputError
+from training.e5_file import BLANK, SPECIAL, from_blocks, kept_pieces, read_e5, to_hugging_face
 
 WIDTH, INNER, POSITIONS = 32, 64, 16
 PIECES = (*SPECIAL, BLANK, f"{BLANK}땅", "을", f"{BLANK}dig", f"{BLANK}พ", "?", "<mask>")
@@ -59,8 +59,8 @@ def path(tmp_path: Path) -> Path:
     size = len(head) + 4 + sum(2 + len(name) + 1 + 4 + 8 + 8 for name in made)
     table, body = struct.pack("<i", len(made)), b""
     for name, (kind, count, data) in made.items():
-        said = name.encode()
-        table += struct.pack("<H", len(said)) + said
+        output = name.encode()
+        table += struct.pack("<H", len(output)) + output
         table += struct.pack("<BIQQ", kind, count, size + len(body), len(data))
         body += data
     (tmp_path / "e5.bin").write_bytes(head + table + body)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from kgqa import assets
-from kgqa.models.fact_encoder import FactEncoder, open_fact_encoder
+from kgqa import settings
+from kgqa.models.dense_retrieval import FactEncoder, open_fact_encoder
 from kgqa.types import InputError
 
 
@@ -28,7 +28,7 @@ def test_of_a_long_text_the_end_is_read(tokenizer, encoder) -> None:
 
 @pytest.mark.parametrize("card", ["", "[1]", '{"checksums": 1}', "[" * 100_000])
 def test_a_damaged_card_is_told_in_one_line(tmp_path: Path, card: str) -> None:
-    for path in (assets.MODELS / assets.FACT_ENCODER).iterdir():
+    for path in (settings.MODELS / settings.FACT_ENCODER).iterdir():
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / "retriever.json").unlink()
     (tmp_path / "retriever.json").write_text(card)
@@ -36,10 +36,12 @@ def test_a_damaged_card_is_told_in_one_line(tmp_path: Path, card: str) -> None:
         FactEncoder.load(tmp_path)
 
 
-def test_the_shipped_encoder_may_be_missing_and_another_may_not(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(assets, "MODELS", tmp_path)
-    monkeypatch.setattr(assets, "entry_points", lambda **_: ())
+def test_the_shipped_encoder_may_be_missing_and_another_may_not(tmp_path: Path, monkeypatch, caplog) -> None:
+    settings.tell_once.cache_clear()
+    monkeypatch.setattr(settings, "MODELS", tmp_path)
+    monkeypatch.setattr(settings, "entry_points", lambda **_: ())
     assert open_fact_encoder("") is None
-    assert open_fact_encoder(assets.FACT_ENCODER) is None
+    assert open_fact_encoder(settings.FACT_ENCODER) is None
+    assert "kgqa-facts is not installed" in caplog.messages[0]
     with pytest.raises(InputError, match="no encoder here"):
         open_fact_encoder(str(tmp_path / "mine"))

@@ -10,10 +10,8 @@ import pytest
 import torch
 from transformers import AutoModel, ElectraConfig, ElectraModel
 
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import FACT_ENCODER, MODELS, shipped_readers
-from kgqa.models.fact_encoder import FactEncoder
-from kgqa.models.opening import open_reader
+from kgqa.models.dense_retrieval import FactEncoder
+from kgqa.models.load import open_reader
 from kgqa.models.pretrained import (
     BLOCK,
     CARD,
@@ -29,6 +27,8 @@ from kgqa.models.pretrained import (
     write_card,
 )
 from kgqa.models.reader import load_reader
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import FACT_ENCODER, MODELS, shipped_readers
 from kgqa.types import InputError, Passage, Question
 from training import pack
 from training.pack import packed, save_packed
@@ -47,19 +47,22 @@ def test_every_model_is_loaded_here_and_nowhere_else() -> None:
         assert not called & {"torch.load", "pickle.load", "pickle.loads", "joblib.load", "eval", "exec"}, path
 
 
-def foreign(folder: Path, **more: object) -> Path:
+def multilingual_reader(folder: Path, **more: object) -> Path:
     """An encoder whose configuration names code that lies beside it."""
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
     ElectraModel(ElectraConfig(vocab_size=20, embedding_size=16, **sizes)).save_pretrained(folder)
     config = json.loads((folder / "config.json").read_text())
     auto = {"AutoConfig": "own.OwnConfig", "AutoModel": "own.OwnModel"}
     (folder / "config.json").write_text(json.dumps({**config, "auto_map": auto, **more}))
-    (folder / "own.py").write_text(CODE)
+    (folder / "custom_graph.py").write_text(CODE)
     return folder
 
 
 def test_code_of_a_folder_is_neither_run_nor_asked_about(tmp_path: Path) -> None:
-    known, unknown = foreign(tmp_path / "known"), foreign(tmp_path / "unknown", model_type="own")
+    known, unknown = (
+        multilingual_reader(tmp_path / "known"),
+        multilingual_reader(tmp_path / "unknown", model_type="own"),
+    )
     assert type(load_pretrained(AutoModel, known)) is ElectraModel
     for load in (load_config, lambda folder: load_pretrained(AutoModel, folder)):
         with pytest.raises(ValueError, match="custom code"):
@@ -83,7 +86,9 @@ FETCHED = {
 
 
 def test_what_a_configuration_would_have_fetched_or_run_is_left_out(tmp_path: Path) -> None:
-    folder = foreign(tmp_path, **FETCHED, num_hidden_layers=1, id2label={"0": "no", "1": "yes", "2": "so"})
+    folder = multilingual_reader(
+        tmp_path, **FETCHED, num_hidden_layers=1, id2label={"0": "no", "1": "yes", "2": "so"}
+    )
     config = load_config(folder)
     plain = ElectraConfig()
     assert (config.hidden_size, config.num_labels, config.hidden_act) == (16, 3, plain.hidden_act)
@@ -93,7 +98,7 @@ def test_what_a_configuration_would_have_fetched_or_run_is_left_out(tmp_path: Pa
 
 
 def test_an_adapter_is_no_whole_model(tmp_path: Path) -> None:
-    folder = foreign(tmp_path)
+    folder = multilingual_reader(tmp_path)
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/something"}')
     with pytest.raises(InputError, match="adapter"):
         load_pretrained(AutoModel, folder)
@@ -104,7 +109,7 @@ def test_an_adapter_is_no_whole_model(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("kind", ["pipe", "device", "link"])
 def test_what_is_no_file_is_not_read_without_end(name: str, kind: str, tmp_path: Path) -> None:
-    for path in (MODELS / "kgqa-everyday").iterdir():
+    for path in (MODELS / "kgqa-small").iterdir():
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / name).unlink(missing_ok=True)
     if kind == "pipe":
@@ -117,9 +122,9 @@ def test_what_is_no_file_is_not_read_without_end(name: str, kind: str, tmp_path:
 
 
 def test_a_reader_with_code_of_its_own_is_refused_in_one_line(tmp_path: Path) -> None:
-    shutil.copytree(MODELS / "kgqa-everyday", tmp_path / "reader")
+    shutil.copytree(MODELS / "kgqa-small", tmp_path / "reader")
     card = json.loads((tmp_path / "reader" / "reader.json").read_text())
-    foreign(tmp_path / "reader", model_type="own")
+    multilingual_reader(tmp_path / "reader", model_type="own")
     write_card(tmp_path / "reader", card)
     command = [sys.executable, "-m", "kgqa", "ask", "Why?", "--model", str(tmp_path / "reader")]
     done = subprocess.run(command, input="y\n", capture_output=True, text=True)
@@ -128,7 +133,7 @@ def test_a_reader_with_code_of_its_own_is_refused_in_one_line(tmp_path: Path) ->
 
 
 def test_pickled_weights_are_not_read(tmp_path: Path) -> None:
-    foreign(tmp_path)
+    multilingual_reader(tmp_path)
     state = load_pretrained(AutoModel, tmp_path).state_dict()
     (tmp_path / "model.safetensors").unlink()
     torch.save(state, tmp_path / "pytorch_model.bin")
@@ -157,11 +162,11 @@ def test_a_flipped_bit_of_a_shipped_model_is_noticed(folder: Path, name: str, tm
 
 
 def test_a_card_holds_the_sums_of_all_that_is_read(tmp_path: Path) -> None:
-    for name in ("config.json", "tokenizer.json", "words.safetensors", "notes.txt", ".config.json"):
+    for name in ("config.json", "tokenizer.json", "entities.safetensors", "notes.txt", ".config.json"):
         (tmp_path / name).write_text(name)
     write_card(tmp_path, {"format": 1})
     card = json.loads((tmp_path / "reader.json").read_text())
-    assert set(card["checksums"]) == {"config.json", "tokenizer.json", "words.safetensors"}
+    assert set(card["checksums"]) == {"config.json", "tokenizer.json", "entities.safetensors"}
     assert card["checksums"]["config.json"] == checksum(tmp_path / "config.json")
     check_sums(tmp_path, card)
     check_sums(tmp_path, {})

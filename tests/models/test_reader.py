@@ -6,8 +6,8 @@ import torch
 from transformers import AutoModel
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.reader import Reader, load_reader, save_reader, verdict_scores
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.reader import Reader, load_reader, save_reader, yes_no_scores
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.types import Example, InputError, Passage, Question, Span, Subgraph
 
@@ -44,7 +44,7 @@ def test_every_reasoner_learns_every_kind_of_answer(name: str, tokenizer, encode
         loss = reader.loss(questions)
         loss.total.backward()
         optimizer.step()
-    assert set(loss.parts) == {"span", "choice", "concept", "gate"}
+    assert set(loss.parts) == {"span", "choice", "concept", "answer_type"}
     assert float(loss.total.detach()) < 0.5 * first
 
 
@@ -56,7 +56,7 @@ def test_choices_are_learnt_in_branches(name: str, tokenizer, encoder, digging) 
         Example(Question("what is it", ("bee", "hive", "trowel")), choice=1),
         Example(Question("what is red", ("bee", "hive"), Passage("the shovel is red")), choice=0),
     ]
-    collated = Collator(tokenizer, ReadingSettings(branches=True))(
+    collated = Collator(tokenizer, InputConfig(packed=True))(
         examples, [[Subgraph()], [digging]], with_gold=True
     )
     optimizer = torch.optim.Adam(reader.parameters(), 3e-3)
@@ -100,13 +100,14 @@ def test_a_checkpoint_of_another_version_says_so(tokenizer_folder: Path, encoder
 
 
 def test_yes_and_no_are_learnt_where_the_gate_has_classes_for_them(tokenizer, encoder, digging) -> None:
-    reader = Reader(encoder, settings("text-only").model_copy(update={"verdicts": True}))
+    reader = Reader(encoder, settings("text-only").model_copy(update={"yes_no": True}))
     asked = [
-        Example(Question("is it red", passage=Passage("the shovel is red")), verdict=v) for v in (True, False)
+        Example(Question("is it red", passage=Passage("the shovel is red")), yes_no_label=v)
+        for v in (True, False)
     ]
     questions = Collator(tokenizer)(asked, [[digging]] * 2, with_gold=True).batch
-    assert reader(questions).gate.shape == (2, 5)
-    assert set(reader.loss(questions).parts) == {"gate"}
+    assert reader(questions).answer_type.shape == (2, 5)
+    assert set(reader.loss(questions).parts) == {"answer_type"}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_yes_and_no_are_learnt_where_the_gate_has_classes_for_them(tokenizer, en
         ("reader.json", '{"format": 1}'),
         ("reader.json", '{"format": 1, "reasoner": {"name": "text-only", "graph_size": -1}}'),
         ("reader.json", '{"format": 1, "reasoner": {"name": "text-only", "wings": 2}}'),
-        ("reader.json", '{"format": 1, "reasoner": {"name": "text-only"}, "gate": {"scale": 1}}'),
+        ("reader.json", '{"format": 1, "reasoner": {"name": "text-only"}, "answer_type": {"scale": 1}}'),
         ("config.json", "{"),
         ("config.json", '{"model_type": "none-such"}'),
         ("reader.safetensors", "cut"),
@@ -160,20 +161,22 @@ def test_weights_that_are_loaded_are_not_drawn_first(tokenizer_folder: Path, enc
 
 def test_yes_and_no_are_learnt_in_branches_of_their_own(tokenizer, encoder, digging) -> None:
     torch.manual_seed(0)
-    reader = Reader(encoder, settings("text-only").model_copy(update={"verdicts": True}))
-    reading = ReadingSettings(branches=True, candidates=2, verdicts=True)
+    reader = Reader(encoder, settings("text-only").model_copy(update={"yes_no": True}))
+    reading = InputConfig(packed=True, candidates=2, yes_no=True)
     asked = [
-        Example(Question(f"is it {colour}", passage=Passage("the shovel is red")), verdict=colour == "red")
+        Example(
+            Question(f"is it {colour}", passage=Passage("the shovel is red")), yes_no_label=colour == "red"
+        )
         for colour in ("red", "green")
     ]
     chosen = Example(Question("what is it", ("red", "green")), choice=0)
     collated = Collator(tokenizer, reading)([*asked, chosen], [[digging]] * 3, with_gold=True).batch
-    scores = verdict_scores(torch.arange(10.0), collated)
+    scores = yes_no_scores(torch.arange(10.0), collated)
     assert scores is not None and scores.tolist() == [[2.0, 3.0], [6.0, 7.0], [0.0, 0.0]]
     assert (
-        verdict_scores(
+        yes_no_scores(
             torch.arange(8.0),
-            Collator(tokenizer, ReadingSettings(branches=True, candidates=2))(asked, [[digging]] * 2).batch,
+            Collator(tokenizer, InputConfig(packed=True, candidates=2))(asked, [[digging]] * 2).batch,
         )
         is None
     )
@@ -183,5 +186,5 @@ def test_yes_and_no_are_learnt_in_branches_of_their_own(tokenizer, encoder, digg
         loss = reader.loss(collated).total
         loss.backward()
         optimizer.step()
-    gate = reader.eval()(collated).gate
-    assert gate[:2].argmax(-1).tolist() == [3, 4]
+    answer_type = reader.eval()(collated).answer_type
+    assert answer_type[:2].argmax(-1).tolist() == [3, 4]

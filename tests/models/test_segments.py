@@ -5,9 +5,9 @@ import sys
 
 import pytest
 import torch
-from torch_geometric.utils import softmax, to_dense_batch
+from torch_geometric.utils import softmax
 
-from kgqa.models.segments import segment_softmax, segments_side_by_side
+from kgqa.models.segments import segment_softmax
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
@@ -28,17 +28,8 @@ def test_softmax_of_nothing() -> None:
     assert segment_softmax(torch.zeros(0, 2), torch.zeros(0, dtype=torch.long), 3).shape == (0, 2)
 
 
-def test_side_by_side_is_that_of_pyg() -> None:
-    values, segment = torch.randn(9, 4), torch.tensor([0, 0, 0, 2, 2, 3, 3, 3, 3])
-    ours, real = segments_side_by_side(values, segment, 5)
-    theirs, mask = to_dense_batch(values, segment, batch_size=5)
-    assert torch.equal(ours, theirs) and torch.equal(real, mask)
-
-
 def test_a_start_does_not_wait_for_what_is_not_used() -> None:
     heavy = ("torch_geometric", "torch._dynamo", "pandas", "sympy", "sklearn")
-    program = (
-        f"import sys, kgqa.answering.answerer; print(*[name for name in {heavy} if name in sys.modules])"
-    )
+    program = f"import sys, kgqa.qa.answerer; print(*[name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not done.stdout.split()

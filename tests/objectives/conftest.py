@@ -9,7 +9,7 @@ from torch import Tensor
 
 from kgqa.batch import QABatch, TextBatch
 from kgqa.models.collation.collate import Collator
-from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.input_config import InputConfig
 from kgqa.objectives.base import Objective
 from kgqa.types import Example, Link, NodeRole, Passage, Question, Relation, Subgraph
 
@@ -88,7 +88,7 @@ TOOLS = {
 @pytest.fixture(scope="session")
 def grounded(tokenizer) -> Callable[[int], QABatch]:  # type: ignore[no-untyped-def]
     """Sentences with the tools they name, the places of these, and what each tool is used for."""
-    collate = Collator(tokenizer, ReadingSettings(max_tokens=48))
+    collate = Collator(tokenizer, InputConfig(max_tokens=48))
     relation = Relation("UsedFor", "used for", "is used for")
 
     def example(draw: torch.Generator) -> tuple[Example, Subgraph]:

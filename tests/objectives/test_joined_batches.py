@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from kgqa.batch import TextBatch
-from kgqa.models.classifiers import PlainHead, TaskBatch
-from kgqa.models.collation.sentences import pad_rows
+from kgqa.models.classifiers import LinearClassifier, TaskBatch
+from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_encoder, build_language_model
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -21,14 +21,11 @@ from kgqa.objectives.distillation.encoders import DistilBERT, MobileBERT, TinyBE
 from kgqa.objectives.finetuning.classification import Task
 from kgqa.objectives.finetuning.sift import SiFT
 from kgqa.objectives.pretraining.clm import CLM
-from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
-from kgqa.objectives.pretraining.link_prediction import LinkPrediction
+from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
 from kgqa.objectives.pretraining.mlm import MLM
-from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
-from kgqa.objectives.pretraining.plm import PLM
-from kgqa.objectives.pretraining.replaced_mlm import ReplaceMLM
-from kgqa.objectives.pretraining.rtd import RTD
+from kgqa.objectives.pretraining.plm import MPLM, PLM
+from kgqa.objectives.pretraining.rtd import RTD, ReplaceMLM
 
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "embedding_size": 16}
 
@@ -70,7 +67,7 @@ def taught(kind: Any, **options: Any) -> Objective:
 
 def tagger() -> Task:
     torch.manual_seed(0)
-    head = PlainHead(build_encoder(settings(), 128), 2, "tagging")
+    head = LinearClassifier(build_encoder(settings(), 128), 2, "tagging")
     return Task(head, "tagging", save=lambda *_: None)
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from kgqa.answering.presentation.edits import Edit
-from kgqa.answering.presentation.sentences import Influence
-from kgqa.checking import check_question
 from kgqa.graph.storage.store import GraphStore
-from kgqa.limits.stopping import go_on
-from kgqa.types import Answer, Candidate, Evidence, Question, Source, Triple
+from kgqa.limits.cancellation import check_cancelled
+from kgqa.qa.render import Edit, FactAttribution
+from kgqa.types import Answer, Candidate, DamagedError, Evidence, Question, Source, Triple
+from kgqa.validation import check_question
 
 
 class Panic(BaseException):
@@ -38,10 +37,12 @@ class StubAnswerer:
                 raise Panic("of a native library")
             if question.text == "fault":
                 raise RuntimeError("a secret of the house")
+            if question.text == "damaged":
+                raise DamagedError("/srv/secret/edge_head.bin: damaged (its checksum is another)")
         self.batches.append([question.text for question in questions])
         end = time.monotonic() + self.seconds
         while time.monotonic() < end:
-            go_on()
+            check_cancelled()
             time.sleep(0.005)
         return [self._answer(question) for question in questions]
 
@@ -51,7 +52,7 @@ class StubAnswerer:
     def shown(self, answer: Answer) -> Answer:
         return answer
 
-    def influences(self, answer: Answer) -> list[Influence]:
+    def attributions(self, answer: Answer) -> list[FactAttribution]:
         return []
 
     def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
@@ -74,13 +75,13 @@ def serve(stub: StubAnswerer) -> Iterator[Callable[..., Any]]:
     """Opens a client of the service with given limits; ready when returned."""
     from fastapi.testclient import TestClient
 
-    from kgqa.serving.guarding import Limits
-    from kgqa.serving.service import create_service
+    from kgqa.serving.api import create_service
+    from kgqa.serving.middleware import ServiceLimits
 
     opened: list[TestClient] = []
 
     def started(load: Callable[[], Any] | None = None, **limits: Any) -> TestClient:
-        app = create_service(load or (lambda: {("stub", "garden"): stub}), Limits(**limits))
+        app = create_service(load or (lambda: {("stub", "garden"): stub}), ServiceLimits(**limits))
         client = TestClient(app, "http://localhost", raise_server_exceptions=False)
         client.__enter__()
         opened.append(client)

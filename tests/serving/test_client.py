@@ -4,8 +4,8 @@ from threading import Thread
 
 import pytest
 
-from kgqa.cli.asking.answering import ask_server
-from kgqa.serving.client import Client
+from kgqa.cli.ask import ask_server
+from kgqa.serving.remote import Client
 from kgqa.types import InputError, Passage, Question
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.cli.asking.predicting import Run, predict
+from kgqa.cli.predict import PredictionRun, predict
 from kgqa.types import InputError
 
 
@@ -18,7 +18,7 @@ def test_two_ray_workers_write_the_file_of_one_process_and_go_on_with_it(
     ]
     source, one, two = (tmp_path / name for name in ("in.jsonl", "one.jsonl", "two.jsonl"))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = Run(str(tools_file), str(model_folder), 2)
+    asked = PredictionRun(str(tools_file), str(model_folder), 2)
     predict(source, one, asked)
 
     def answers(path: Path) -> list[tuple[str, str, list[str]]]:

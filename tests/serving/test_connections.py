@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgqa.serving import guarding
-from kgqa.serving.connections import Listener
-from kgqa.serving.service import create_service
+from kgqa.serving import middleware
+from kgqa.serving.api import create_service
+from kgqa.serving.middleware import Listener
 
 HEAD = b"POST /v1/answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
@@ -21,7 +21,7 @@ def listener(stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
     """A service that listens there, whose connections are at most 50 and end within a second or two."""
     import uvicorn
 
-    monkeypatch.setattr(guarding, "BODY_S", 1.0)
+    monkeypatch.setattr(middleware, "BODY_S", 1.0)
     listener = Listener(socket.create_server(("127.0.0.1", 0)), most=50, idle_s=1.0, write_s=2.0)
     app = listener.watched(create_service(lambda: {("stub", "garden"): stub}, eager=True))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, http="h11", loop="asyncio"))
@@ -40,23 +40,23 @@ def port(listener: Listener) -> int:
 def heard(port: int, *parts: bytes, pause_s: float = 0.0) -> tuple[bytes, float]:
     """All that comes back until the other side hangs up, and how long that takes."""
     begin = time.monotonic()
-    said = b""
+    output = b""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
         try:
             for part in parts:
                 line.sendall(part)
                 time.sleep(pause_s)
             while more := line.recv(1 << 16):
-                said += more
+                output += more
         except ConnectionError:
             pass
-    return said, time.monotonic() - begin
+    return output, time.monotonic() - begin
 
 
 @pytest.mark.parametrize("parts", [(), (b"POST /v1/ans",), (HEAD,)])
 def test_half_a_head_is_cut_off(port: int, parts: tuple[bytes, ...]) -> None:
-    said, taken = heard(port, *parts)
-    assert said == b"" and taken < 10
+    output, taken = heard(port, *parts)
+    assert output == b"" and taken < 10
 
 
 def test_a_head_that_drips_is_cut_off(port: int) -> None:
@@ -65,15 +65,15 @@ def test_a_head_that_drips_is_cut_off(port: int) -> None:
 
 
 def test_half_a_body_is_cut_off(port: int) -> None:
-    said, taken = heard(port, HEAD + b'Content-Length: 1000\r\n\r\n{"question"')
-    assert b" 408 " in said and taken < 10
+    output, taken = heard(port, HEAD + b'Content-Length: 1000\r\n\r\n{"question"')
+    assert b" 408 " in output and taken < 10
 
 
 def test_whole_requests_are_answered_one_after_another(port: int) -> None:
     body = b'{"question": "a"}'
     whole = HEAD + b"Content-Length: %d\r\n" % len(body)
-    said, _ = heard(port, whole + b"\r\n" + body, whole + b"Connection: close\r\n\r\n" + body, pause_s=1.5)
-    assert said.count(b" 200 ") == 2
+    output, _ = heard(port, whole + b"\r\n" + body, whole + b"Connection: close\r\n\r\n" + body, pause_s=1.5)
+    assert output.count(b" 200 ") == 2
 
 
 def answered(port: int, path: bytes) -> bytes:
@@ -116,11 +116,11 @@ def test_who_reads_slowly_gets_all_of_a_long_response(port) -> None:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(("127.0.0.1", port))
         line.sendall(asked * 20 + asked.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-        said = b""
+        output = b""
         while more := line.recv(1 << 14):
-            said += more
+            output += more
             time.sleep(0.05)
-    assert said.count(b" 200 OK") == 21 and said.endswith(b"}")
+    assert output.count(b" 200 OK") == 21 and output.endswith(b"}")
 
 
 def test_one_address_has_half_of_what_is_answered_at_a_time_and_health_always(listener, port, stub) -> None:
@@ -139,7 +139,7 @@ def test_one_address_has_half_of_what_is_answered_at_a_time_and_health_always(li
 
 BUSY = """
 import socket, sys, time, uvicorn
-from kgqa.serving.service import create_service
+from kgqa.serving.api import create_service
 
 class Deaf:  # reads for ever and asks nobody
     graph = None

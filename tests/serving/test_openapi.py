@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answering.answerer import Answerer
+from kgqa.qa.answerer import Answerer
 
 
 @pytest.mark.skipif(find_spec("schemathesis") is None, reason="schemathesis is not installed")

@@ -1,6 +1,6 @@
 import json
 
-from kgqa.serving.problems import of_input, of_validation, problem
+from kgqa.serving.middleware import of_input, of_validation, problem
 from kgqa.types import InputError
 
 
@@ -20,8 +20,8 @@ def test_validation_is_named_by_its_place() -> None:
 
 
 def test_what_is_no_json_is_said_to_be_none() -> None:
-    said = {"error": "Expecting value"}
-    error = {"loc": ("body", 7), "type": "json_invalid", "msg": "JSON decode error", "ctx": said}
+    output = {"error": "Expecting value"}
+    error = {"loc": ("body", 7), "type": "json_invalid", "msg": "JSON decode error", "ctx": output}
     assert of_validation([error])[0]["field"] == "body"
     assert "Expecting value, character 7" in of_validation([error])[0]["detail"]
 

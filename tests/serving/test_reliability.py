@@ -29,8 +29,8 @@ def run(name: str, *options: str) -> list[dict[str, object]]:
 
 def test_what_is_broken_is_read_or_refused_in_one_line() -> None:
     pytest.importorskip("streamlit", reason="what strangers send comes through the app")
-    (told,) = run("reliability.py", "--inputs", "5", "--json")
-    assert told == {"tried": 23 * 5, "tracebacks": 0, "hangs": 0, "crashes": 0, "unclear": 0}
+    (reported,) = run("reliability.py", "--inputs", "5", "--json")
+    assert reported == {"tried": 23 * 5, "tracebacks": 0, "hangs": 0, "crashes": 0, "unclear": 0}
 
 
 def test_what_is_killed_or_meets_a_full_disk_leaves_nothing_half() -> None:
@@ -64,5 +64,5 @@ def test_a_broken_reader_counts_as_a_fault(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.syspath_prepend(str(BENCH))
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for name, kind in (("bad", "traceback"), ("deadly", "crash"), ("waiting", "hang")):
-            told = pool.apply_async(count_faults, (name,)).get(timeout=120)
-            assert told[kind] == told["faults"] == 2
+            reported = pool.apply_async(count_faults, (name,)).get(timeout=120)
+            assert reported[kind] == reported["faults"] == 2

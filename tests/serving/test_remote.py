@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.answering.presentation.edits import add, strike
 from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import add, answer_json, remove
 from kgqa.serving.remote import ServedAnswerer, answer_of
 from kgqa.types import (
     Answer,
@@ -66,8 +65,8 @@ def test_several_things_are_read_back_each_with_its_facts(digging: Subgraph) -> 
     )
     back = answer_of(QUESTION, json.loads(json.dumps(answer_json(answer))), {})
     assert [item.concept for item in back.items] == ["ev:trowel", "ev:excavator"] and back.best == "trowel"
-    told = [back.evidence.triples(item.path) for item in back.items if item.path]
-    assert [[t.head for t in triples] for triples in told] == [["ev:trowel"], ["ev:excavator"]]
+    reported = [back.evidence.triples(item.path) for item in back.items if item.path]
+    assert [[t.head for t in triples] for triples in reported] == [["ev:trowel"], ["ev:excavator"]]
 
 
 def test_a_service_stands_in_for_a_reader(
@@ -79,11 +78,11 @@ def test_a_service_stands_in_for_a_reader(
         assert (there.text, there.source, there.question) == (here.text, here.source, QUESTION)
         assert [a.text for a in remote.answer_many([QUESTION, QUESTION])] == [here.text] * 2
         proven = answerer.answer(QUESTION)
-        falls = [i.sentence for i in answerer.influences(proven)]
-        assert sorted(i.sentence for i in remote.influences(there)) == sorted(falls)
+        log_odds_drops = [i.sentence for i in answerer.attributions(proven)]
+        assert sorted(i.sentence for i in remote.attributions(there)) == sorted(log_odds_drops)
         relation = answerer.graph.relations[0]
         edits = [add(remote.linker, "excavator", relation, "plant flowers")]
-        edits += [strike(here.evidence.subgraph, e) for e in range(len(here.evidence.subgraph.edges))][:1]
+        edits += [remove(here.evidence.subgraph, e) for e in range(len(here.evidence.subgraph.edges))][:1]
         assert remote.ask_again(QUESTION, edits).text == answerer.ask_again(QUESTION, edits).text
         with pytest.raises(InputError, match="empty"):
             remote.answer(Question(" "))

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.trainer.fingerprint import FILE, claim, fingerprint, weights_of
-from kgqa.trainer.pretraining.word_vectors import WordsRecipe
+from kgqa.trainer.checkpoint import FILE, claim, weights_of
+from kgqa.trainer.finetuning.reader import ReaderRecipe
 from kgqa.types import InputError
 
-RECIPE = WordsRecipe(sources={"a": 1.0})
+RECIPE = ReaderRecipe.model_validate({"data": [{"name": "a"}]})
 
 
 def test_a_folder_with_another_run_is_refused_and_an_empty_one_is_not(tmp_path: Path) -> None:
@@ -17,8 +17,8 @@ def test_a_folder_with_another_run_is_refused_and_an_empty_one_is_not(tmp_path: 
     claim(tmp_path, RECIPE.model_copy(update={"name": "renamed"}), data="two")
     with pytest.raises(InputError, match="data='two', the recipe says 'one'.*--out"):
         claim(tmp_path, RECIPE, data="one")
-    with pytest.raises(InputError, match="sources.a=1.0, the recipe says 0.5"):
-        claim(tmp_path, RECIPE.model_copy(update={"sources": {"a": 0.5}}), data="two")
+    with pytest.raises(InputError, match="paraphrase=0.5, the recipe says 0.25"):
+        claim(tmp_path, RECIPE.model_copy(update={"paraphrase": 0.25}), data="two")
     (tmp_path / FILE).write_text("[1")
     with pytest.raises(InputError, match="damaged"):
         claim(tmp_path, RECIPE)
@@ -26,9 +26,9 @@ def test_a_folder_with_another_run_is_refused_and_an_empty_one_is_not(tmp_path: 
 
 def test_settings_that_an_earlier_version_did_not_know_are_taken_up(tmp_path: Path) -> None:
     (tmp_path / "latest.json").write_text("{}")
-    (tmp_path / FILE).write_text(json.dumps({"sources.a": 1.0}))
+    (tmp_path / FILE).write_text(json.dumps({"paraphrase": 0.5}))
     claim(tmp_path, RECIPE)
-    assert json.loads((tmp_path / FILE).read_text())["smoothing"] == 0.75
+    assert json.loads((tmp_path / FILE).read_text())["consistency"] == 0.0
 
 
 def test_content_decides(tmp_path: Path) -> None:
@@ -38,7 +38,6 @@ def test_content_decides(tmp_path: Path) -> None:
     assert weights_of([tmp_path / "a"]) == weights_of([tmp_path / "b"])
     (tmp_path / "b" / "model.safetensors").write_bytes(b"others")
     assert weights_of([tmp_path / "a"]) != weights_of([tmp_path / "b"])
-    assert fingerprint(["ab", "c"]) != fingerprint(["a", "bc"])
 
 
 @pytest.mark.parametrize("name", ["export", "latest-photos", "log.jsonl"])

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from kgqa.trainer.finetuning.reader import ReaderRecipe
 from kgqa.trainer.pretraining.assemble import PretrainingRecipe
 from kgqa.trainer.recipe import TrainerSettings, load_recipe, save_recipe
 from kgqa.types import InputError
@@ -57,6 +58,15 @@ def test_mistakes_are_one_line_with_the_remedy(path: Path, override: str, messag
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_key_that_is_none_is_told_before_one_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text('encodr.folder = "x"\n')
+    with pytest.raises(InputError, match="unknown key 'encodr'; did you mean 'encoder'"):
+        load_recipe(tmp_path / "r.toml", [], ReaderRecipe)
+    (tmp_path / "r.toml").write_text('encoder.folder = "x"\n')
+    with pytest.raises(InputError, match="no 'data', which every recipe"):
+        load_recipe(tmp_path / "r.toml", [], ReaderRecipe)
+
+
 def test_files_that_are_no_recipes(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
         load_recipe(tmp_path / "no.toml", [], PretrainingRecipe)
@@ -88,3 +98,22 @@ def test_tables_without_end_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000)
     with pytest.raises(InputError, match="deep.toml"):
         load_recipe(tmp_path / "deep.toml", [], TrainerSettings)
+
+
+def test_a_path_is_relative_to_the_recipe_where_something_lies_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = tmp_path / "recipes", tmp_path / "elsewhere"
+    here.mkdir(), elsewhere.mkdir()
+    (here / "mine.jsonl").touch()
+    (here / "r.toml").write_text(
+        'encoder.folder = "kgqa-mini"\n[[data]]\nname = "mine.jsonl"\ngraph = "everyday"\n'
+        '[[data]]\nname = "mi*.jsonl"\n[[data]]\nname = "yours.jsonl"\n'
+    )
+    monkeypatch.chdir(elsewhere)
+    for path in (here / "r.toml", Path("../recipes/r.toml")):
+        recipe = load_recipe(path, [], ReaderRecipe)
+        named = [data.name for data in recipe.data]
+        assert [Path(name).resolve() for name in named[:2]] == [here / "mine.jsonl", here / "mi*.jsonl"]
+        assert named[2] == "yours.jsonl" and recipe.data[0].graph == "everyday"
+        assert recipe.encoder.folder == "kgqa-mini"

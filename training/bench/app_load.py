@@ -49,13 +49,13 @@ def visit(port: int, number: int, words: int = 0) -> tuple[float, str]:
     with connect(url, subprotocols=["streamlit"], **options) as socket_:  # type: ignore[list-item]
         socket_.send(message.SerializeToString())
         while True:
-            said = ForwardMsg()
-            said.ParseFromString(socket_.recv(timeout=120))
-            kind = said.WhichOneof("type")
-            if kind == "delta" and said.delta.new_element.WhichOneof("type") == "html":
-                shown.append(said.delta.new_element.html.body)
-            if kind == "delta" and said.delta.new_element.WhichOneof("type") in {"exception", "alert"}:
-                raise RuntimeError(f"{name} was shown {said.delta.new_element}")
+            output = ForwardMsg()
+            output.ParseFromString(socket_.recv(timeout=120))
+            kind = output.WhichOneof("type")
+            if kind == "delta" and output.delta.new_element.WhichOneof("type") == "html":
+                shown.append(output.delta.new_element.html.body)
+            if kind == "delta" and output.delta.new_element.WhichOneof("type") in {"exception", "alert"}:
+                raise RuntimeError(f"{name} was shown {output.delta.new_element}")
             if kind == "script_finished":
                 break
     spent = time.perf_counter() - begin

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import kgqa
-from kgqa.evaluation.graph_suite import is_right
-from kgqa.graph.opening import open_graph
+from kgqa.graph.load import open_graph
+from kgqa.metrics import is_right
 from kgqa.types import Passage, Question
 
 THRESHOLDS = [n / 100 for n in range(0, 65, 5)]

@@ -3,7 +3,7 @@
     python training/bench/choices.py [--model FOLDER] [--choices 5]
 
 Wrong choices are the answer to the same question in the other situation of a contrast pair and answers of the kind
-(`kgqa/text/augment.py`).
+(`kgqa/data/augment.py`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import DEFAULT_READER
+from kgqa.data.augment import with_choices
+from kgqa.data.datasets.load import load_dataset
 from kgqa.metrics import exact_match
-from kgqa.text.augment import with_choices
-from kgqa.text.datasets.loading import load_dataset
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import DEFAULT_READER
 from kgqa.types import Source
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from kgqa.graph.linking.normalising import normalise
+from kgqa.data.datasets.load import load_dataset
+from kgqa.graph.linking.normalize import normalise
 from kgqa.graph.storage.store import GraphStore
-from kgqa.text.datasets.loading import load_dataset
 from kgqa.types import Example, KnowledgeGraph, Triple
 
 

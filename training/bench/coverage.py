@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from conceptnet import concepts_named, data_folder, questions, table
 
+from kgqa.data.datasets.load import load_dataset
+from kgqa.data.datasets.published import located
+from kgqa.data.files import rows_of
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval.retrieval import retrieve
-from kgqa.text.datasets.loading import load_dataset
-from kgqa.text.datasets.published import located
-from kgqa.text.files import rows_of
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.types import Example, KnowledgeGraph
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"

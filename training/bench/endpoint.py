@@ -15,14 +15,14 @@ import statistics
 import time
 from pathlib import Path
 
-from kgqa.assets import GRAPHS
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval.retrieval import node_budget, retrieve
-from kgqa.graph.serving import serve
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.subgraph import node_budget, retrieve
 from kgqa.graph.sparql import SparqlGraph
 from kgqa.graph.storage.store import GraphStore
+from kgqa.settings import GRAPHS
 from kgqa.types import KnowledgeGraph, Passage, Question
+from training.experiments.sparql_server import serve
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 

@@ -22,7 +22,7 @@ from faults.callers import ask_many, call, kill_services
 from faults.full_disks import fill_disk, fill_small_disk
 from faults.kills import kill_imports, kill_predictions, kill_trainings
 from faults.writers import write_at_once, write_read_only
-from reliability import World
+from reliability import SyntheticGraph
 
 FILES = {
     "predict": kill_predictions,
@@ -62,7 +62,7 @@ def main() -> None:
     killed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        world = World(Path(folder))
+        world = SyntheticGraph(Path(folder))
         for name in chosen.files or ():
             tried, wrong = FILES[name](world, chosen.kills, draw)
             faults += wrong
@@ -80,8 +80,8 @@ def main() -> None:
             faults += wrong
             killed += kills
             print(f"{name}: {kills} kills, {len(wrong)} faults", flush=True)
-        said = {"of": "SIGKILLs of import, predict, train, serve", "tried": killed, "lost": len(faults)}
-        print(json.dumps(said))
+        output = {"of": "SIGKILLs of import, predict, train, serve", "tried": killed, "lost": len(faults)}
+        print(json.dumps(output))
         (limited, wrong), (small, more) = fill_disk(world), fill_small_disk(world)
         wrong += more
         faults += wrong

@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kgqa.answering.answerer import Answerer
-from kgqa.answering.presentation.answer_json import json_lines
-from kgqa.assets import DEFAULT_READER, ROOT
-from kgqa.checking import check_question
-from kgqa.text.datasets.loading import DATASETS, load_dataset
+from kgqa.data.datasets.load import DATASETS, load_dataset
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import json_lines
+from kgqa.settings import DEFAULT_READER, ROOT
 from kgqa.types import InputError, Question
+from kgqa.validation import check_question
 
 LONGEST = 20
 TOGETHER = 16
@@ -48,9 +48,9 @@ def main() -> None:
                     break
     rows = [json.loads(line) for line in given.out.read_text(encoding="utf-8").splitlines()]
     raised = [row["raised"] for row in rows]
-    refused = sum(said.startswith("InputError") for said in raised)
+    refused = sum(output.startswith("InputError") for output in raised)
     sets = len({row["set"] for row in rows})
-    fell = sum(bool(said) for said in raised) - refused
+    fell = sum(bool(output) for output in raised) - refused
     print(json.dumps({"sets": sets, "tried": len(raised), "refused": refused, "fell": fell}))
 
 

@@ -1,7 +1,8 @@
 """Why answers are wrong: `python training/bench/failures.py [--model FOLDER] [--show N]`.
 
 Every wrong answer to the everyday development questions is put under its first cause: nothing linked, accepted
-concept not in the graph, not retrieved, wrong source chosen (the gate), misranked among the retrieved concepts, or
+concept not in the graph, not retrieved, wrong source chosen (the answer-type classifier), misranked among the
+retrieved concepts, or
 misread in the passage. `--show` prints so many of them, evenly spread, to be read one by one.
 """
 
@@ -11,12 +12,12 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import DEFAULT_READER
-from kgqa.evaluation.evaluation import answer_all
-from kgqa.graph.linking.normalising import normalise
+from kgqa.data.datasets.load import load_dataset
+from kgqa.evaluation import answer_all
+from kgqa.graph.linking.normalize import normalise
 from kgqa.metrics import exact_match
-from kgqa.text.datasets.loading import load_dataset
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import DEFAULT_READER
 from kgqa.types import Answer, Example
 
 
@@ -62,9 +63,9 @@ def main() -> None:
         print(f"| {name} | {len(group)} | {len(group) / count:.0%} |")
     listed = [(name, *pair) for name, group in sorted(wrong.items()) for pair in group]
     for name, example, answer in listed[:: max(1, len(listed) // arguments.show)] if arguments.show else ():
-        said = f"{answer.text!r} ({answer.source.value}, {answer.confidence:.0%})"
+        output = f"{answer.text!r} ({answer.source.value}, {answer.confidence:.0%})"
         print(
-            f"- {name}: {example.question.passage_text} {example.question.text} -> {said}, not {example.golds[:3]}"
+            f"- {name}: {example.question.passage_text} {example.question.text} -> {output}, not {example.golds[:3]}"
         )
 
 

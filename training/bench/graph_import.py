@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-IMPORT = "from kgqa.graph.storage.importing import import_graph; import_graph([sys.argv[1]], sys.argv[2])"
+IMPORT = "from kgqa.graph.storage.import_graph import import_graph; import_graph([sys.argv[1]], sys.argv[2])"
 RUNS = {
     "kgqa": IMPORT,
     "rdflib": "import rdflib; rdflib.Graph().parse(sys.argv[1], format=sys.argv[3])",
@@ -82,7 +82,7 @@ def write_named(path: Path, triples: int, seed: int = 0) -> None:
     capitals = np.char.capitalize(vocabulary)
     concepts = max(triples // 7, 10)
     fact = "<http://example.org/entity/Q{}> <http://example.org/prop/direct/P{}> {} .\n"
-    said = '<http://example.org/entity/Q{}> <http://www.w3.org/2000/01/rdf-schema#label> "{}"@en .\n'
+    output = '<http://example.org/entity/Q{}> <http://www.w3.org/2000/01/rdf-schema#label> "{}"@en .\n'
     day = '"{}-{:02}-{:02}"^^<http://www.w3.org/2001/XMLSchema#date>'
     written = 0
     with path.open("w") as file:
@@ -93,7 +93,7 @@ def write_named(path: Path, triples: int, seed: int = 0) -> None:
             words = np.where(rng.random((len(numbers), 1)) < 0.6, capitals[drawn], vocabulary[drawn]).tolist()
             closing = np.where(rng.random(len(numbers)) < 0.03, " (film)", "").tolist()
             labels = [" ".join(w[:n]) + end for w, n, end in zip(words, lengths, closing, strict=True)]
-            file.writelines(map(said.format, numbers, labels))
+            file.writelines(map(output.format, numbers, labels))
             stop = triples if numbers.stop == concepts else 7 * numbers.stop
             count = stop - written - len(numbers)
             written = stop
@@ -147,7 +147,7 @@ def main() -> None:
         folder = Path(name)
         print("| format | triples | reader | triples/s (wall) | triples/CPU s | peak MB |")
         print("|---|---|---|---|---|---|")
-        told: dict[str, dict[str, float]] = {}
+        info: dict[str, dict[str, float]] = {}
         for suffix in ["nt"] if chosen.named else chosen.formats.split(","):
             path = folder / f"graph.{suffix}"
             (write_named if chosen.named else write)(path, chosen.triples)
@@ -159,20 +159,20 @@ def main() -> None:
                 rates = (f"{chosen.triples / used[key]:,.0f}" for key in ("wall_s", "cpu_s"))
                 row = [suffix, f"{chosen.triples:,}", reader, *rates, f"{used['peak_mb']:,.0f}"]
                 print("| " + " | ".join(row) + " |", flush=True)
-                mine = told.setdefault(reader, {"mb": 0})
+                mine = info.setdefault(reader, {"mb": 0})
                 mine |= {
                     suffix: round(chosen.triples / used["cpu_s"]),
                     "mb": round(max(mine["mb"], used["peak_mb"])),
                 }
             print(f"\nfile {path.stat().st_size / 1e9:.2f} GB, store {_size(folder / 'store') / 1e9:.2f} GB")
-            told["kgqa"]["gb"] = round(_size(folder / "store") / 1e9, 2)
+            info["kgqa"]["gb"] = round(_size(folder / "store") / 1e9, 2)
             path.unlink()
-        used, said = measure(OPEN, str(folder / "store"))
-        line = next(line for line in said.splitlines() if line.startswith("RESULT"))
+        used, output = measure(OPEN, str(folder / "store"))
+        line = next(line for line in output.splitlines() if line.startswith("RESULT"))
         opening, question, resident = map(float, line.split()[1:])
         print(f"\nopening {opening * 1e3:.1f} ms; then 100 questions of 20 concepts and their neighbours:")
         print(f"{question * 1e3:.2f} ms each, {resident:,.0f} MB resident, {used['peak_mb']:,.0f} MB at most")
-        for by, figures in told.items():
+        for by, figures in info.items():
             print(json.dumps({"of": f"import of {chosen.triples:,} triples", "by": by, **figures}))
 
 

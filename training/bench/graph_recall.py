@@ -1,4 +1,4 @@
-"""How often the accepted answer of a question over a graph of one's own is among the concepts that are retrieved.
+"""How often the accepted answer of a question over a custom graphs is among the concepts that are retrieved.
 
 Run `python training/bench/graph_recall.py [FOLDER]` (default `tests/graphs`). For each kind of question that a concept
 answers: the share whose accepted answer is linked, is a concept of the graph, and is among the 60 and 120 retrieved.
@@ -8,17 +8,21 @@ answers: the share whose accepted answer is linked, is a concept of the graph, a
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-from kgqa.evaluation.graph_suite import is_right, load_suite
 from kgqa.graph.linking.fuzzy import NearLabels
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.graph.storage.store import GraphStore
+from kgqa.metrics import is_right
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from training.experiments.graph_suite import load_suite
 
 SUITE = Path(__file__).parents[2] / "tests" / "graphs"
 KINDS = ("one-hop", "reverse", "several", "literal", "two-hop", "with-passage", "compare")

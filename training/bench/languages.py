@@ -1,4 +1,5 @@
-"""`python training/bench/languages.py MODEL BY [SET=N ...]`: one reader over the Korean sets, and English ones beside.
+"""`python training/bench/languages.py MODEL BY [SET=N ...]`: one reader over the sets of other languages than English,
+and English ones beside.
 
 A set is a data set's name or a file of questions, N how many of it are asked; without any, all of `SETS`. A line of
 JSON for each, which `training/results.py add` keeps as measured BY a reader. F1 of KorQuAD is of characters, as its
@@ -12,27 +13,27 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from kgqa.answering.answerer import Answerer
-from kgqa.evaluation.evaluation import evaluate
-from kgqa.text.datasets.loading import load_dataset
-from kgqa.trainer.fingerprint import questions_hash
-from kgqa.types import NO, YES, Answer, Example, Question
+from kgqa.data.datasets.load import load_dataset
+from kgqa.evaluation import evaluate
+from kgqa.qa.answerer import Answerer
+from kgqa.trainer.checkpoint import questions_hash
+from kgqa.types import Answer, Example, Question
 
 DATA = "training/data"
 SETS = {
     f"{DATA}/korean/development/korean_dev.jsonl": 150,
     f"{DATA}/korean/test/korean_test.jsonl": 100,
+    f"{DATA}/korean/test/korean_exam.jsonl": 150,
+    **{f"{DATA}/languages/development/everyday_{code}.jsonl": 60 for code in ("de", "es", "fr", "ja")},
     "korquad-dev": 300,
     "kobest-copa-test": 500,
     "kobest-boolq-test": 500,
-    "squad1-dev": 300,
-    f"{DATA}/everyday/development/everyday_dev.jsonl": 598,
+    f"{DATA}/everyday/development/everyday_dev.jsonl": 150,
+    "squad1-dev": 150,
 }
-VERDICTS = {"네": YES, "아니요": NO}
 _MARKS = re.compile(r"[\s'\"《》<>〈〉()‘’“”.,]")
 
 
@@ -42,19 +43,13 @@ def character_f1(answer: str, golds: Sequence[str]) -> float:
     >>> character_f1("파리에서", ["파리"])
     0.6666666666666666
     """
-    said = Counter(_MARKS.sub("", answer))
+    output = Counter(_MARKS.sub("", answer))
     shares = []
     for gold in golds or ("",):
         wanted = Counter(_MARKS.sub("", gold))
-        shared = (said & wanted).total()
-        shares.append(2 * shared / (said.total() + wanted.total()) if shared else float(said == wanted))
+        shared = (output & wanted).total()
+        shares.append(2 * shared / (output.total() + wanted.total()) if shared else float(output == wanted))
     return max(shares)
-
-
-def in_english(answer: Answer) -> Answer:
-    """An answer with yes and no as data sets have them, in whatever language they were said."""
-    candidates = tuple(replace(c, text=VERDICTS.get(c.text, c.text)) for c in answer.candidates)
-    return replace(answer, text=VERDICTS.get(answer.text or "", answer.text), candidates=candidates)
 
 
 def measure(answerer: Answerer, examples: Sequence[Example]) -> dict[str, float]:
@@ -62,14 +57,14 @@ def measure(answerer: Answerer, examples: Sequence[Example]) -> dict[str, float]
     kept: dict[Question, Answer] = {}
 
     def answer_many(questions: Sequence[Question]) -> Sequence[Answer]:
-        answers = [in_english(answer) for answer in answerer.answer_many(questions)]
+        answers = answerer.answer_many(questions)
         kept.update(zip(questions, answers, strict=True))
         return answers
 
     figures = evaluate(answer_many, examples)
-    told = [e for e in examples if e.spans]
-    if told:
-        f1 = [character_f1(kept[e.question].text or "", e.golds) for e in told]
+    info = [e for e in examples if e.spans]
+    if info:
+        f1 = [character_f1(kept[e.question].text or "", e.golds) for e in info]
         figures["character_f1"] = sum(f1) / len(f1)
     return figures
 
@@ -81,14 +76,14 @@ def main(model: str, by: str, sets: dict[str, int]) -> None:
         examples = list(islice(load_dataset(name), count))
         figures = measure(answerer, examples)
         of = Path(name).stem + (f", first {count}" if len(examples) == count and "/" not in name else "")
-        told = {
+        info = {
             "of": of,
             "by": by,
             "task": name,
             "questions": len(examples),
             "data": questions_hash(examples),
         }
-        print(json.dumps(told | figures, ensure_ascii=False), flush=True)
+        print(json.dumps(info | figures, ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":

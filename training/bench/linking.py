@@ -78,8 +78,8 @@ def peers(
 
     spent = timed(texts, phrase)
     recall = np.mean([bool(phrase(answer) & named) for answer, named in zip(answers, gold, strict=True)])
-    told = {"by": "spaCy's PhraseMatcher", "us": round(spent, 1), "recall": round(float(recall), 3)}
-    print(json.dumps(told))
+    info = {"by": "spaCy's PhraseMatcher", "us": round(spent, 1), "recall": round(float(recall), 3)}
+    print(json.dumps(info))
     count = np.mean([len(phrase(text)) for text in texts])
     rows = [["spaCy PhraseMatcher", f"{spent:.0f}", f"{recall:.3f}", f"{count:.1f}"]]
     matcher = Matcher(language.vocab)

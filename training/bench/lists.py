@@ -12,8 +12,8 @@ from itertools import groupby
 from pathlib import Path
 
 import kgqa
-from kgqa.graph.linking.normalising import normalise
-from kgqa.graph.opening import open_graph
+from kgqa.graph.linking.normalize import normalise
+from kgqa.graph.load import open_graph
 from kgqa.types import Question
 
 HERE = Path(__file__).parent
@@ -29,15 +29,15 @@ def main(file: Path) -> None:
         answerer = reader.with_graph(open_graph(str(GRAPHS / name)))
         answers = answerer.answer_many([Question(row["question"]) for row in asked])
         for row, answer in zip(asked, answers, strict=True):
-            said = {normalise(item.text) for item in answer.items} or {normalise(answer.text or "")} - {""}
+            output = {normalise(item.text) for item in answer.items} or {normalise(answer.text or "")} - {""}
             gold = {normalise(text) for text in row["all"]}
-            hits = len(said & gold)
-            figures.append((hits / max(len(said), 1), hits / len(gold)))
+            hits = len(output & gold)
+            figures.append((hits / max(len(output), 1), hits / len(gold)))
             print(f"{figures[-1][0]:.2f} {figures[-1][1]:.2f} {name}: {row['question']} {answer.text}")
     precision, recall = (sum(column) / len(figures) for column in zip(*figures, strict=True))
     whole = sum(figure == (1.0, 1.0) for figure in figures) / len(figures)
-    told = {"precision": precision, "recall": recall, "whole": whole, "questions": len(figures)}
-    print(json.dumps(told))
+    info = {"precision": precision, "recall": recall, "whole": whole, "questions": len(figures)}
+    print(json.dumps(info))
 
 
 if __name__ == "__main__":

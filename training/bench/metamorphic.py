@@ -3,7 +3,7 @@
 Questions of every graph of tests/graphs are asked over it, and over the same facts in a file of another name, in
 another order, under another prefix, with labels in capitals or of another vocabulary, beside facts about something
 else, and through SPARQL: answers are counted whose text or source then differs. Last the facts that an answer rests on
-are struck out, and those are counted that stay.
+are removed, and those are counted that stay.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import json
 import random
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +22,16 @@ from pathlib import Path
 import pyoxigraph as ox
 
 import kgqa
-from kgqa.answering.answerer import Answerer
-from kgqa.evaluation.graph_suite import Asked, load_suite
-from kgqa.graph.opening import open_graph
-from kgqa.graph.overlay import Fact, OverlayGraph
-from kgqa.graph.serving import serve
-from kgqa.graph.storage.exporting import export
+from kgqa.graph.load import open_graph
+from kgqa.graph.overlay import LabelledFact, OverlayGraph
+from kgqa.graph.storage.export import export
 from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.answerer import Answerer
 from kgqa.types import Answer, KnowledgeGraph, Source
+from training.experiments.sparql_server import serve
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from training.experiments.graph_suite import SuiteQuestion, load_suite
 
 GRAPHS = Path(__file__).resolve().parents[2] / "tests" / "graphs"
 FOLDERS = (GRAPHS, GRAPHS / "vocabularies", GRAPHS / "unseen")
@@ -76,19 +79,20 @@ def with_capitals(facts: Facts) -> Facts:
 
 def labelled_otherwise(facts: Facts) -> Facts:
     """With SKOS in place of RDFS."""
-    said = {f"{NS}label": ox.NamedNode("http://www.w3.org/2004/02/skos/core#prefLabel")}
+    output = {f"{NS}label": ox.NamedNode("http://www.w3.org/2004/02/skos/core#prefLabel")}
     return [
-        ox.Triple(fact.subject, said.get(fact.predicate.value, fact.predicate), fact.object) for fact in facts
+        ox.Triple(fact.subject, output.get(fact.predicate.value, fact.predicate), fact.object)
+        for fact in facts
     ]
 
 
 def with_others(facts: Facts) -> Facts:
     """Beside things of which no question asks."""
     one, other, label = (ox.NamedNode(name) for name in (ELSEWHERE + "q", ELSEWHERE + "u", f"{NS}label"))
-    said = [(one, label, ox.Literal("Zorvan Quillet")), (other, label, ox.Literal("Umbrix Fen"))]
+    output = [(one, label, ox.Literal("Zorvan Quillet")), (other, label, ox.Literal("Umbrix Fen"))]
     return [
         *facts,
-        *(ox.Triple(*fact) for fact in (*said, (one, ox.NamedNode(ELSEWHERE + "mooredBeside"), other))),
+        *(ox.Triple(*fact) for fact in (*output, (one, ox.NamedNode(ELSEWHERE + "mooredBeside"), other))),
     ]
 
 
@@ -105,7 +109,7 @@ CHANGES: dict[str, Callable[[Facts], Facts]] = {
 }
 
 
-def facts_of(path: Path, graph: GraphStore, folder: Path) -> Facts:
+def paths_text(path: Path, graph: GraphStore, folder: Path) -> Facts:
     """The facts of a file, of all its graphs; of a table, or with a context on the network, as kgqa exports them."""
     source = path
     if path.suffix in (".tsv", ".jsonld"):
@@ -121,7 +125,7 @@ def changed(path: Path, graph: GraphStore, folder: Path) -> Iterator[dict[str, K
     renamed = folder / f"mine{path.suffix}"
     renamed.write_bytes(path.read_bytes())
     forms: dict[str, KnowledgeGraph] = {"name": open_graph(renamed)}
-    facts = facts_of(path, graph, folder)
+    facts = paths_text(path, graph, folder)
     for name, change in CHANGES.items():
         written = folder / f"{path.stem}-{name}.nt"
         written.write_text("".join(f"{fact} .\n" for fact in change(facts)))
@@ -137,20 +141,20 @@ def key(answer: Answer) -> tuple[object, ...]:
 
 
 def without_its_facts(answerer: Answerer, answer: Answer) -> Answer | None:
-    """The answer when the facts of its first path are struck out; None where it rests on none."""
+    """The answer when the facts of its first path are removed; None where it rests on none."""
     evidence = answer.evidence
     if answer.best is None or answer.source is Source.PASSAGE or not evidence.paths:
         return None
     labels = dict(zip(evidence.subgraph.nodes, evidence.subgraph.labels, strict=True))
-    struck = [
-        Fact(triple, (labels[triple.head], labels[triple.tail]))
+    removed = [
+        LabelledFact(triple, (labels[triple.head], labels[triple.tail]))
         for triple in evidence.triples(evidence.paths[0])
     ]
-    return answerer.with_graph(OverlayGraph(answerer.graph, (), struck)).answer(answer.question)
+    return answerer.with_graph(OverlayGraph(answerer.graph, (), removed)).answer(answer.question)
 
 
 def compare(
-    answerer: Answerer, asked: Sequence[Asked], told: Counter[str], stayed: Counter[str]
+    answerer: Answerer, asked: Sequence[SuiteQuestion], info: Counter[str], stayed: Counter[str]
 ) -> Iterator[str]:
     """Ask some questions of one graph over all its forms; counts both, and tells of each that is not as it must be."""
     path, questions = asked[0].graph, [one.question for one in asked]
@@ -161,14 +165,14 @@ def compare(
     with tempfile.TemporaryDirectory() as folder, changed(path, graph, Path(folder)) as forms:
         for name, form in forms.items():
             for first, second in zip(before, answerer.with_graph(form).answer_many(questions), strict=True):
-                told[name] += 1
+                info[name] += 1
                 if key(first) == key(second):
                     stayed[name] += 1
                 else:
                     yield f"{path.name}, {name}: {first.question.text} {first.best!r} -> {second.best!r}"
     for answer in before:
         if (without := without_its_facts(plain, answer)) is not None:
-            told[STRUCK] += 1
+            info[STRUCK] += 1
             stayed[STRUCK] += key(answer) == key(without)
             if key(answer) == key(without):
                 yield f"{path.name}, {STRUCK}: {answer.question.text} {answer.best!r} stays"
@@ -181,17 +185,17 @@ def main() -> None:
     options.add_argument("--model", default="kgqa-base")
     chosen = options.parse_args()
     answerer = kgqa.load(chosen.model)
-    told: Counter[str] = Counter()
+    info: Counter[str] = Counter()
     stayed: Counter[str] = Counter()
     suites = [asked for folder in FOLDERS for asked in load_suite(folder)]
     for path in dict.fromkeys(asked.graph for asked in suites):
         mine = [asked for asked in suites if asked.graph == path]
         some = mine[:: max(1, len(mine) // chosen.each)][: chosen.each]
-        for line in compare(answerer, some, told, stayed):
+        for line in compare(answerer, some, info, stayed):
             print(line, flush=True)
-    must_stay = {name: [told[name] - stayed[name], told[name]] for name in told if name != STRUCK}
+    must_stay = {name: [info[name] - stayed[name], info[name]] for name in info if name != STRUCK}
     changes, of = map(sum, zip(*must_stay.values(), strict=True))
-    figures = {"changed": changes, "asked": of, "struck_stayed": stayed[STRUCK], "struck": told[STRUCK]}
+    figures = {"changed": changes, "asked": of, "struck_stayed": stayed[STRUCK], "struck": info[STRUCK]}
     print(json.dumps({**figures, **must_stay}))
 
 

@@ -12,12 +12,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from kgqa.answering.answerer import Answerer
-from kgqa.assets import DEFAULT_READER
-from kgqa.evaluation.evaluation import answer_all
-from kgqa.graph.linking.normalising import normalise
+from kgqa.data.datasets.load import load_dataset
+from kgqa.evaluation import answer_all
+from kgqa.graph.linking.normalize import normalise
 from kgqa.metrics import exact_match
-from kgqa.text.datasets.loading import load_dataset
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import DEFAULT_READER
 from kgqa.types import Example, Passage, Question
 
 SWAPS = [

@@ -22,9 +22,9 @@ import torch
 
 from kgqa.models.encoders.variants import build_language_model
 from kgqa.trainer.loop import train
+from kgqa.trainer.optimizer import flops_of_token, matrix_rate
 from kgqa.trainer.pretraining.assemble import PretrainingRecipe, build_objective
 from kgqa.trainer.pretraining.encoder import RowBatches
-from kgqa.trainer.utilisation import flops_of_token, matrix_rate
 
 VOCAB = 8192
 

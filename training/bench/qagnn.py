@@ -28,13 +28,11 @@ from torch_geometric.utils import to_dense_batch
 
 from kgqa.batch import QABatch
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES
-from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
-from kgqa.trainer.finetuning.starting import load_encoder
+from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
 from kgqa.types import Example, NodeRole, Question, Relation, Subgraph
 
 SAID = ("used for", "has step", "part of", "at", "is a")
@@ -79,8 +77,8 @@ class DenseQAGNN(nn.Module):
         super().__init__()
         self.encoder, self.padded = encoder, padded
         hidden = encoder.config.hidden_size  # type: ignore[union-attr]
-        self.stepper = Stepper(encoder)
-        self.labels = LabelEncoder(self.stepper, size)
+        self.layerwise = LayerwiseEncoder(encoder)
+        self.labels = LabelEncoder(self.layerwise, size)
         self.role, self.score = nn.Embedding(NUM_ROLES, size), nn.Linear(1, size)
         self.context = nn.Linear(hidden, size)
         kinds = 2 + 2 * len(RELATIONS) + 2 * NUM_ROLES
@@ -93,7 +91,7 @@ class DenseQAGNN(nn.Module):
         graph, tokens = batch.graph, batch.tokens
         hidden = self.encoder(input_ids=tokens.input_ids, attention_mask=tokens.attention_mask.long())
         summary = hidden.last_hidden_state[:, 0]
-        labels = self.labels(self.stepper, graph)[graph.node_label]
+        labels = self.labels(self.layerwise, graph)[graph.node_label]
         states = labels + self.role(graph.role) + self.score(graph.score.unsqueeze(-1))
         nodes, real = to_dense_batch(states, graph.batch, max_num_nodes=self.padded)
         nodes = nodes.index_add(1, torch.tensor([0]), self.context(summary).unsqueeze(1).to(nodes.dtype))
@@ -171,11 +169,13 @@ def main() -> None:
     ]
     graphs = [[subgraph(draw, options.nodes) for _ in range(options.choices)] for _ in examples]
     settings = ReasonerSettings(name="qagnn", graph_size=128, num_layers=3, num_heads=4)
-    encoder, folder = load_encoder(EncoderSettings(folder=options.encoder))
+    encoder, folder = load_encoder(PretrainedEncoderSettings(folder=options.encoder))
     batch = Collator(Tokenizer.from_file(str(Path(folder) / "tokenizer.json")))(examples, graphs, True).batch
     reader = Reader(encoder, settings).train()
     padded = max(options.padded, options.nodes + 1)
-    dense = DenseQAGNN(load_encoder(EncoderSettings(folder=options.encoder))[0], 128, 3, padded).train()
+    dense = DenseQAGNN(
+        load_encoder(PretrainedEncoderSettings(folder=options.encoder))[0], 128, 3, padded
+    ).train()
     kind = adjacency(batch, padded)
 
     def run(parameters: list[nn.Parameter], loss: Callable[[], Tensor]) -> Callable[[], Tensor]:

@@ -19,13 +19,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from kgqa.assets import expanded
-from kgqa.graph.linking.fuzzy import forgiving_linker
-from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval import ranking, retrieval
+from kgqa.data.datasets.load import load_dataset
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval import ranking, subgraph
 from kgqa.graph.retrieval.expansion import locate
 from kgqa.graph.retrieval.ranking import features, filling, ranker
-from kgqa.text.datasets.loading import load_dataset
+from kgqa.settings import expanded
 from kgqa.types import Example, KnowledgeGraph, Source
 
 CONCEPTNET = "$KGQA_DATA/kg/conceptnet_en.tsv.zst"
@@ -41,29 +41,29 @@ Floats = NDArray[np.float32]
 class Case(NamedTuple):
     """What the ranker is told of each concept near one question, (V, F), and which are accepted answers."""
 
-    told: Floats
+    info: Floats
     right: NDArray[np.bool_]
 
 
 def collect(graph: KnowledgeGraph, examples: Sequence[Example], count: int) -> list[Case]:
     """Up to `count` questions with an accepted concept within reach, as `retrieve` has them ranked."""
-    linker, cases, seen = forgiving_linker(graph), [], []
-    plain = retrieval.score_context
-    retrieval.score_context = _listening(plain, seen)  # type: ignore[assignment]
+    linker, cases, seen = fuzzy_linker(graph), [], []
+    plain = subgraph.score_context
+    subgraph.score_context = _listening(plain, seen)  # type: ignore[assignment]
     try:
         for example in examples:
             seen.clear()
-            retrieval.retrieve(example.question, graph, linker, max_nodes=120)
+            subgraph.retrieve(example.question, graph, linker, max_nodes=120)
             found = np.concatenate([*graph.find(example.golds), np.zeros(0, np.int32)])
-            told, ids, scores = _told(*seen[0])
+            info, ids, scores = _told(*seen[0])
             order = np.argsort(-scores, kind="stable")[:KEPT]
             right = np.isin(ids[order], found)
             if right.any():
-                cases.append(Case(told[order], right))
+                cases.append(Case(info[order], right))
             if len(cases) == count:
                 break
     finally:
-        retrieval.score_context = plain
+        subgraph.score_context = plain
     return cases
 
 
@@ -78,22 +78,22 @@ def _listening(plain: Callable[..., Any], seen: list[Any]) -> Callable[..., Any]
 
 def _told(given: tuple[Any, ...], named: Mapping[str, Any], scores: Any) -> tuple[Floats, Any, Any]:
     """Each feature of each concept that was reached, unweighted; the ids, and the scores as they are."""
-    reached, mass, asked, vague, _, facts_of, count, likelihood = given
+    reached, mass, asked, vague, _, paths_text, count, likelihood = given
     size = len(reached.ids)
     columns = features(reached, mass, asked, vague)
     for name in ("some", "share", "number"):
         alone = {key: float(key == name) for key in ("some", "share", "number")}
         column = filling(reached.edges, size, asked, alone) if asked.fills.any() else np.zeros(size)
-        if facts_of is not None and asked.fills.any():
+        if paths_text is not None and asked.fills.any():
             ids = reached.ids[np.sort(np.argsort(-scores, kind="stable")[:count])]
-            facts = facts_of(ids)
+            facts = paths_text(ids)
             places = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
             column[np.searchsorted(reached.ids, ids)] = filling(places, len(ids), asked, alone)
         columns[name] = column
     columns["kind"] = np.zeros(size) if likelihood is None else likelihood
     reachable = scores > 0
-    told = np.stack([columns[name] for name in NAMES], axis=1)[reachable].astype(np.float32)
-    return told, reached.ids[reachable], scores[reachable]
+    info = np.stack([columns[name] for name in NAMES], axis=1)[reachable].astype(np.float32)
+    return info, reached.ids[reachable], scores[reachable]
 
 
 def fit(parts: Sequence[tuple[float, Sequence[Case]]], used: Sequence[str]) -> dict[str, float]:
@@ -101,7 +101,7 @@ def fit(parts: Sequence[tuple[float, Sequence[Case]]], used: Sequence[str]) -> d
     columns = [NAMES.index(name) for name in used]
     weights = torch.zeros(len(used), dtype=torch.float64, requires_grad=True)
     rows = [
-        (share / len(cases), torch.tensor(case.told[:, columns]).double(), torch.tensor(case.right))
+        (share / len(cases), torch.tensor(case.info[:, columns]).double(), torch.tensor(case.right))
         for share, cases in parts
         for case in cases
     ]
@@ -111,8 +111,8 @@ def fit(parts: Sequence[tuple[float, Sequence[Case]]], used: Sequence[str]) -> d
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
         value = DECAY * weights.square().sum() / count
-        for share, told, right in rows:
-            logits = told @ weights
+        for share, info, right in rows:
+            logits = info @ weights
             value = value + share * (logits.logsumexp(0) - logits[right].logsumexp(0))
         value.backward()
         return value
@@ -126,7 +126,7 @@ def kept(cases: Sequence[Case], weights: Mapping[str, float]) -> str:
     row = np.array([weights.get(name, 0.0) for name in NAMES])
     ranks = []
     for case in cases:
-        logits = case.told @ row
+        logits = case.info @ row
         ranks.append(int((logits > logits[case.right].max()).sum()))
     return ", ".join(f"{100 * np.mean(np.array(ranks) < n):.1f}" for n in (60, 120, 200))
 
@@ -145,9 +145,9 @@ def main() -> None:
     own = [e for e in load_dataset("training/data/everyday/train/*.jsonl") if e.source is Source.KNOWLEDGE]
     total = given.questions + given.questions // 4
     everyday = collect(open_graph("everyday"), own[:: max(1, len(own) // (2 * total))], total)
-    told = collect(open_graph(expanded(CONCEPTNET)), list(load_dataset("csqa-open-train")), total)
+    info = collect(open_graph(expanded(CONCEPTNET)), list(load_dataset("csqa-open-train")), total)
     (mine, my_rest), (theirs, their_rest) = (
-        (cases[: given.questions], cases[given.questions :]) for cases in (everyday, told)
+        (cases[: given.questions], cases[given.questions :]) for cases in (everyday, info)
     )
     edited = fit([(1 - SHARE, mine), (SHARE, theirs)], list(ranker("edited")))
     fits = {

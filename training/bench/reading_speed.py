@@ -17,8 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.models.pretrained import load_pretrained
-from kgqa.trainer.finetuning.answering_recipe import EncoderSettings
-from kgqa.trainer.finetuning.starting import load_encoder
+from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
 
 ROWS = 32
 
@@ -64,7 +63,9 @@ def main() -> None:
     torch.set_num_threads(1)
     from transformers import AutoModel
 
-    ours, folder = load_encoder(EncoderSettings(folder=asked.encoder, dropout=0.0, freeze_words=True))
+    ours, folder = load_encoder(
+        PretrainedEncoderSettings(folder=asked.encoder, dropout=0.0, freeze_words=True)
+    )
     plain = load_pretrained(AutoModel, folder, dtype=torch.float32, attn_implementation="sdpa")
     plain.config.hidden_dropout_prob = 0.1
     for module in plain.modules():

@@ -4,7 +4,8 @@
     python training/bench/reasons.py --read 50 [--data FILE.jsonl] [--seed 31]
 
 Knowledge questions of the development set, every fourth. Each fact on a shown path and each that touches the answer (16
-at most) is struck from the graph by itself, and the question is asked anew: what matters most is the fact without which
+at most) is removed from the graph by itself, and the question is asked anew: what matters most is the fact without
+which
 the answer's probability falls most. Facts that have nothing to do with the answer tell how much of that is noise; an
 answer none of whose facts matter more is counted apart: it was known from reading, and no fact decided it.
 `--out` writes each answer with its first path, to be read. `--read` strikes nothing: it prints a table of so many right
@@ -23,15 +24,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from kgqa.answering.answerer import Answerer
-from kgqa.answering.evidence.paths import answer_nodes
-from kgqa.answering.explaining import near_edges, probability
-from kgqa.answering.presentation.edits import edited_facts, strike
-from kgqa.answering.presentation.sentences import is_decided_by_facts, path_sentences, sentence
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.evidence import answer_nodes
+from kgqa.qa.explain import near_edges, probability
+from kgqa.qa.render import edited_facts, is_decided_by_facts, path_sentences, remove, sentence
 from kgqa.types import Answer, Passage, Question, Source
 
 ELSEWHERE = 3
-"""Facts struck for each answer that touch neither it nor a shown path."""
+"""Facts removed for each answer that touch neither it nor a shown path."""
 DATA = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
 
 
@@ -46,10 +46,10 @@ def elsewhere(answerer: Answerer, answer: Answer, seed: int) -> list[float]:
 
 
 def changes(answerer: Answerer, answer: Answer, edges: Sequence[int]) -> list[float]:
-    """How far the answer's probability falls where each of some facts is struck and all is asked anew."""
+    """How far the answer's probability falls where each of some facts is removed and all is asked anew."""
     best, graph = answer.candidates[0], answer.evidence.subgraph
-    struck = [answerer.with_edits(*edited_facts([strike(graph, edge)])) for edge in edges]
-    again = [other.answer_many([answer.question])[0] for other in struck]
+    removed = [answerer.with_edits(*edited_facts([remove(graph, edge)])) for edge in edges]
+    again = [other.answer_many([answer.question])[0] for other in removed]
     return [best.score - probability(other.candidates, best) for other in again]
 
 
@@ -72,11 +72,11 @@ def to_be_read(answerer: Answerer, lines: Sequence[dict[str, Any]], limit: int) 
         if answer.source is not Source.KNOWLEDGE or answer.text not in line["answers"]:
             continue
         evidence = answer.evidence
-        told = " ; ".join(path_sentences(evidence, evidence.paths[0])) if evidence.paths else "(none)"
-        told += "" if is_decided_by_facts(answer) else " (known from reading)"
+        info = " ; ".join(path_sentences(evidence, evidence.paths[0])) if evidence.paths else "(none)"
+        info += "" if is_decided_by_facts(answer) else " (known from reading)"
         second = answer.runners_up[0].text if answer.runners_up else ""
         asked = f"{answer.question.passage_text} {answer.question.text}".strip()
-        print(f"| {asked} | {answer.text} | {second} | {told} | |", flush=True)
+        print(f"| {asked} | {answer.text} | {second} | {info} | |", flush=True)
         limit -= 1
         if not limit:
             return
@@ -150,9 +150,9 @@ def main() -> None:
     first_path = sum(row["first"] for row in rows) / len(rows)
     print(json.dumps({"first_path": first_path, "answers": len(rows)}))
     print(f"noise: {size:.4f} (95 % of {len(noise)} facts elsewhere move the probability by less)")
-    said = sum(not row["decided"] for row in rows)
+    output = sum(not row["decided"] for row in rows)
     print(
-        f"said to be known from reading: {said}; processor time {np.mean([row['seconds'] for row in rows]):.2f} s"
+        f"said to be known from reading: {output}; processor time {np.mean([row['seconds'] for row in rows]):.2f} s"
     )
 
 

@@ -3,7 +3,7 @@
     python training/bench/reliability.py [--minutes 5] [--inputs 0] [--seed 0] [--kinds query ...] [--json]
 
 Inputs of every kind are broken at random and read in a child process each few dozen: graphs of every format, stores,
-questions, JSON lines, recipes, readers, and what strangers send (`faults/strangers.py`); single bits of what is on
+questions, JSON lines, recipes, readers, and untrusted input (`faults/strangers.py`); single bits of what is on
 disk are flipped (`faults/flipped_bits.py`), and questions are made by grammar (`faults/grammar.py`). Good is to be
 read or to be refused in one line. All over a reader of random weights, which is as large as these questions need. A
 fault is printed with its seed: the same seed breaks the same input in the same way. What is killed in the middle, and
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kgqa.limits.stopping import Stopped, until
+from kgqa.limits.cancellation import Cancelled, cancel_when
 from kgqa.types import InputError, Passage, Question
 
 ROOT = Path(__file__).parents[2]
@@ -120,12 +120,12 @@ def tiny_reader(folder: Path) -> Path:
     encoder = BertModel(BertConfig(vocab_size=words, **sizes))
     reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2))
     reading = {"max_nodes": 20, "max_tokens": 64, "stride": 16, "facts": 1}
-    save_reader(reader, source, folder, {"name": "tiny", "reading": reading})
+    save_reader(reader, source, folder, {"name": "tiny", "input": reading})
     return folder
 
 
 @dataclass
-class World:
+class SyntheticGraph:
     """Whole inputs to break."""
 
     folder: Path
@@ -135,8 +135,8 @@ class World:
     def __post_init__(self) -> None:
         import pyoxigraph as ox
 
-        from kgqa.answering.answerer import Answerer
-        from kgqa.graph.storage.importing import import_graph
+        from kgqa.graph.storage.import_graph import import_graph
+        from kgqa.qa.answerer import Answerer
 
         suite = ROOT / "tests" / "graphs"
         for name in ("hospital.ttl", "software.trig", "orchestra.rdf", "bakery.jsonld", "realm.tsv"):
@@ -168,7 +168,7 @@ class World:
         }
 
     def _graph(self, form: str) -> Try:
-        from kgqa.graph.storage.importing import import_graph
+        from kgqa.graph.storage.import_graph import import_graph
 
         def read(draw: random.Random, folder: Path) -> None:
             path = folder / f"graph{form}"
@@ -186,7 +186,7 @@ class World:
         self.answerer.with_graph(GraphStore.open(copy)).retrieve(_question("Who works in the hospital?"))
 
     def _reader(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.answering.answerer import Answerer
+        from kgqa.qa.answerer import Answerer
 
         copy = folder / "reader"
         shutil.copytree(self.reader, copy)
@@ -203,31 +203,31 @@ class World:
         path.write_bytes(broken(path.read_bytes(), draw))
 
     def _question(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.answering.presentation.answer_json import answer_json
+        from kgqa.qa.render import answer_json
 
         text = broken(b"Who works in the hospital, and why?", draw).decode("utf-8", "surrogateescape")
         passage = broken(b"Dr Kim works there. She mends bones." * 5, draw).decode("utf-8", "replace")
         choices = tuple(
             broken(b"a nurse", draw).decode("utf-8", "replace") for _ in range(draw.choice((0, 0, 2, 25)))
         )
-        with until(_late(CPU_S / 2)):
+        with cancel_when(_late(CPU_S / 2)):
             answer = self.answerer.answer(_question(text, passage, choices))
             json.dumps(answer_json(answer), ensure_ascii=False).encode()
 
     def _lines(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.cli.asking.predicting import read_questions
+        from kgqa.cli.predict import read_questions
 
         path = folder / "questions.jsonl"
         path.write_bytes(broken(self.questions, draw))
         read_questions(path)
 
     def _recipe(self, draw: random.Random, folder: Path) -> None:
-        from kgqa.trainer.finetuning.answering import AnsweringRecipe
+        from kgqa.trainer.finetuning.reader import ReaderRecipe
         from kgqa.trainer.recipe import load_recipe
 
         path = folder / "recipe.toml"
         path.write_bytes(broken(draw.choice(self.recipes), draw))
-        load_recipe(path, [], AnsweringRecipe)
+        load_recipe(path, [], ReaderRecipe)
 
 
 def _question(text: str, passage: str = "", choices: tuple[str, ...] = ()) -> Question:
@@ -235,8 +235,8 @@ def _question(text: str, passage: str = "", choices: tuple[str, ...] = ()) -> Qu
 
 
 def _late(seconds: float) -> Callable[[], bool]:
-    until = time.process_time() + seconds
-    return lambda: time.process_time() > until
+    cancel_when = time.process_time() + seconds
+    return lambda: time.process_time() > cancel_when
 
 
 def in_child(work: Callable[[int], None]) -> tuple[int, str]:
@@ -254,8 +254,8 @@ def in_child(work: Callable[[int], None]) -> tuple[int, str]:
             work(write)
         os._exit(0)
     os.close(write)
-    with os.fdopen(read, "rb") as told:
-        content = told.read().decode("utf-8", "replace")
+    with os.fdopen(read, "rb") as info:
+        content = info.read().decode("utf-8", "replace")
     return os.waitpid(child, 0)[1], content
 
 
@@ -269,16 +269,16 @@ def _try_some(pipe: int, name: str, attempt: Try, seeds: range) -> None:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 attempt(random.Random(f"{name} {seed}"), Path(folder))
-                told = "read"
-            except (InputError, Stopped) as error:
-                said = str(error)
-                clear = "\n" not in said and len(said) < LONGEST_LINE
-                told = "refused" if clear else f"unclear: {said[:200]!r}"
+                info = "read"
+            except (InputError, Cancelled) as error:
+                output = str(error)
+                clear = "\n" not in output and len(output) < LONGEST_LINE
+                info = "refused" if clear else f"unclear: {output[:200]!r}"
             except BaseException as error:
                 place = traceback.extract_tb(error.__traceback__)[-1]
-                said = f"{type(error).__name__} {str(error)[:150]!r}"
-                told = f"traceback: {said} at {place.filename}:{place.lineno}"
-        os.write(pipe, f"{told}\n".encode("utf-8", "replace"))
+                output = f"{type(error).__name__} {str(error)[:150]!r}"
+                info = f"traceback: {output} at {place.filename}:{place.lineno}"
+        os.write(pipe, f"{info}\n".encode("utf-8", "replace"))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     os.write(pipe, f"MB\t{grown // 1024}\n".encode())
 
@@ -289,8 +289,8 @@ def try_all(name: str, attempt: Try, seeds: range, count: Counter[str]) -> list[
     seed = seeds.start
     while seed < seeds.stop:
         some = range(seed, min(seed + 50, seeds.stop))
-        status, told = in_child(partial(_try_some, name=name, attempt=attempt, seeds=some))
-        for line in told.splitlines():
+        status, info = in_child(partial(_try_some, name=name, attempt=attempt, seeds=some))
+        for line in info.splitlines():
             number, _, outcome = line.partition("\t")
             if number == "MB":
                 count["MB"] = max(count["MB"], int(outcome))
@@ -308,10 +308,10 @@ def try_all(name: str, attempt: Try, seeds: range, count: Counter[str]) -> list[
 
 def rounds(minutes: float, inputs: int, size: int = 50) -> Iterator[range]:
     """Ranges of seeds until the time is up; or one of so many, other than 0."""
-    until, at = time.monotonic() + 60 * minutes, 0
+    cancel_when, at = time.monotonic() + 60 * minutes, 0
     if inputs:
         yield range(inputs)
-    while not inputs and time.monotonic() < until:
+    while not inputs and time.monotonic() < cancel_when:
         yield range(at, at + size)
         at += size
 
@@ -330,7 +330,7 @@ def main() -> None:
     from faults.agents import Agents
     from faults.flipped_bits import FlippedBits
     from faults.grammar import Grammar
-    from faults.strangers import Strangers
+    from faults.untrusted_input import Strangers
 
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import torch
@@ -338,7 +338,7 @@ def main() -> None:
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        world = World(Path(folder))
+        world = SyntheticGraph(Path(folder))
         strangers = Strangers(world)
         makers = (world, strangers, Agents(world), FlippedBits(world), Grammar(world))
         tries = {name: attempt for maker in makers for name, attempt in maker.tries().items()}

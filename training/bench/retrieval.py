@@ -14,7 +14,7 @@ import numpy as np
 from conceptnet import conceptnet, concepts_named, questions, table
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.types import Example, KnowledgeGraph, Question
 
 
@@ -78,14 +78,14 @@ def main() -> None:
         ["questions", "nodes", "answer recall", "p50 ms", "p99 ms", "all s"],
         rows,
     )
-    told: dict[str, dict[str, float]] = {"kgqa": {}, "neighbours by touch": {}}
+    info: dict[str, dict[str, float]] = {"kgqa": {}, "neighbours by touch": {}}
     for name, count, recall, half, *_ in rows:
         by, kind = name.rpartition(", ")[2], "choices" if "choices" in name else "open"
-        told[by if by in told else "kgqa"] |= {
+        info[by if by in info else "kgqa"] |= {
             f"{kind}{count}": float(recall),
             f"{kind}{count}_ms": float(half),
         }
-    for by, figures in told.items():
+    for by, figures in info.items():
         print(json.dumps({"by": by, **figures}))
 
 

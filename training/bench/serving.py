@@ -73,10 +73,10 @@ class Service:
             env={**os.environ, **threads_},
         )
         assert self.process.stderr is not None
-        said = self.process.stderr.readline()
-        found = re.search(r"http://[\w.:]+", said)
+        output = self.process.stderr.readline()
+        found = re.search(r"http://[\w.:]+", output)
         if found is None:
-            sys.exit(f"the service did not start: {said}")
+            sys.exit(f"the service did not start: {output}")
         self.url = found.group()
         threading.Thread(target=self.process.stderr.read, daemon=True).start()  # its log
         while True:
@@ -213,13 +213,13 @@ def main() -> None:
     chosen = options.parse_args()
     import torch
 
-    from kgqa.assets import find_model
+    from kgqa.settings import find_model
 
     torch.set_num_threads(chosen.threads)
     by = {1: "one process", 2: "two processes"}.get(chosen.processes, f"{chosen.processes} processes")
 
-    def tell(told: dict[str, Any]) -> None:
-        print(json.dumps(told | {"by": by}), flush=True)
+    def tell(info: dict[str, Any]) -> None:
+        print(json.dumps(info | {"by": by}), flush=True)
 
     there = questions()
     asked = [there[7 * n % len(there)] for n in range(chosen.questions)]

@@ -14,9 +14,9 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from kgqa.graph.linking.normalising import normalise
+from kgqa.data.datasets.load import load_dataset
+from kgqa.graph.linking.normalize import normalise
 from kgqa.metrics import exact_match, pair_accuracy
-from kgqa.text.datasets.loading import load_dataset
 
 PROMPT = (
     "Read the text and answer the question with a word or two. Use common sense where the text does not say it.\n\n"
@@ -62,19 +62,19 @@ def main() -> None:
                 **chat, max_new_tokens=12, do_sample=False, pad_token_id=tokenizer.eos_token_id
             )
         spent += time.perf_counter() - started
-        said = tokenizer.decode(out[0, chat["input_ids"].shape[1] :], skip_special_tokens=True)
-        said = said.strip().split("\n")[0].removeprefix("The answer is").strip(" :.\"'")
+        output = tokenizer.decode(out[0, chat["input_ids"].shape[1] :], skip_special_tokens=True)
+        output = output.strip().split("\n")[0].removeprefix("The answer is").strip(" :.\"'")
         golds = example.golds
-        unknown = any(word in said.lower() for word in UNKNOWN)
-        score = exact_match(said, golds, normalise) if golds else float(unknown)
+        unknown = any(word in output.lower() for word in UNKNOWN)
+        score = exact_match(output, golds, normalise) if golds else float(unknown)
         right[example.source.value].append(score)
         if example.source == "knowledge":
-            words = f" {normalise(said)} "
+            words = f" {normalise(output)} "
             right["knowledge, lenient"].append(float(any(f" {normalise(gold)} " in words for gold in golds)))
         pairs.append(question.id.rsplit("-", 1)[0] if example.source == "knowledge" else "")
         every.append(score)
         if number % 50 == 49:
-            print(f"{number + 1}/{len(examples)} {sum(every) / len(every):.3f} last: {said!r}", flush=True)
+            print(f"{number + 1}/{len(examples)} {sum(every) / len(every):.3f} last: {output!r}", flush=True)
     for name, scores in sorted(right.items()):
         print(f"{name}: {sum(scores) / len(scores):.3f} of {len(scores)}")
     print(f"all: {sum(every) / len(every):.3f}; both sides of a pair: {pair_accuracy(pairs, every):.3f}")

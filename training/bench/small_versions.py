@@ -19,9 +19,9 @@ from typing import Any
 
 import torch
 
-from kgqa.answering.answerer import Answerer
-from kgqa.evaluation.evaluation import evaluate
-from kgqa.text.datasets.loading import load_dataset
+from kgqa.data.datasets.load import load_dataset
+from kgqa.evaluation import evaluate
+from kgqa.qa.answerer import Answerer
 from kgqa.types import Example
 
 DEV = Path(__file__).parents[1] / "data" / "everyday" / "development" / "everyday_dev.jsonl"
@@ -64,7 +64,7 @@ def measure(answerer: Answerer, examples: list[Example], context: Callable[[], A
 def main() -> None:
     """Measure every version."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--model", default="kgqa-everyday")
+    options.add_argument("--model", default="kgqa-small")
     options.add_argument("--questions", type=int, default=598)
     chosen = options.parse_args()
     torch.set_num_threads(1)

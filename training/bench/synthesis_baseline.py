@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgqa.graph.opening import open_graph
-from kgqa.text.synthesis.synthesis import synthesise
+from kgqa.data.synthetic.generate import generate_questions
+from kgqa.graph.load import open_graph
 from kgqa.types import Example, Source
 
 
@@ -46,8 +46,8 @@ def naive_bayes(train: Sequence[tuple[list[str], str]], tests: Sequence[list[str
 def main(graph_name: str = "graph_data/everyday.ttl", count: str = "20000") -> None:
     """Print the table."""
     graph = open_graph(graph_name)
-    train = list(synthesise(graph, count=int(count), seed=1))
-    dev = list(synthesise(graph, count=3000, seed=1, split="dev"))
+    train = list(generate_questions(graph, count=int(count), seed=1))
+    dev = list(generate_questions(graph, count=3000, seed=1, split="dev"))
     known = [e for e in train if e.source is Source.KNOWLEDGE]
     asked = [e for e in dev if e.source is Source.KNOWLEDGE]
     ranked = naive_bayes([(words(e), e.concepts[0]) for e in known], [words(e) for e in asked])
@@ -55,8 +55,10 @@ def main(graph_name: str = "graph_data/everyday.ttl", count: str = "20000") -> N
     right = [[bool(set(r[:k]) & set(e.concepts)) for k in (1, 3)] for r, e in zip(ranked, asked, strict=True)]
     hits = np.mean(right, axis=0)
     sources = [[e for e in part if e.source is not Source.CHOICE] for part in (train, dev)]
-    gate = naive_bayes([(words(e), e.source.value) for e in sources[0]], [words(e) for e in sources[1]])
-    chosen = np.mean([r[0] == e.source for r, e in zip(gate, sources[1], strict=True)])
+    answer_type = naive_bayes(
+        [(words(e), e.source.value) for e in sources[0]], [words(e) for e in sources[1]]
+    )
+    chosen = np.mean([r[0] == e.source for r, e in zip(answer_type, sources[1], strict=True)])
     majority = Counter(e.source for e in sources[1]).most_common(1)[0][1] / len(sources[1])
     print(f"{len(train)} train, {len(dev)} dev questions; {len(asked)} dev questions ask for knowledge")
     print(f"answer, commonest       hits@1 {np.mean([common in e.concepts for e in asked]):.3f}")

@@ -19,8 +19,9 @@ from pathlib import Path
 import zstandard
 from conceptnet import data_folder
 
-from kgqa.graph.authoring.compiling import read_folder
-from kgqa.graph.authoring.turtle import CONCEPTS
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from graph_data.build.compile import read_folder
+from graph_data.build.turtle import CONCEPTS
 
 OTHER_SENSE = {"headlamp", "locker", "mosaic"}  # of a car, of a soldier, of aerial photos
 VAGUE = {

@@ -1,4 +1,4 @@
-"""Vectors of letters: labels whose spelling is near, for words that no label matches."""
+"""Fuzzy entity linking by character n-grams: labels of similar spelling, for words that match no label."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.normalising import is_known
-from kgqa.limits.stopping import go_on
+from kgqa.graph.linking.normalize import is_known
+from kgqa.limits.cancellation import check_cancelled
 from kgqa.types import KnowledgeGraph, Mention
 
 _SIZE = 512
 _GRAMS = (2, 3, 4)
-_MOST, _LEAST = 2, 0.5  # entities for a word, and the cosine below which none is near
-_AT_ONCE = 4096
-_SEARCHED = 64  # words at once: over the largest index a tenth of a second
+_MOST, _LEAST = 2, 0.5  # maximum number of entities per word, and their minimum cosine similarity
+_AT_ONCE = 4096  # labels added to the index at once
+_SEARCHED = 64  # words searched at once, between checks for cancellation: 0.1 s with the largest index
 _MIX = np.uint32(2654435761)  # Knuth's multiplicative hash
 
 
 def letter_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """(n, 512) counts of a text's runs of two to four letters, hashed; ends of words count as letters.
+    """(n, 512) hashed counts of the character n-grams (n = 2 to 4) of each text; word boundaries count as
+    characters.
 
-    Two words that share most of their runs have a high cosine, wherever the slip is (Bojanowski et al., 2017,
-    section 3.2, take the same runs for their word vectors).
+    Two words that share most of their n-grams have a high cosine similarity, wherever the misspelling is
+    (fastText builds word vectors from such n-grams: Bojanowski et al., 2017, section 3.2).
     """
     padded = [f" {text.lower()} " for text in texts]
     letters = np.frombuffer("".join(padded).encode("utf-32-le"), dtype=np.uint32)
@@ -47,14 +48,14 @@ def letter_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 class NearLabels:
-    """The labels of a graph by their spelling, in FAISS: "umbrela" is near "umbrella".
+    """The labels of a graph by spelling, in FAISS: "umbrela" finds "umbrella".
 
-    Only words that are no English words are looked for: a known word that is no label is not a slip of one.
-    The index is made when it is first needed.
+    Only words that are no English words are searched: an English word that is no label is not a misspelling
+    of one. The index is built when it is first needed.
 
     Args:
-        graph: any; one that cannot count its entities has no near labels.
-        most: entities beyond which a graph is not indexed (a kilobyte of memory each).
+        graph: any graph; one that cannot count its entities (an endpoint) is not indexed.
+        most: maximum number of entities of a graph that is indexed (a kilobyte of memory each).
     """
 
     def __init__(self, graph: KnowledgeGraph, most: int = 200_000) -> None:
@@ -64,7 +65,7 @@ class NearLabels:
         self._making = threading.Lock()
 
     def __call__(self, surfaces: Sequence[str]) -> list[list[tuple[int, float]]]:
-        """For each surface (entity, cosine), nearest first."""
+        """The (entity, cosine similarity) pairs of each surface form, nearest first."""
         found: list[list[tuple[int, float]]] = [[] for _ in surfaces]
         unknown = [i for i, text in enumerate(surfaces) if text.isalpha() and not is_known(text)]
         count = self.graph.entity_count or 0
@@ -74,7 +75,7 @@ class NearLabels:
             if self._index is None:
                 self._index = self._make(count)
         for at in range(0, len(unknown), _SEARCHED):
-            go_on()
+            check_cancelled()
             part = unknown[at : at + _SEARCHED]
             scores, rows = self._index.search(_unit([surfaces[i] for i in part]), min(_MOST, count))
             for i, near, cosines in zip(part, rows.tolist(), scores.tolist(), strict=True):
@@ -98,13 +99,14 @@ def _unit(texts: Sequence[str]) -> NDArray[np.float32]:
     return unit
 
 
-def forgiving_linker(graph: KnowledgeGraph) -> Linker:
-    """A linker that also knows near labels: the one that training and serving share."""
+def fuzzy_linker(graph: KnowledgeGraph) -> Linker:
+    """A linker with fuzzy matching, shared by training and serving."""
     return Linker(graph, nearest=NearLabels(graph))
 
 
 class TimedLinker:
-    """A linker that notes the seconds it took; one a call, since visitors share the answerer."""
+    """A linker that measures its own time. One is made for each call, since concurrent requests share the
+    retriever."""
 
     def __init__(self, linker: Linker) -> None:
         self._linker = linker

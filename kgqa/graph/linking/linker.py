@@ -1,4 +1,5 @@
-"""Text to mentions of concepts: longest match over lemmas, phrasal verbs, verbs with distant objects."""
+"""Entity linking: longest match over lemmas, with phrasal verbs and verbs that are separated from their
+objects."""
 
 from __future__ import annotations
 
@@ -10,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgqa.graph.linking.function_words import (
+from kgqa.graph.linking.label_keys import noun_of
+from kgqa.graph.linking.normalize import (
     ABBREVIATIONS,
+    ARTICLES,
     DETERMINERS,
     INDEFINITE,
     OBJECT_PRONOUNS,
@@ -20,45 +23,49 @@ from kgqa.graph.linking.function_words import (
     PASSIVE,
     STOP_WORDS,
     SUBJECTS,
+    dictionary_form,
+    has_analyser,
+    is_hangul,
+    is_korean,
+    lemma,
+    people,
+    stems,
+    verb_bases,
+    words,
 )
-from kgqa.graph.linking.korean import is_hangul, stems
-from kgqa.graph.linking.label_keys import noun_of
-from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean
-from kgqa.graph.linking.normalising import ARTICLES, lemma, verb_bases, words
-from kgqa.graph.linking.person_names import people
-from kgqa.limits.stopping import each, go_on
+from kgqa.limits.cancellation import cancellable, check_cancelled
 from kgqa.types import KnowledgeGraph, Mention
 
 Nearest = Callable[[Sequence[str]], Sequence[Sequence[tuple[int, float]]]]
-"""For each surface (entity, certainty 0..1), best first; nothing where nothing is near."""
+"""Maps surface forms to the (entity, certainty 0..1) pairs of similar labels, best first."""
 
-_DOUBT = 0.5  # a near label is worth half of one that matches, even at certainty 1
+_DOUBT = 0.5  # certainty of a partial match, and factor of that of a fuzzy match
 
 _POSSESSIVES = ("'s", "’s")
-_MAX_GAP = 3
-_MAX_BACK = 10
+_MAX_GAP = 3  # words between a verb and its object or particle
+_MAX_BACK = 10  # content words before a verb that its pronoun may refer to
 _CLAUSE_MARKS = frozenset(',.;:!?()"\n')
-_MEMO_SIZE = 400_000
+_MEMO_SIZE = 400_000  # surface forms in the lookup cache, which is emptied beyond
 _AT_ONCE = 5_000  # surface forms asked of a graph in one call
 _LONGEST_FIRST = itemgetter(0, 1)
 
 
 class _Form(NamedTuple):
-    """What is known of a word wherever it stands."""
+    """What is known of a word regardless of its context."""
 
     text: str
     lemma: str
-    bases: tuple[str, ...]  # verbs that an -ing form may be of, beside the lemma
-    stems: tuple[str, ...]  # what a Korean word is without its particles, an English one without its 's
+    bases: tuple[str, ...]  # verbs that an -ing form may belong to, other than the lemma
+    stems: tuple[str, ...]  # a Korean word without its particles, an English one without its 's
     stop: bool
     particle: bool
-    before_object: bool  # may stand between a verb and its object
-    before_verb: bool  # may stand between an object and the verb that follows it
+    before_object: bool  # may occur between a verb and its object
+    before_verb: bool  # may occur between an object and the verb that follows it
     inflected: bool  # looks like a past or -ing form
 
 
 class _Words(NamedTuple):
-    """Words of a text, one row each."""
+    """The words of a text, in parallel lists: forms, character ranges and clause numbers."""
 
     forms: list[_Form]
     starts: list[int]
@@ -66,8 +73,8 @@ class _Words(NamedTuple):
     clauses: list[int]
 
 
-# Words that may be one concept: their places in the text, what they are known by once they have been looked
-# up, and whether other words stand between them.
+# Words that may be one concept: their places in the text, the key of the lookup cache, and whether there are
+# other words between them.
 _Gram = tuple[tuple[int, ...], str, bool]
 Entities = dict[str, tuple[int, ...]]
 
@@ -90,18 +97,19 @@ def _form(word: str) -> _Form:
 
 
 def _korean_form(text: str, word: str, start: int, end: int) -> _Form:
-    """What is known of a word of Korean text where it stands: the analysis of the text before the rules."""
+    """A word of a Korean text: the dictionary form from the morphological analysis comes before those by
+    rules."""
     form = _form(word)
     found = dictionary_form(text, start, end)
     return form._replace(stems=(found, *form.stems)) if found else form
 
 
 def _read(text: str) -> _Words:
-    """Words of a text with the number of the clause each stands in: no concept crosses punctuation."""
+    """Words of a text with the number of their clause: a concept does not extend across punctuation."""
     found = _Words([], [], [], [])
     clause, last = 0, 0
     korean = is_korean(text) and has_analyser()
-    for word, start, end in each(words(text)):
+    for word, start, end in cancellable(words(text)):
         gap = text[last:start]
         if len(gap) > 1 and not _CLAUSE_MARKS.isdisjoint(gap):
             before = found.forms[-1].text if found.forms else ""
@@ -118,9 +126,9 @@ def _read(text: str) -> _Words:
 class Linker:
     """Links text to the concepts of a graph.
 
-    `max_words` bounds the words of one concept, `max_candidates` the concepts of one mention. `nearest` is
-    asked for the content words that match nothing (not for names, as far as capitals tell).
-    Looked-up surfaces are remembered, so a running service asks the graph only for what is new.
+    `max_words` is the maximum number of words of a concept, `max_candidates` that of concepts per mention.
+    `nearest` does fuzzy matching, for content words that match nothing; capitalized words are taken for names
+    and left out. Lookups are cached, so a running service queries the graph only for new surface forms.
     """
 
     def __init__(
@@ -145,17 +153,14 @@ class Linker:
     def link_many(self, texts: Sequence[str]) -> list[list[Mention]]:
         """Mentions of each text, with one `find` for all of them.
 
-        Contiguous mentions do not overlap (longest first), but the single words of a verb phrase stay
-        mentions of their own: "dig the foundation" is that event, and a foundation too.
-
-        Raises:
-            InputError: a text is Korean and the extra `ko` is not installed, or a graph on the network does not
-                answer.
+        Contiguous mentions do not overlap (the longest wins), but single words of a verb phrase are also
+        mentions: "dig the foundation" mentions that event and a foundation.
         """
         read = [_read(text) for text in texts]
         if len(self._found) > _MEMO_SIZE:
             self._found = {}
-        # stays whole if another thread begins a new one; what a Korean word is, the text around it tells
+        # A local reference, since another thread may replace the cache. Korean is not cached: the analysis of
+        # a word depends on its context.
         found = {} if any(map(is_korean, texts)) else self._found
         wanted: dict[str, list[str]] = {}
         grams = [list(self._grams(text, found, wanted)) for text in read]
@@ -171,13 +176,14 @@ class Linker:
         ]
 
     def _without_people(self, text: str, mentions: list[Mention]) -> list[Mention]:
-        """Jack is no car jack: a person's name means only what the graph writes with a capital too."""
+        """Drop links of person names to common nouns ("Jack" is no car jack): a name links only to concepts
+        with a capitalized label."""
         if not any(text[m.start].isupper() for m in mentions):
             return mentions
         names = {start for start, _ in people(text)}
         capital: dict[tuple[int, ...], bool] = {}
         kept = []
-        for m in each(mentions):
+        for m in cancellable(mentions):
             if m.start in names and " " not in text[m.start : m.end]:
                 if m.entities not in capital:
                     labels = self.graph.labels(np.array(m.entities))
@@ -188,14 +194,16 @@ class Linker:
         return kept
 
     def _grams(self, text: _Words, found: Entities, wanted: dict[str, list[str]]) -> Iterator[_Gram]:
-        """What may be a concept; what of it is not found yet is `wanted`: keys, the likeliest first."""
+        """Word groups that may be a concept. Those not in the cache `found` are added to `wanted`, with their
+        lookup keys, most probable first."""
         forms, clauses = text.forms, text.clauses
         plain = [form.text for form in forms]
         kept = [i for i, word in enumerate(plain) if word not in ARTICLES] or list(range(len(forms)))
         total = len(kept)
-        for a, first in enumerate(each(kept)):
+        for a, first in enumerate(cancellable(kept)):
             form = forms[first]
-            # A text that is one concept as a whole may begin and end as it likes: the choice "at home".
+            # a short text may be one concept as a whole even if it begins or ends with stop words: the choice
+            # "at home"
             whole = a == 0 and total <= self.max_words
             if form.stop and not whole and form.lemma not in OPENERS:
                 continue
@@ -233,7 +241,7 @@ class Linker:
         keys = list(dict.fromkeys(key for list_ in wanted.values() for key in list_))
         known: dict[str, tuple[int, ...]] = {}
         for at in range(0, len(keys), _AT_ONCE):
-            go_on()
+            check_cancelled()
             part = keys[at : at + _AT_ONCE]
             found_here = (tuple(ids[: self.max_candidates].tolist()) for ids in self.graph.find(part))
             known.update(zip(part, found_here, strict=True))
@@ -241,11 +249,12 @@ class Linker:
             own = [ids for key in list_ if (ids := known[key])]
             if len(own) > 1 and not is_hangul(list_[0][-1:]):
                 found[name] = tuple(dict.fromkeys(i for ids in own for i in ids))[: self.max_candidates]
-            else:  # with fewer particles off, a Korean word is likelier
+            else:  # the first key that matches: a Korean word with fewer particles removed is more probable
                 found[name] = own[0] if own else ()
 
     def _by_part(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
-        """Names of which a part is said: Curie for Marie Curie, 1867 for a day of it, the goulash if there is one."""
+        """Link parts of names: "Curie" for Marie Curie, "1867" for a date in that year, "the goulash" for a
+        named one."""
         missing = [
             (row, read[row].forms[n], start, end)
             for row, n, start, end in _uncovered(texts, read, chosen)
@@ -253,7 +262,7 @@ class Linker:
         ]
         if not missing:
             return
-        go_on()
+        check_cancelled()
         surfaces = [
             form.lemma if texts[row][start].islower() else form.text.removesuffix("'s").removesuffix("’s")
             for row, form, start, _ in missing
@@ -267,19 +276,21 @@ class Linker:
                 chosen[row].append(Mention(start, end, tuple(ids.tolist()), _DOUBT))
 
     def _may_be_known(self, forms: list[_Form], place: int) -> bool:
-        """Whether a noun may stand for a thing that is known, as in "the prize", and not in "what prize"; a word that a
-        relation is called by stands for that."""
+        """Whether a noun may refer to a known entity, as in "the prize" but not in "what prize". Words in the
+        label of a relation refer to the relation instead."""
         form, relations = forms[place], self.graph.relations
-        if not self.graph.is_complete or form.inflected:
+        if not self.graph.closed_world or form.inflected:
             return False
         if len(relations) != self._relations_read:
-            said = (f"{relation.label} {relation.words}" for relation in relations)
-            self._relation_words = {lemma(word) for text in said for word, _, _ in words(text)}
+            relation_texts = (f"{relation.label} {relation.words}" for relation in relations)
+            self._relation_words = {lemma(word) for text in relation_texts for word, _, _ in words(text)}
             self._relations_read = len(relations)
         before = {form.text for form in forms[:place][-2:]}
         return INDEFINITE.isdisjoint(before) and form.lemma not in self._relation_words
 
     def _fill(self, texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]) -> None:
+        """Link content words without a mention to labels of similar spelling. Capitalized words are taken for
+        names and left out, unless they are the whole text."""
         assert self.nearest is not None
         missing = [
             (row, word, start, end)
@@ -289,7 +300,7 @@ class Linker:
         ]
         if not missing:
             return
-        distinct = list(dict.fromkeys(word for _, word, _, _ in missing))  # a search costs a millisecond
+        distinct = list(dict.fromkeys(word for _, word, _, _ in missing))  # a search takes a millisecond
         found = dict(zip(distinct, self.nearest(distinct), strict=True))
         for row, word, start, end in missing:
             if near := found[word]:
@@ -300,7 +311,7 @@ class Linker:
 def _uncovered(
     texts: Sequence[str], read: list[_Words], chosen: list[list[Mention]]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Content words that no mention covers: the row of the text, the number of the word, its start and end."""
+    """Content words that no mention covers: number of the text, number of the word, its start and end."""
     for row, (text, found, mentions) in enumerate(zip(texts, read, chosen, strict=True)):
         covered = bytearray(len(text))
         for m in mentions:
@@ -311,12 +322,14 @@ def _uncovered(
 
 
 def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:
+    """Mentions by greedy longest match; groups with gaps, and the words of verb phrases, may overlap
+    others."""
     matched = [(-len(run), run, ids, gapped) for run, name, gapped in grams if (ids := found[name])]
     matched.sort(key=_LONGEST_FIRST)  # then leftmost
     taken: set[int] = set()
     seen: set[tuple[int, ...]] = set()
     mentions: list[Mention] = []
-    for _, run, ids, gapped in each(matched):
+    for _, run, ids, gapped in cancellable(matched):
         if run in seen or (not gapped and not taken.isdisjoint(run)):
             continue
         seen.add(run)
@@ -327,22 +340,23 @@ def _choose(text: _Words, grams: list[_Gram], found: Entities) -> list[Mention]:
 
 
 def _bases(forms: list[_Form]) -> list[str]:
-    """Words in base form, with each verb that the first of them may be of."""
+    """The words in base form, once for each base form that the first word may have."""
     rest = "".join([" " + form.lemma for form in forms[1:]])
     return [base + rest for base in (forms[0].lemma, *forms[0].bases)]
 
 
 def _keys(forms: list[_Form], plain: str) -> list[str]:
-    """As it is written, in base form, and without the particles of the last word."""
+    """Lookup keys of a surface form: as written, in base form, and without the particles of the last word."""
     bases = _bases(forms)
     before = plain[: -len(forms[-1].text)]
     return [*(bases if plain == bases[0] else [plain, *bases]), *(before + stem for stem in forms[-1].stems)]
 
 
 def _pronouns(forms: list[_Form]) -> Iterator[tuple[tuple[int, ...], list[str]]]:
-    """A verb with a pronoun for its object: "my hands were dirty, so I washed them" is washing hands."""
+    """Verbs with a pronoun as object, resolved to nouns before it: "my hands were dirty, so I washed them"
+    mentions washing hands."""
     before: deque[str] = deque(maxlen=_MAX_BACK)  # content words before the verb
-    for place in each(range(1, len(forms))):
+    for place in cancellable(range(1, len(forms))):
         verb = forms[place - 1]
         if place > 1 and not forms[place - 2].stop:
             before.append(forms[place - 2].lemma)
@@ -354,14 +368,14 @@ def _pronouns(forms: list[_Form]) -> Iterator[tuple[tuple[int, ...], list[str]]]
 
 
 def _gapped(forms: list[_Form], clauses: list[int], kept: list[int]) -> Iterator[tuple[int, ...]]:
-    """Verb and object, or verb and particle, with other words between; passives turned round.
+    """Verb and object, or verb and particle, with other words in between; for passives the order is reversed.
 
     "plant some lovely flowers", "dig the ground up", "the flowers were planted", "the hole that I dug".
     """
-    for a, first in enumerate(each(kept)):
+    for a, first in enumerate(cancellable(kept)):
         if forms[first].stop:
             continue
-        plain = turned = True  # may the gap so far stand between verb and object, between noun and verb?
+        plain = turned = True  # whether the gap so far may be between verb and object; between noun and verb
         for gap, place in enumerate(kept[a + 1 : a + _MAX_GAP + 2]):
             if clauses[place] != clauses[first]:
                 break
@@ -380,7 +394,7 @@ def _gapped(forms: list[_Form], clauses: list[int], kept: list[int]) -> Iterator
 
 
 def _is_verbal(forms: list[_Form], run: tuple[int, ...]) -> bool:
-    """Whether a phrase is a verb with its object, as far as form and the word before tell."""
+    """Whether a phrase is a verb with its object, judged by its form and the word before it."""
     first = forms[run[0]]
     before = forms[run[0] - 1].text if run[0] else ""
     article_inside = run[-1] - run[0] >= len(run)

@@ -1,7 +1,8 @@
-"""Facts found by meaning: each told in words and embedded, the nearest to a question sought in FAISS.
+"""Dense retrieval of facts: facts are verbalized, embedded and searched with FAISS.
 
-Linking knows the concepts that stand in the words; meaning finds "bread left in the oven too long burns". A dense
-retriever of short texts (Karpukhin et al., 2020) whose texts are facts; the two rankings are merged by rank.
+Entity linking finds only the concepts that a text names; dense retrieval also finds facts that are near in
+meaning. It is a dense passage retriever (Karpukhin et al., 2020) whose passages are facts; its ranking is
+fused with that of the expansion.
 """
 
 from __future__ import annotations
@@ -14,35 +15,36 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from kgqa.assets import replacing
 from kgqa.graph.retrieval.expansion import locate
-from kgqa.types import Edges, Floats, InputError, Ints, first_line
+from kgqa.settings import replacing
+from kgqa.types import DamagedError, Edges, Floats, InputError, Ints, first_line
 
 CODE_BYTES = 48
-"""Bytes of a fact in a product-quantised index (Jegou et al., 2011)."""
+"""Bytes per fact in a product-quantized index (Jegou et al., 2011)."""
 FEW = 20_000
-"""Facts up to which an index holds whole vectors in half precision: quantising pays for many."""
+"""Up to this number of facts an index holds full vectors in half precision: product quantization pays only
+for more. Also the number of vectors that the quantizer is trained on, and that are added at once."""
 RANK = 60
 """Constant of reciprocal rank fusion (Cormack et al., 2009)."""
 _SUM_BYTES = 8
 
 
 class FactHits(NamedTuple):
-    """Facts that are near a question in meaning, nearest first."""
+    """Facts found by dense retrieval, nearest first."""
 
     edges: Edges  # ends are graph ids
     similarity: Floats  # (E,) cosine
 
 
-Meaning = Callable[[Sequence[str]], list[FactHits]]
-"""Texts -> the facts that are nearest to each."""
+DenseSearch = Callable[[Sequence[str]], list[FactHits]]
+"""Maps query texts to the nearest facts of each."""
 
 
 class FactIndex:
-    """Vectors of the facts of a graph, in the graph's own order.
+    """Index of the fact vectors of a graph, in the graph's order.
 
     Args:
-        index: of FAISS, by inner product; row r is fact r.
+        index: FAISS index by inner product; row r is fact r.
     """
 
     def __init__(self, index: Any) -> None:
@@ -72,7 +74,8 @@ class FactIndex:
 
     @classmethod
     def load(cls, path: Path, count: int) -> FactIndex:
-        """Read what `save` wrote, for a graph of `count` facts. Raises InputError where it is damaged or of another."""
+        """Read what `save` wrote, for a graph of `count` facts. Raises InputError if it is damaged or has
+        another number of facts."""
         import faiss
 
         try:
@@ -84,7 +87,7 @@ class FactIndex:
                 f"{path}: not an index of facts ({first_line(error)}); remove it, and it is made again"
             ) from None
         if index is None:
-            raise InputError(f"{path}: damaged (its checksum is another); remove it, and it is made again")
+            raise DamagedError(f"{path}: damaged (its checksum is another); remove it, and it is made again")
         if index.ntotal != count:
             raise InputError(
                 f"{path}: {index.ntotal} facts, the graph has {count}; remove it, and it is made again"
@@ -92,11 +95,7 @@ class FactIndex:
         return cls(index)
 
     def save(self, path: Path) -> None:
-        """Write the index, and its checksum after it; the file is replaced whole.
-
-        Raises:
-            InputError: it cannot be written.
-        """
+        """Write the index, followed by its checksum; the file is replaced atomically."""
         import faiss
 
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +109,8 @@ class FactIndex:
             raise InputError(f"{path}: cannot be written ({first_line(error)}); make room") from None
 
     def search(self, queries: NDArray[np.floating], count: int) -> tuple[NDArray[np.int64], Floats]:
-        """Rows and cosines (n, count) of the facts nearest to each query (n, d); row -1 where there are fewer."""
+        """Rows and cosine similarities (n, count) of the facts nearest to each query (n, d); row -1 where
+        there are fewer."""
         cosine, row = self.index.search(
             np.ascontiguousarray(queries, dtype=np.float32), min(count, len(self))
         )
@@ -118,7 +118,8 @@ class FactIndex:
 
 
 def nearest_concepts(hits: FactHits, ids: Ints) -> NDArray[np.float64]:
-    """Cosine of the best fact that each of `ids` (V,), ascending, is an end of, (V,); 0 where none was met."""
+    """(V,) highest cosine similarity of the facts found for each concept of `ids` (V,), ascending; 0 without
+    one."""
     near = np.zeros(len(ids))
     for ends in (hits.edges.head, hits.edges.tail):
         place = locate(ends, ids)
@@ -127,7 +128,8 @@ def nearest_concepts(hits: FactHits, ids: Ints) -> NDArray[np.float64]:
 
 
 def fused_ranks(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """One score 0..1 for several rankings (V,): the mean of `RANK` / (`RANK` + rank); a score of 0 is no rank."""
+    """Fuse several scores (V,) by reciprocal rank: the mean of `RANK` / (`RANK` + rank), 0..1, where ranks
+    start at 0. A score of 0 counts as unranked and contributes 0."""
     total = np.zeros(len(scores[0]))
     for score in scores:
         order = np.argsort(-score, kind="stable")

@@ -1,4 +1,7 @@
-"""From linked concepts outwards: which facts and concepts two hops reach, and how much mass gets there."""
+"""Two-hop expansion from linked concepts: the facts and concepts reached, and the mass that spreads to them.
+
+Mass is a relevance that starts at the linked concepts and spreads over facts, as in spreading activation.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ Mass = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class WalkSettings:
-    """How far the walk goes and how mass spreads; tuned on the training questions of CommonsenseQA."""
+class ExpansionSettings:
+    """Settings of the expansion; tuned on the training questions of CommonsenseQA."""
 
     seed_facts: int = 3000
     """Facts taken per linked concept and direction, heaviest first."""
@@ -27,27 +30,28 @@ class WalkSettings:
     hub_facts: int = 25
     """Facts taken per neighbour and direction, heaviest first."""
     leaving: float = 0.4
-    """Exponent of a concept's degree by which mass that leaves over a fact is divided."""
+    """Mass that leaves a concept over a fact is divided by the concept's degree to this power."""
     arriving: float = 0.1
-    """Exponent of a concept's degree by which mass that arrives is divided: hubs say little."""
+    """Mass that arrives at a concept is divided by its degree to this power: hubs are uninformative."""
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """The concepts reached. Column 0 is the side of question and passage, column 1 + c that of choice c."""
+class Expansion:
+    """The concepts and facts reached. Column 0 of the masses is that of question and passage, 1 + c that of
+    choice c."""
 
     ids: Ints  # (V,) graph ids, ascending
     degree: NDArray[np.float64]  # (V,) at least 1
-    seeds: NDArray[np.int64]  # (S,) places of the linked concepts in ids
+    seeds: NDArray[np.int64]  # (S,) indices of the linked concepts in ids
     near: Mass  # (V, 1 + C) mass after one hop
     far: Mass  # (V, 1 + C) mass after two hops
-    edges: Edges  # facts met, each once; ends are places in ids
-    first: int  # the first so many of them touch a linked concept
+    edges: Edges  # distinct facts reached; their ends are indices into ids
+    first: int  # number of facts of the first hop, which touch a linked concept and come first in `edges`
     complete: NDArray[np.bool_]  # (V,) whether all facts of a concept are among `edges`
 
 
 def take(edges: Edges, rows: NDArray[Any]) -> Edges:
-    """Some of the facts: `rows` are places, or a mask."""
+    """A selection of the facts: `rows` are indices, or a boolean mask."""
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)
     head, relation, tail, weight = edges
@@ -55,15 +59,16 @@ def take(edges: Edges, rows: NDArray[Any]) -> Edges:
 
 
 def join(parts: Sequence[Edges]) -> Edges:
-    """The facts of all parts, one after the other."""
+    """The facts of all parts, concatenated."""
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Edges(*columns)
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct ids, ascending, and the place of each value among them.
+    """Distinct ids, ascending, and the index of each value among them.
 
-    As `np.unique(values, return_inverse=True)`, by a table instead of a sort: some twenty times faster here.
+    Same result as `np.unique(values, return_inverse=True)`, but with a lookup table instead of a sort: some
+    twenty times faster here.
     """
     if not len(values):
         return values, np.zeros(0, dtype=np.int64)
@@ -76,7 +81,7 @@ def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def locate(values: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int32]:
-    """Place of each value in `ids`, -1 where it is not there."""
+    """Index of each value in `ids`, -1 where it is missing."""
     if not len(ids) or not len(values):
         return np.full(len(values), -1, dtype=np.int32)
     table = np.zeros(max(int(values.max()), int(ids.max())) + 1, dtype=np.int32)
@@ -86,7 +91,7 @@ def locate(values: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def best(score: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Places of the `count` highest scores over 0, best first, ties by place."""
+    """Indices of the `count` highest positive scores, best first; ties are broken by index."""
     places = np.flatnonzero(score > 0)
     if len(places) > count:
         bar = np.partition(score[places], -count)[-count] if count else np.inf
@@ -94,17 +99,18 @@ def best(score: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return places[np.argsort(-score[places], kind="stable")][:count]
 
 
-def walk(
+def expand(
     graph: KnowledgeGraph,
     seeds: Ints,
     mass: Mass,
-    settings: WalkSettings,
+    settings: ExpansionSettings,
     also: Edges | None = None,
-) -> Walk:
-    """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops, hubs capped.
+) -> Expansion:
+    """Spread `mass` (S, 1 + C) from `seeds` (S,), distinct and ascending, over two hops; the facts of hubs
+    are capped.
 
-    `also` are facts that are met whether or not the hops lead to them. Asks the graph for `neighbours` once a hop, once
-    for `degrees`.
+    The facts `also` are included whether or not they are within two hops. The graph is queried for
+    `neighbours` once a hop, and once for `degrees`.
     """
     parts = [graph.neighbours(seeds, settings.seed_facts)]
     first = len(parts[0].head)
@@ -130,16 +136,16 @@ def walk(
     near = spread(start, head[:first], tail[:first], strength[:first], toll)
     far = spread(near, head, tail, strength, toll)
     local = edges._replace(head=head.astype(np.int32), tail=tail.astype(np.int32))
-    return Walk(ids.astype(np.int32), degree, sources, near, far, local, first, complete)
+    return Expansion(ids.astype(np.int32), degree, sources, near, far, local, first, complete)
 
 
 def _fresh(edges: Edges, seeds: Ints) -> Edges:
-    """Facts that touch no seed: those of the seeds are known, and would count twice."""
+    """Facts that touch no seed: the facts of the seeds come from the first hop, and would count twice."""
     return take(edges, (locate(edges.head, seeds) < 0) & (locate(edges.tail, seeds) < 0))
 
 
 def _unmet(edges: Edges, met: Sequence[Edges]) -> Edges:
-    """Facts that are not among those met already, each once."""
+    """Distinct facts that are not among those known already."""
     known = {fact for part in met for fact in zip(*(column.tolist() for column in part[:3]), strict=True)}
     rows: dict[tuple[int, ...], int] = {}
     for row, fact in enumerate(zip(*(column.tolist() for column in edges[:3]), strict=True)):
@@ -148,8 +154,12 @@ def _unmet(edges: Edges, met: Sequence[Edges]) -> Edges:
     return take(edges, np.array(list(rows.values()), dtype=np.int64))
 
 
-def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: WalkSettings) -> Ints:
-    """The neighbours to go on from: the best of question and passage, and some of each choice."""
+def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: ExpansionSettings) -> Ints:
+    """The neighbours from which the second hop starts: the best of question and passage, and some of each
+    choice.
+
+    Degrees are those among the facts of the first hop, which saves a query.
+    """
     count = len(edges.head)
     ids, place = distinct(np.concatenate([edges.head, edges.tail, seeds]))
     start = np.zeros((len(ids), mass.shape[1]))
@@ -164,16 +174,16 @@ def _frontier(edges: Edges, seeds: Ints, mass: Mass, settings: WalkSettings) -> 
     return found
 
 
-def tolls(degree: NDArray[np.float64], settings: WalkSettings) -> tuple[Mass, Mass]:
-    """What is left of mass that leaves a concept and that arrives at one, (V,) each."""
-    logarithm = np.log(np.maximum(degree, 1.0))  # two powers of one base
+def tolls(degree: NDArray[np.float64], settings: ExpansionSettings) -> tuple[Mass, Mass]:
+    """Factors of mass that leaves a concept, and of mass that arrives at one, (V,) each."""
+    logarithm = np.log(np.maximum(degree, 1.0))  # computed once for two powers of the same base
     return np.exp(-settings.leaving * logarithm), np.exp(-settings.arriving * logarithm)
 
 
 def spread(
     start: Mass, head: NDArray[Any], tail: NDArray[Any], strength: NDArray[Any], toll: tuple[Mass, Mass]
 ) -> Mass:
-    """One step of mass (V, 1 + C) over facts, both ways."""
+    """Spread mass (V, 1 + C) by one hop, in both directions of each fact."""
     leave, arrive = toll
     got = np.empty(start.shape, order="F")  # columns are written and read one at a time
     for column in range(start.shape[1]):

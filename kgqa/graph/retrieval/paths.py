@@ -1,4 +1,5 @@
-"""Best paths between concepts: within a subgraph for evidence, over a graph by meeting in the middle."""
+"""Best paths between concepts: within a subgraph for evidence, and over a whole graph by bidirectional
+search."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from kgqa.graph.retrieval.expansion import distinct, join, locate
 from kgqa.types import Edges, EvidencePath, InputError, Ints, KnowledgeGraph, Triple
 
 _HUB_COST = 0.05
+"""Cost of a fact, in addition to 1, per unit of the mean log2 degree of its ends; also the maximum cost of a
+low weight."""
 
 
 def best_paths(
@@ -26,13 +29,16 @@ def best_paths(
     k: int = 3,
     max_hops: int = 3,
 ) -> list[EvidencePath]:
-    """The `k` cheapest simple paths from any of `sources` to `target`, cheapest first, walked both ways.
+    """The `k` cheapest simple paths from any of `sources` to `target`, cheapest first; facts are followed
+    both ways.
 
     `edges` is (E, 3) head, relation, tail as in `Subgraph.edges`; `edge_cost` (E,) is positive, 1 by default.
-    Of parallel facts the cheapest stands for all, so every path visits other nodes; no path goes through a
-    second source, since the shorter path from there says the same. A path's score is exp(-cost). Best-first
-    search with the exact remaining cost as its bound, so only prefixes of good paths are ever extended.
-    Raises ValueError for costs that are not positive.
+    Of parallel facts only the cheapest is used, so no two paths visit the same nodes in the same order. No
+    path goes through a second source, since its part from there on is a path too. A path's score is
+    exp(-cost).
+
+    This is A* search with the exact remaining cost as the heuristic, so only prefixes of good paths are
+    extended. Raises ValueError for costs that are not positive.
     """
     if k < 1 or max_hops < 1 or not len(edges):
         return []
@@ -41,7 +47,7 @@ def best_paths(
         raise ValueError("edge_cost must be positive")
     starts = sorted({int(s) for s in sources} - {target})
     begin, end, price, row = _both_ways(np.asarray(edges), cost)
-    # no path comes back to a source or goes on from the target, so neither may the bound
+    # no path returns to a source or continues beyond the target, so the bound must not use such facts either
     on = np.flatnonzero((begin != target) & ~np.isin(end, starts))
     begin, end, price, row = begin[on], end[on], price[on], row[on]
     bound = _remaining(begin, end, price, num_nodes, target, max_hops)
@@ -73,7 +79,8 @@ def best_paths(
 def _both_ways(
     edges: Ints, cost: NDArray[np.float64]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Begin, end, price and row of each fact in both directions, by begin; the cheapest of parallel ones."""
+    """Begin, end, cost and row of each fact in both directions, sorted by begin; only the cheapest of
+    parallel facts."""
     begin = np.concatenate([edges[:, 0], edges[:, 2]])
     end = np.concatenate([edges[:, 2], edges[:, 0]])
     price = np.concatenate([cost, cost])
@@ -88,7 +95,8 @@ def _both_ways(
 def _remaining(
     begin: NDArray[Any], end: NDArray[Any], price: NDArray[Any], num_nodes: int, target: int, max_hops: int
 ) -> NDArray[np.float64]:
-    """(max_hops + 1, N): cheapest way from each node to the target within so many facts, inf where none."""
+    """(max_hops + 1, N): cost of the cheapest path from each node to the target with at most h facts, inf
+    without one."""
     bound = np.full((max_hops + 1, num_nodes), math.inf)
     bound[:, target] = 0.0
     for hops in range(1, max_hops + 1):
@@ -101,10 +109,10 @@ def find_paths(
     graph: KnowledgeGraph, start: int, end: int, *, k: int = 5, max_hops: int = 3
 ) -> list[list[tuple[Triple, bool]]]:
     """The `k` best simple paths between two entities of a graph; each step is a fact and whether it is
-    walked from head to tail.
+    followed from head to tail.
 
-    Short paths come first, then those through rare concepts rather than hubs. One `neighbours` call a hop
-    less one: both ends are asked about together, then always the side that has fewer concepts.
+    Short paths come first, and among these paths through rare concepts rather than hubs. The graph is queried
+    `max_hops` - 1 times (at least once): for both ends together, then for the side with the smaller frontier.
     Raises InputError for `k` or `max_hops` below 1.
     """
     if k < 1 or max_hops < 1:
@@ -149,7 +157,7 @@ def _meet(graph: KnowledgeGraph, start: int, end: int, max_hops: int) -> Edges:
         side = 0 if len(border[0]) <= len(border[1]) else 1
         if not len(border[side]):
             break
-        if left == 1:  # the last facts must reach the other side; a store need not fetch the rest of a hub's
+        if left == 1:  # the last facts must reach the other side: a hub's other facts need not be fetched
             ends = np.concatenate([border[side], known[1 - side]])
             gathered.append(graph.facts_among(border[side], ends))
             break
@@ -160,7 +168,7 @@ def _meet(graph: KnowledgeGraph, start: int, end: int, max_hops: int) -> Edges:
 
 
 def _beyond(edges: Edges, border: Ints, known: Ints) -> Ints:
-    """The other ends of the facts that touch the border, less those that are known."""
+    """The next frontier: the other ends of the facts that touch the border, without known ones."""
     ends = np.concatenate(
         [edges.tail[locate(edges.head, border) >= 0], edges.head[locate(edges.tail, border) >= 0]]
     )
@@ -171,7 +179,8 @@ def _beyond(edges: Edges, border: Ints, known: Ints) -> Ints:
 def _hops_from(
     head: NDArray[Any], tail: NDArray[Any], size: int, origin: int, beyond: int, max_hops: int
 ) -> NDArray[np.int64]:
-    """(size,) facts between each node and the origin, not by way of `beyond`; `max_hops` + 1 for more."""
+    """(size,) number of facts from the origin to each node on paths that do not pass `beyond`; `max_hops` + 1
+    where it is larger."""
     hops = np.full(size, max_hops + 1, dtype=np.int64)
     hops[origin] = 0
     for step in range(1, max_hops):

@@ -10,16 +10,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from kgqa.assets import RELATIONS
-from kgqa.graph.linking.morphology import is_korean
-from kgqa.graph.linking.normalising import split_local_name
-from kgqa.graph.sources.vocabulary import steps_of
+from kgqa.graph.formats.vocabulary import steps_of
+from kgqa.graph.linking.normalize import is_korean, split_local_name
+from kgqa.settings import RELATIONS
 from kgqa.types import Relation
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ALIASES: dict[str, str] = _TABLE["alias"]
-_OWN = {name: Relation("", *said) for name, said in _TABLE["own"].items()}
-MOST_ALTERNATES = 2
+_OWN = {name: Relation("", *label_words) for name, label_words in _TABLE["own"].items()}
+MAX_ALTERNATES = 2
 
 
 def known_relations(path: Path = RELATIONS) -> dict[str, Relation]:
@@ -58,12 +57,12 @@ def name_relations(
         known = (
             _OWN.get(name) or table.get(_ALIASES.get(name, "")) or table.get(local.replace("_", "").lower())
         )
-        said = (labels or {}).get(name, ())
-        label = said[0] if said else (known.label if known else split_local_name(name))
+        label_words = (labels or {}).get(name, ())
+        label = label_words[0] if label_words else (known.label if known else split_local_name(name))
         relation = stated.get(name, Relation(name, label))
         words = relation.words or (known.words if known else "")
-        if not words and len(said) > 1:
-            words = " or ".join(said[: MOST_ALTERNATES + 1])
+        if not words and len(label_words) > 1:
+            words = " or ".join(label_words[: MAX_ALTERNATES + 1])
         return Relation(
             name, relation.label or label, words, relation.inverse or (known.inverse if known else "")
         )
@@ -80,8 +79,8 @@ def name_relations(
         found.append(relation)
     english = in_english([relation.label for relation in found])
     return [
-        replace(relation, words=said) if said and not relation.words else relation
-        for relation, said in zip(found, english, strict=True)
+        replace(relation, words=label_words) if label_words and not relation.words else relation
+        for relation, label_words in zip(found, english, strict=True)
     ]
 
 
@@ -91,16 +90,16 @@ def chained(words: Sequence[str]) -> str:
     >>> chained(["aggregate rating", "rating value"]), chained(["address", "street address"])
     ('aggregate rating value', 'street address')
     """
-    said = words[0].split()
+    label_words = words[0].split()
     for text in words[1:]:
         more = text.split()
-        if {word.lower() for word in said} <= {word.lower() for word in more}:
-            said = more
-        elif said[-1:] == more[:1]:
-            said = said + more[1:]
+        if {word.lower() for word in label_words} <= {word.lower() for word in more}:
+            label_words = more
+        elif label_words[-1:] == more[:1]:
+            label_words = label_words + more[1:]
         else:
-            said = said + more
-    return " ".join(said)
+            label_words = label_words + more
+    return " ".join(label_words)
 
 
 _FOREIGN = Path(__file__).with_name("foreign_words.toml")
@@ -146,34 +145,34 @@ def in_english(labels: Sequence[str]) -> list[str]:
     """
     german, korean = _languages()["de"], _languages()["ko"]
     latin = [label for label in labels if not is_korean(label)]
-    known = [label for label in latin if _told(label, german) not in ("", label.lower())]
+    known = [label for label in latin if _translated(label, german) not in ("", label.lower())]
     is_german = len(known) > MOSTLY * len(latin)
     return [
-        _told(label, korean) if is_korean(label) else (_told(label, german) if is_german else "")
+        _translated(label, korean) if is_korean(label) else (_translated(label, german) if is_german else "")
         for label in labels
     ]
 
 
-def _told(label: str, language: _Language) -> str:
+def _translated(label: str, language: _Language) -> str:
     """A label in English, word by word; "" where none of its words is known."""
-    said = [word.lower() for word in _WORD.findall(label)]
-    if whole := language.words.get("".join(said)):
+    label_words = [word.lower() for word in _WORD.findall(label)]
+    if whole := language.words.get("".join(label_words)):
         return whole
-    found = [_taken_apart(word, language) for word in said if word not in language.marks]
+    found = [_word_translated(word, language) for word in label_words if word not in language.marks]
     if not any(found):
         return ""
-    found.append(language.last.get(said[-1], ""))
+    found.append(language.last.get(label_words[-1], ""))
     return " ".join(dict.fromkeys(word for text in found for word in text.split()))
 
 
-def _taken_apart(word: str, language: _Language) -> str:
+def _word_translated(word: str, language: _Language) -> str:
     """A word in English: as it stands, without its particle, or by its parts, of which the last one must be known."""
     if word in language.words:
         return language.words[word]
     for at in range(1, len(word)):
         last = language.words.get(word[at:])
         if last is None and word[at:] in language.marks and is_korean(word):
-            return _taken_apart(word[:at], language)
+            return _word_translated(word[:at], language)
         if last is not None and (len(word) - at > 3 or is_korean(word)):
             first = word[:at]
             stems = [first, *(first.removesuffix(link) for link in _LINKING)]

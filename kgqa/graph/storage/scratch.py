@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from kgqa.graph.sources.statements import UNSTATED, Batch
+from kgqa.graph.formats.source_files import UNSTATED, Batch
 from kgqa.types import InputError
 
 _LABELS_AT_ONCE = 200_000
@@ -146,6 +146,28 @@ class Scratch:
             used[self.column(name)] = True
         return used
 
+    def named_entities(self, but: Iterable[str]) -> NDArray[np.bool_]:
+        """Which names have a preferred label, relations and `but` some others aside, and blank nodes."""
+        named = np.zeros(len(self.names), dtype=bool)
+        named[self.column("label_entity")[self.column("label_preferred", "u1") > 0]] = True
+        for name in (*self.relations, *but):
+            if (found := self.names.find(name)) >= 0:
+                named[found] = False
+        return named
+
+    def foreign_labels(self, folder: Path, language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which labels (L,) of a store are in neither the wanted language nor English nor none, beside one that is; and
+        which entities (V,) have only such labels."""
+        grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
+        pointer = mapped(folder / "label_pointer.bin", "<i8")
+        foreign = grade[mapped(folder / "label_language.bin", "<i4")] > NEUTRAL + 1
+        counts = np.diff(pointer)
+        foreign_only = np.zeros(len(counts), dtype=bool)
+        labelled = np.flatnonzero(counts)
+        if len(labelled):
+            foreign_only[labelled] = np.logical_and.reduceat(foreign, pointer[labelled])
+        return foreign & ~np.repeat(foreign_only, counts), foreign_only
+
     def write_labels(
         self, keep: NDArray[np.bool_], folder: Path, language: str, relations: Iterable[str]
     ) -> dict[str, list[str]]:
@@ -172,13 +194,13 @@ class Scratch:
             if found < 0:
                 continue
             rows = order[np.searchsorted(owners, found) : np.searchsorted(owners, found, side="right")]
-            said = [
+            label_texts = [
                 text[start[row] : start[row] + length[row]].tobytes().decode("utf-8")
                 for row in rows
                 if code[row] == code[rows[0]]
             ]
-            if said:
-                relation_labels[name] = list(dict.fromkeys(said))
+            if label_texts:
+                relation_labels[name] = list(dict.fromkeys(label_texts))
 
         order = order[keep[entity[order]]]
         if len(order):
@@ -221,10 +243,10 @@ def _without_repeats(
     return kept
 
 
-NEUTRAL = 2
-"""Grade of a label in no language."""
-SHARED = ("la", "mul", "zxx")
-"""Languages in which things are called everywhere as here: the Latin of species, "multiple" and "none"."""
+NEUTRAL = 3
+"""Worst grade of a label in no language: of one in Latin."""
+SHARED = ("mul", "zxx", "la")
+"""Languages in which things are called everywhere as here: "multiple", "none", and last the Latin of species."""
 
 
 def _grade(known: str, wanted: str) -> int:
@@ -233,7 +255,9 @@ def _grade(known: str, wanted: str) -> int:
         return 0
     if base == wanted.split("-")[0]:
         return 1
-    return NEUTRAL if not known or base in SHARED else 3 if base == "en" else 4
+    if not known or base in SHARED:
+        return NEUTRAL if base == "la" else NEUTRAL - 1
+    return NEUTRAL + (1 if base == "en" else 2)
 
 
 def _encoded(texts: list[str]) -> tuple[bytes, NDArray[np.int32]]:

@@ -15,14 +15,13 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from kgqa.graph.formats import SUFFIXES
+from kgqa.graph.formats.source_files import bare_suffix
 from kgqa.graph.linking.label_keys import PART, default_label, hash_keys, plain_key
-from kgqa.graph.sources import SUFFIXES
-from kgqa.graph.sources.files import bare_suffix
-from kgqa.graph.storage.describing import described
-from kgqa.graph.storage.indexing import ARRAYS
-from kgqa.graph.storage.manifest import MANIFEST, read_manifest
+from kgqa.graph.storage.label_index import ARRAYS
+from kgqa.graph.storage.manifest import MANIFEST, described, read_manifest
 from kgqa.graph.storage.writer import write_store
-from kgqa.types import Edges, InputError, Ints, Label, Relation, Triple
+from kgqa.types import DamagedError, Edges, InputError, Ints, Label, Relation, Triple
 
 _SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
 """Files that a folder was probably named for; those two may be anything."""
@@ -148,7 +147,7 @@ class Columns(dict[str, NDArray[Any]]):
             self._mapped.check()
         if found.hexdigest() != self._sums[name]:
             path = self._folder / f"{name}.bin"
-            raise InputError(f"{path}: damaged (its checksum is another); {self._remedy}")
+            raise DamagedError(f"{path}: damaged (its checksum is another); {self._remedy}")
         self[name] = column
         return column
 
@@ -164,7 +163,7 @@ class GraphStore:
         """Ids are 0 to this, excluded."""
         self.edge_count: int = manifest["sizes"]["edge_tail"]
         self.manifest = described(manifest, self.edges, self.names)
-        self.is_complete: bool = self.manifest["complete"]
+        self.closed_world: bool = self.manifest["complete"]
         self.relations: Sequence[Relation] = tuple(
             Relation(row["name"], row["label"], row["words"], row.get("inverse", ""), frozenset(row["means"]))
             for row in self.manifest["relations"]
@@ -184,10 +183,10 @@ class GraphStore:
         try:
             return cls(manifest, Columns(folder, manifest, mapped, in_memory, remedy), mapped)
         except (OSError, KeyError, TypeError, AttributeError) as error:
-            said = (
+            message = (
                 f"no {error} in it" if isinstance(error, KeyError) else getattr(error, "strerror", 0) or error
             )
-            raise InputError(f"{folder}: damaged ({said}); {remedy}") from None
+            raise InputError(f"{folder}: damaged ({message}); {remedy}") from None
 
     @classmethod
     def from_triples(
@@ -206,15 +205,15 @@ class GraphStore:
             return cls.open(target, in_memory=True)
 
     is_remote = False
-    added_ends = np.zeros(0, dtype=np.int32)
+    added_entities = np.zeros(0, dtype=np.int32)
 
     @property
-    def kind_names(self) -> Sequence[str]:
+    def type_names(self) -> Sequence[str]:
         """What kinds of thing there are, such as tool, place or feeling; none where the source says none."""
         return tuple(self.manifest.get("kinds", ()))
 
-    def kinds(self, entities: Ints) -> Ints:
-        """Kind of each entity by its place in `kind_names`, -1 where it has none."""
+    def types_of(self, entities: Ints) -> Ints:
+        """Kind of each entity by its place in `type_names`, -1 where it has none."""
         column = self._a["kind"]
         if not len(column):
             return np.full(len(entities), -1, dtype=np.int32)
@@ -310,7 +309,7 @@ class GraphStore:
         texts = _strings(self._a["label_text"].data, self._a["label_offsets"], rows)
         languages = [self.manifest["languages"][code] for code in self._a["label_language"][rows]]
         preferred = self._a["label_preferred"][rows].astype(bool).tolist()
-        return [Label(name, *said) for said in zip(texts, languages, preferred, strict=True)]
+        return [Label(name, *label) for label in zip(texts, languages, preferred, strict=True)]
 
     def names(self, entities: Ints) -> list[str]:
         """IRI or name of each entity."""

@@ -12,7 +12,7 @@ import glob
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -22,19 +22,111 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from kgqa.assets import hold
+from kgqa.graph.formats.source_files import Statement, batches
+from kgqa.graph.formats.vocabulary import steps_of
 from kgqa.graph.linking.label_keys import default_label
-from kgqa.graph.sources.statements import Statement, batches
-from kgqa.graph.sources.vocabulary import steps_of
-from kgqa.graph.storage.csr import sort_by_head, sort_by_tail
-from kgqa.graph.storage.indexing import ARRAYS, column, write_index
+from kgqa.graph.storage.label_index import ARRAYS, column, write_index
 from kgqa.graph.storage.manifest import FORMAT, MANIFEST, write_manifest
 from kgqa.graph.storage.relation_names import name_relations
-from kgqa.graph.storage.scratch import Names, Scratch
+from kgqa.graph.storage.scratch import Names, Scratch, mapped
+from kgqa.settings import hold
 from kgqa.types import InputError, Relation
 
+# Facts into compressed sparse rows, part by part, so that memory does not grow with their number.
+
+
+PART = 4_000_000
+"""Facts sorted at once."""
+
+
+def _parts(column: NDArray[Any], size: int, part: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """(lowest id, rows) of ranges of ids that hold about `part` facts each, in the order of ids."""
+    if len(column) <= part:
+        yield 0, np.arange(len(column))
+        return
+    counts = np.zeros(size, dtype=np.int64)
+    for first in range(0, len(column), part):
+        counts += np.bincount(column[first : first + part], minlength=size)
+    total = np.cumsum(counts)
+    low, done = 0, 0
+    while low < size:
+        high = max(int(np.searchsorted(total, done + part, side="right")), low + 1)
+        rows = [
+            first + np.flatnonzero((piece >= low) & (piece < high))
+            for first in range(0, len(column), part)
+            for piece in (column[first : first + part],)
+        ]
+        yield low, np.concatenate(rows)
+        done, low = int(total[high - 1]), high
+
+
+def _descending(weight: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Integers that sort ascending as the weights sort descending."""
+    bits = weight.view(np.uint32).astype(np.int64)
+    ascending = np.where(bits >> 31, 0xFFFFFFFF - bits, bits + 0x80000000)
+    return 0xFFFFFFFF - ascending
+
+
+def sort_by_head(
+    scratch: Scratch, ids: NDArray[np.int64], size: int, folder: Path, part: int = PART
+) -> NDArray[np.int64]:
+    """Write the columns of facts, by head and heaviest first; return the degree of each entity.
+
+    A fact that stands several times is kept once: with its greatest stated weight, or 1 where none is
+    stated, and with the first of its named graphs.
+    """
+    columns = {name: scratch.column(name) for name in ("head", "relation", "tail", "graph")}
+    weights = scratch.column("weight", "<f4")
+    has_graphs = len(scratch.graphs) > 1
+    out = np.zeros(size, dtype=np.int64)
+    into = np.zeros(size, dtype=np.int64)
+    names = ("edge_head", "edge_relation", "edge_tail", "edge_weight", "edge_graph")
+    files = {name: (folder / f"{name}.bin").open("wb") for name in names}
+    for low, rows in _parts(columns["head"], len(ids), part):
+        facts = [column[rows] for column in columns.values()]
+        head, relation, tail, weight, graph = _distinct(low, weights[rows], *facts)
+        head, tail = ids[head], ids[tail]
+        out += np.bincount(head, minlength=size)
+        into += np.bincount(tail, minlength=size)
+        for name, values in zip(names, (head, relation, tail, weight, graph), strict=True):
+            if name != "edge_graph" or has_graphs:
+                files[name].write(values.astype("<f4" if name == "edge_weight" else "<i4").tobytes())
+    for file in files.values():
+        file.close()
+    for name, counts in (("out_pointer", out), ("in_pointer", into)):
+        np.concatenate([[0], np.cumsum(counts)]).astype("<i8").tofile(folder / f"{name}.bin")
+    return out + into
+
+
+def _distinct(low: int, weight: Any, head: Any, relation: Any, tail: Any, graph: Any) -> Any:
+    """Distinct facts by head, from `low` on, heaviest first, with their weight and graph."""
+    order = np.lexsort((tail, relation, head))
+    same = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for values in (head, relation, tail):
+        same &= np.diff(values[order]) == 0
+    first = np.flatnonzero(np.concatenate([[True], ~same])) if len(order) else order
+    # fmax knows that an unstated weight (NaN) yields to a stated one
+    weight = np.fmax.reduceat(weight[order], first) if len(order) else weight
+    weight = np.where(np.isnan(weight), np.float32(1.0), weight)
+    order = order[first]
+    head, relation, tail, graph = (column[order] for column in (head, relation, tail, graph))
+    key = ((head.astype(np.int64) - low) << 32) | _descending(weight)
+    order = np.argsort(key, kind="stable")
+    return tuple(column[order] for column in (head, relation, tail, weight, graph))
+
+
+def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
+    """Write `in_edge`: rows of the facts by tail, heaviest first within one."""
+    tails, weights = mapped(folder / "edge_tail.bin", "<i4"), mapped(folder / "edge_weight.bin", "<f4")
+    with (folder / "in_edge.bin").open("wb") as file:
+        for low, rows in _parts(tails, size, part):
+            key = (tails[rows].astype(np.int64) - low) << 32
+            order = np.argsort(key | _descending(weights[rows]), kind="stable")
+            file.write(rows[order].astype("<i4").tobytes())
+
+
 _CHUNK = 200_000
-_MOST_KINDS = 255
+_MAX_KINDS = 255
 _SAMPLE = 2_000
 _HUB_SHARE = 0.1  # of all facts, that one entity may take part in before it is called a hub
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)  # None: numpy tells no number
@@ -51,15 +143,16 @@ def write_store(
     about: Mapping[str, Any] = {},
     progress: Progress | None = None,
     inverses: Mapping[str, str] = {},
-    kinds: Mapping[str, str] = {},
+    entity_types: Mapping[str, str] = {},
+    apart: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
 
-    `language` is preferred for labels; `relations` name relations, before the labels of the source do;
-    `about` is added to the manifest (licence, sources); `inverses` names for a relation the one that says it the other
-    way round; `kinds` says what kind of thing an entity is. All four may still be filled while statements are read.
-    `progress` hears (stage, count). A store that stands at `folder` is replaced; any other non-empty folder
-    is an `InputError`.
+    `language` is preferred for labels; `relations` name relations, before the labels of the source do; `about` is
+    added to the manifest (licence, sources); `inverses` names for a relation the one that says it the other way
+    round; `entity_types` says what kind of thing an entity is; `apart` is what has a label and is no thing. All five
+    may still be filled while statements are read. `progress` hears (stage, count). A store that stands at `folder` is
+    replaced; any other non-empty folder is an `InputError`.
     """
     folder = Path(folder)
     if folder.is_symlink():  # what it points to is replaced, not the link
@@ -70,10 +163,18 @@ def write_store(
     temporary, lock = _scratch_folder(folder)
     try:
         manifest = _write(
-            statements, temporary, relations, name or folder.name, language, progress, inverses, kinds
+            statements,
+            temporary,
+            relations,
+            name or folder.name,
+            language,
+            progress,
+            inverses,
+            entity_types,
+            apart,
         )
         manifest |= about
-        manifest["warnings"] = _advise(manifest, _unlabelled(temporary))
+        manifest["warnings"] = _advise(manifest, *_unlabelled(temporary))
         write_manifest(temporary, manifest)
         temporary.chmod(0o755)
         _put_in_place(temporary, folder)
@@ -157,7 +258,8 @@ def _write(
     language: str,
     progress: Progress | None,
     inverses: Mapping[str, str],
-    kinds: Mapping[str, str],
+    entity_types: Mapping[str, str],
+    apart: Iterable[str],
 ) -> dict[str, Any]:
     report = progress or (lambda stage, count: None)
     scratch = Scratch(folder / "scratch")
@@ -167,7 +269,7 @@ def _write(
         read += len(batch)
         report("reading", read)
     scratch.close()
-    keep = scratch.used_entities()
+    keep = scratch.used_entities() | scratch.named_entities(apart)
     ids = np.cumsum(keep, dtype=np.int64) - 1  # old id -> new id, where kept
     report("sorting", scratch.edge_count)
     counts = sort_by_head(scratch, ids, int(keep.sum()), folder)
@@ -175,10 +277,10 @@ def _write(
     report("labels", len(counts))
     steps = {step for relation in scratch.relations for step in steps_of(relation)}
     relation_labels = scratch.write_labels(keep, folder, language, steps | set(inverses.values()))
-    kind_table = _write_kinds(kinds, scratch.names, ids, keep, folder)
+    type_table = _write_entity_types(entity_types, scratch.names, ids, keep, folder)
     _copy_names(scratch.names, keep, folder)
     report("indexing", len(counts))
-    write_index(folder, counts)
+    write_index(folder, counts, *scratch.foreign_labels(folder, language))
     shutil.rmtree(folder / "scratch")
 
     sizes = {
@@ -200,7 +302,7 @@ def _write(
         "largest_degree": int(counts.max()) if len(counts) else 0,
         "languages": list(scratch.languages),
         "graphs": list(scratch.graphs),
-        "kinds": kind_table,
+        "kinds": type_table,
         "relations": [
             {key: getattr(relation, key) for key in ("name", "label", "words", "inverse")}
             | {"count": count, "labelled": relation.name in relation_labels}
@@ -211,12 +313,18 @@ def _write(
     }
 
 
-def _write_kinds(
-    kinds: Mapping[str, str], names: Names, ids: NDArray[np.int64], keep: NDArray[np.bool_], folder: Path
+def _write_entity_types(
+    entity_types: Mapping[str, str],
+    names: Names,
+    ids: NDArray[np.int64],
+    keep: NDArray[np.bool_],
+    folder: Path,
 ) -> list[str]:
     """The names of the kinds; the column counts from one, since most graphs say nothing of most entities."""
-    found = [(ids[at], kind) for name, kind in kinds.items() if (at := names.find(name)) >= 0 and keep[at]]
-    table = sorted({kind for _, kind in found})[:_MOST_KINDS]
+    found = [
+        (ids[at], kind) for name, kind in entity_types.items() if (at := names.find(name)) >= 0 and keep[at]
+    ]
+    table = sorted({kind for _, kind in found})[:_MAX_KINDS]
     place = {kind: number for number, kind in enumerate(table, 1)}
     column = np.zeros(int(keep.sum()) if table else 0, dtype=np.uint8)
     for entity, kind in found:
@@ -225,24 +333,32 @@ def _write_kinds(
     return table
 
 
-def _unlabelled(folder: Path) -> list[str]:
-    """Names of entities without label, a sample at equal distances."""
-    bare = np.flatnonzero(np.diff(column(folder, "label_pointer")) == 0)
+def _unlabelled(folder: Path) -> tuple[list[str], int, int]:
+    """Names of things without label, a sample at equal distances; how many there are, and how many things in all.
+
+    Literals are no things: they say themselves.
+    """
     offsets, text = column(folder, "name_offsets"), column(folder, "name_text")
+    things = text[offsets[:-1]] != ord('"') if len(text) else np.zeros(0, dtype=bool)
+    bare = np.flatnonzero((np.diff(column(folder, "label_pointer")) == 0) & things)
     chosen = bare[:: max(1, len(bare) // _SAMPLE)].tolist()
-    return [text[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8") for i in chosen]
+    names = [text[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8") for i in chosen]
+    return names, len(bare), int(things.sum())
 
 
-def _advise(manifest: dict[str, Any], unlabelled: Sequence[str]) -> list[str]:
-    """Warnings about a store, each with its remedy. `unlabelled` is a sample of names without label."""
+def _advise(manifest: dict[str, Any], unlabelled: Sequence[str], bare: int, things: int) -> list[str]:
+    """Warnings about a store, each with its remedy.
+
+    `unlabelled` is a sample of the names of the `bare` things without label, of all `things`.
+    """
     warnings = []
-    edges, entities = manifest["edges"], manifest["entities"]
+    edges = manifest["edges"]
     if not edges:
         return ["No facts: nothing can be answered from this graph; look at `skipped` for what was left out."]
     opaque = [name for name in unlabelled if _says_nothing(default_label(name))]
-    if opaque and len(opaque) * 2 > len(unlabelled) and manifest["labelled"] * 2 < entities:
+    if opaque and len(opaque) * 2 > len(unlabelled) and bare * 2 > things:
         warnings.append(
-            f"{entities - manifest['labelled']:,} of {entities:,} concepts have no label and a name such as "
+            f"{bare:,} of {things:,} concepts have no label and a name such as "
             f"{opaque[0]} that says nothing: no text can be linked to them; import rdfs:labels with it."
         )
     if manifest["largest_degree"] > max(1000, _HUB_SHARE * edges):
@@ -280,9 +396,11 @@ def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
 
 def _hashes(folder: Path, relations: list[Relation]) -> tuple[str, dict[str, str]]:
     """What tells a graph from any other (blake2b), and the checksum of each column (XXH3)."""
-    said = [f"Relation(name={r.name!r}, label={r.label!r}, words={r.words!r})" for r in relations]
+    described_relations = [
+        f"Relation(name={r.name!r}, label={r.label!r}, words={r.words!r})" for r in relations
+    ]
     content = blake2b(
-        f"(1, [{', '.join(said)}])".encode(), digest_size=16
+        f"(1, [{', '.join(described_relations)}])".encode(), digest_size=16
     )  # 1 as ever: indexes are named by it
     sums = {}
     for name in ARRAYS:

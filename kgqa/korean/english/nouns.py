@@ -1,18 +1,177 @@
-"""Korean noun phrases in English: articles, numbers, owners, and the clauses that modify a noun."""
+"""Korean noun phrases in English, as pieces that know which characters they stand for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from kgqa.graph.linking.literals import MONTHS
-from kgqa.korean.english.pieces import Piece, Said, Translate
-from kgqa.korean.reading.clauses import Phrase, Word
-from kgqa.korean.reading.roles import SEASONS, TIMES, lasts, without_last
-from kgqa.korean.words.lexicon import group, lexicon, table
-from kgqa.korean.words.numerals import in_words, is_native, number
-from kgqa.korean.words.romanising import romanise
-from kgqa.text.synthesis.inflection import is_mass, is_plural, plural
+from kgqa.data.synthetic.inflection import is_mass, is_plural, plural
+from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.korean.reading.clauses import SEASONS, TIMES, Phrase, Predicate, Word, lasts, without_last
+from kgqa.korean.words import group, in_words, is_native, lexicon, number, romanise, table
+from kgqa.limits.cancellation import cancellable
+from kgqa.types import Span
+
+# Pieces of English with the Korean characters they stand for, and what has been said so far.
+
+Translate = Callable[[str], str | None]
+"""English for a Korean noun, or for a verb with what stands before it, where a graph has a concept of that label."""
+
+
+class Piece(NamedTuple):
+    """An English word or a few, and the Korean characters it stands for; the same twice where it stands for none."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gloss:
+    """English text with, for each stretch of it in order (start, end) its Korean range; None where it is kept."""
+
+    text: str
+    stretches: tuple[tuple[Span, Span], ...] | None = ()
+
+    def original(self, start: int, end: int) -> Span | None:
+        """The Korean range that characters of the English text stand for, None where they stand for none."""
+        if self.stretches is None:
+            return Span(start, end)
+        first = bisect_right(self.stretches, start, key=lambda stretch: stretch[0].end)
+        behind = bisect_left(self.stretches, end, key=lambda stretch: stretch[0].start)
+        touched = [korean for _, korean in self.stretches[first:behind]]
+        if not touched:
+            return None
+        return Span(min(span.start for span in touched), max(span.end for span in touched))
+
+
+@dataclass(slots=True)
+class Said:
+    """What has been said so far, by which words are understood."""
+
+    named: set[str] = field(default_factory=set)
+    """Nouns that were named: they are "the" from then on."""
+    subject: str = ""
+    """The pronoun of the last person that was a subject."""
+    agrees: str = ""
+    """The pronoun of the last subject, of a thing too."""
+    asks: bool = True
+    """Whether a question is being said: elsewhere its words mean somebody, something, somewhere."""
+    told: bool = False
+    """Whether anything has been told before a question."""
+    asked_alone: bool = False
+    """Whether a question has nothing before it: it is about things of a kind, not about those said."""
+    near: str = ""
+    """The pronoun of the last subject within the sentence, of an animal too."""
+    verbs: dict[str, str] = field(default_factory=dict)
+    """Verbs in the sense that a passage used them in."""
+    deeds: dict[str, str] = field(default_factory=dict)
+    """Verbs in the sense that they had together with a noun, which they have where none is said."""
+    nouns: dict[str, str] = field(default_factory=dict)
+    """Nouns in the sense that the words beside them told."""
+    things: dict[str, str] = field(default_factory=dict)
+    """What was last done to, by predicate."""
+    beside: frozenset[str] = frozenset()
+    """Nouns and predicates of the clause: they tell senses apart."""
+
+    @property
+    def silent(self) -> str:
+        """The pronoun of a subject that is not said: of what is asked alone anybody, whom English calls "you"."""
+        return self.near or self.subject or ("you" if self.asked_alone else "I")
+
+
+def joined(pieces: Iterable[Piece]) -> Gloss:
+    """Pieces as a text, its sentences with capitals."""
+    parts: list[str] = []
+    length, ended = 0, True
+    stretches = []
+    for said, start, end in cancellable(pieces):
+        if not said:
+            continue
+        if parts and said[0] not in ",.?'":
+            parts.append(" ")
+            length += 1
+        if not parts or (parts[-1] == " " and ended):
+            said = said[0].upper() + said[1:]
+        if end > start:
+            stretches.append((Span(length, length + len(said)), Span(start, end)))
+        parts.append(said)
+        length += len(said)
+        ended = said.endswith((".", "?"))
+    return Gloss("".join(parts), tuple(stretches))
+
+
+# Korean particles as English prepositions, by the noun before them and the verb after them.
+
+_ON = group("on")
+_WHITHER = group("whither")
+_BESIDE = group("beside")
+_MOTION = group("motion")
+MADE = frozenset(["만들다", "만들어지다", "짓다", "만들어주다", "담그다"])
+_TURNED = group("turned")
+_VEHICLES = frozenset(("기차", "버스", "배", "비행기", "자전거", "지하철", "택시", "차"))
+_ALWAYS = {
+    **dict.fromkeys(("에게", "한테", "께", "더러"), "to"),
+    **dict.fromkeys(("에게서", "한테서"), "from"),
+    **dict.fromkeys(("와", "과", "하고", "이랑", "랑"), "with"),
+    **dict.fromkeys(("처럼", "같이"), "like"),
+    "보다": "than",
+}
+"""Particles that are said in one way, whatever stands beside them."""
+_WITH_E = {
+    **dict.fromkeys(("바르다", "뿌리다", "치다"), "on"),
+    **dict.fromkeys(("맞다", "쏘이다", "물리다", "놀라다"), "by"),
+    **dict.fromkeys(("주다", "들어가다", "들어오다", "오르다", "올라가다", "타다"), ""),
+}
+"""How 에 is said with a predicate."""
+
+
+def preposition(phrase: Phrase, predicate: Predicate | None) -> str:
+    """The English preposition for the particle of a phrase beside a predicate, empty where there is none."""
+    particles = phrase.particles
+    form = predicate.form if predicate else ""
+    helped = predicate.helped if predicate else ""
+    first = phrase.particle
+    last = phrase.last
+    if first in _ALWAYS:
+        return _ALWAYS[first]
+    if first in ("으로", "로", "으로써", "로써"):
+        if form in MADE or helped in MADE:
+            return "of"
+        if form in _TURNED:
+            return "into"
+        if form == "칠하다":
+            return ""
+        if form in _MOTION or form.endswith(("가다", "오다")):
+            return "by" if last in _VEHICLES else "to"
+        return "to" if last in _WHITHER or last.endswith(("쪽", "역", "장", "실")) else "with"
+    if "까지" in particles:
+        return "to"
+    if "부터" in particles:
+        return "from"
+    if first == "마다":
+        return "every"
+    if first == "에":
+        counter = phrase.counter.form if phrase.counter else ""
+        if counter == "시":
+            return "at"
+        if counter == "원" or (phrase.asking and form in ("쓰다", "사용하다", "이용하다", "쓰이다")):
+            return "for"
+        if form in _MOTION:
+            return "to"
+        if form in _WITH_E:
+            return _WITH_E[form]
+    elif first != "에서":
+        return ""
+    elif form in ("내리다", "내려오다", "떨어지다", "나오다", "꺼내다", "오다", "미루다", "따다", "모으다"):
+        return "from"
+    return "on" if last in _ON else "by" if last in _BESIDE else "in"
+
+
+# Korean noun phrases in English: articles, numbers, owners, and the clauses that modify a noun.
 
 Modify = Callable[[Phrase], tuple[list[Piece], list[Piece]]]
 """What the clauses of a phrase put before its noun ("broken") and after it ("that I wrote")."""

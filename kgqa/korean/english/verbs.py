@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from kgqa.korean.english.pieces import Piece, Said, Translate
-from kgqa.korean.english.prepositions import MADE
-from kgqa.korean.reading.clauses import FELT, Clause, Phrase, Predicate
-from kgqa.korean.reading.roles import Roles
-from kgqa.korean.words.lexicon import lexicon
-from kgqa.korean.words.romanising import romanise
-from kgqa.text.synthesis.inflection import gerund, past, plural, third
+from kgqa.data.synthetic.inflection import gerund, past, plural, third
+from kgqa.korean.english.nouns import MADE, Piece, Said, Translate
+from kgqa.korean.reading.clauses import FELT, Clause, Phrase, Predicate, Roles
+from kgqa.korean.words import lexicon, romanise
 
 _PARTICIPLES = {
     "break": "broken", "write": "written", "eat": "eaten", "take": "taken", "give": "given", "see": "seen",

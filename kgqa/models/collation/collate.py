@@ -1,4 +1,4 @@
-"""Words to tensors: questions with their subgraphs become a `QABatch`. The only place where that happens."""
+"""Collate questions with their subgraphs into a `QABatch`; the only place where text becomes tensors."""
 
 from __future__ import annotations
 
@@ -8,57 +8,59 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from kgqa.batch import BranchBatch, Gold, GraphBatch, QABatch, TokenBatch
-from kgqa.graph.linking.person_names import people
-from kgqa.limits.panics import panics_told
+from kgqa.batch import Gold, GraphBatch, PackedCandidates, QABatch, TokenBatch
+from kgqa.limits.cancellation import report_panics
 from kgqa.metrics import surface_key
-from kgqa.models.collation.branching import Branch, branches_of
-from kgqa.models.collation.facts_in_words import near_facts, with_facts
-from kgqa.models.collation.overlap_features import MARKS, Features, TextWords, overlap_features, read_words
-from kgqa.models.collation.person_masking import Anybody, Pieces, without_blanks
-from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.collation.rows import (
-    MOST_TOKENS,
-    Parts,
-    Row,
+    MAX_MENTION_TOKENS,
+    BatchRow,
+    PackedCandidate,
+    Pieces,
+    RowBuilder,
+    Similarity,
     gold_tokens,
     mention_places,
     mentions_of_row,
+    nearest,
+    pack_candidates,
     padded,
+    without_blanks,
 )
-from kgqa.models.collation.sentences import marks_of
-from kgqa.models.vectors.entities import EntityVectors
-from kgqa.models.vectors.word_vectors import WordVectors
+from kgqa.models.collation.sentence_batch import special_tokens_of
+from kgqa.models.collation.verbalized_facts import nearest_facts_text, with_facts
+from kgqa.models.entity_vectors import EntityVectors
 from kgqa.types import Example, InputError, NodeRole, Question, Source, Subgraph
 
-GATED = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE)
-"""Order of the gate's first classes."""
-VERDICTS = {True: len(GATED), False: len(GATED) + 1}
-"""The gate's classes of a question that the passage answers with yes or no."""
+ANSWER_TYPES = (Source.PASSAGE, Source.KNOWLEDGE, Source.NONE)
+"""Order of the first classes of the answer-type classifier."""
+YES_NO_CLASSES = {True: len(ANSWER_TYPES), False: len(ANSWER_TYPES) + 1}
+"""Classes of yes and no in the answer-type classifier."""
 
 MAX_ROWS = 600
-"""Windows of one question, over all its choices; each is a row of the batch with its own copy of the subgraph."""
+"""Maximum number of rows of one question: windows of the passage times choices, each with its own copy of the
+subgraph."""
 LABEL_TOKENS = 8
-"""Of a node or relation; the rest is cut."""
+"""Maximum number of tokens of a node or relation label."""
 ROUND = 8
-"""Rows are as long as the next multiple of this: the kernels' caches grow with every new shape."""
+"""Row lengths are rounded up to a multiple of this, so that kernels, which are cached by shape, are
+reused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collated:
-    """A batch and the words it was made from."""
+    """A batch and the texts it was made from."""
 
     batch: QABatch
-    rows: tuple[Row, ...]
+    rows: tuple[BatchRow, ...]
     examples: tuple[Example, ...]
 
 
 class _Texts(NamedTuple):
-    """What a row is made of."""
+    """The texts of a row."""
 
     asked: Pieces
     chosen: Pieces | None
@@ -73,90 +75,97 @@ class Collator:
     """Turns examples and their subgraphs into one batch.
 
     Args:
-        tokenizer: with [CLS]-like and [SEP]-like tokens; its character offsets are used for spans.
-        reading: tokens of a row and of its overlap with the next, paths told beside a choice.
-        entities: vectors of the graph's entities, for a reasoner that reads them.
-        words: word vectors, for a reader that reads them with the marks of recurring words; people
-            are then read as anybody.
-
-    Raises:
-        InputError: the tokenizer marks neither start nor end.
+        tokenizer: a tokenizer with tokens like [CLS] and [SEP]; its character offsets are used for spans.
+        config: the input configuration of the reader.
+        entities: vectors of the graph's entities, for a reasoner that uses them.
     """
 
     def __init__(
         self,
         tokenizer: Tokenizer,
-        reading: ReadingSettings = ReadingSettings(),
+        config: InputConfig = InputConfig(),
         entities: EntityVectors | None = None,
-        words: WordVectors | None = None,
     ) -> None:
         self.tokenizer = tokenizer
-        self.reading, self.facts, self.branches = reading, reading.facts, reading.branches
-        self.max_tokens = reading.max_tokens
-        self._room = reading.max_tokens // 2  # tokens of a question; a choice has half of it
-        self.entities, self.words = entities, words
-        marks = marks_of(tokenizer)
-        self.start, self.separator, self.pad = marks.start, marks.end, marks.pad
-        self.anybody = Anybody(tokenizer)
+        self.config, self.facts, self.packed = config, config.facts, config.packed
+        self.max_tokens = config.max_tokens
+        self._room = config.max_tokens // 2  # maximum tokens of a question; a choice gets half of it
+        self.entities = entities
+        special = special_tokens_of(tokenizer)
+        self.start, self.separator, self.pad = special.start, special.end, special.pad
         self._labels: dict[str, list[int]] = {}
 
     def __call__(
-        self, examples: Sequence[Example], subgraphs: Sequence[Sequence[Subgraph]], with_gold: bool = False
+        self,
+        examples: Sequence[Example],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        with_gold: bool = False,
+        similarity: Similarity | None = None,
     ) -> Collated:
         """Collate questions; `subgraphs[i]` holds one subgraph per choice of question i, or one.
 
         With `with_gold`, the gold answers become targets; accepted concepts are compared with node labels as
-        `kgqa.metrics.accepts` does.
-
-        Raises:
-            InputError: without gold, a question whose passage and choices make too many rows to read at once.
+        `kgqa.metrics.accepts` does. Without it, only the `config.windows` windows of a long passage that are
+        nearest to the question are read (`nearest`, with `similarity`).
         """
-        parts = Parts()
+        parts = RowBuilder()
         for index, example in enumerate(examples):
-            self._add(parts, index, example, subgraphs[index], with_gold)
+            self._add(parts, index, example, subgraphs[index], with_gold, similarity)
         return self._pack(parts, examples, with_gold)
 
     def _add(
-        self, parts: Parts, index: int, example: Example, graphs: Sequence[Subgraph], with_gold: bool
+        self,
+        parts: RowBuilder,
+        index: int,
+        example: Example,
+        graphs: Sequence[Subgraph],
+        with_gold: bool,
+        similarity: Similarity | None,
     ) -> None:
         question = example.question
-        asked, asked_words = self._read(question.text)
-        passage, passage_words = self._read(question.passage_text)
-        if self.branches:
-            graph, branches = branches_of(example, graphs, self.reading, with_gold)
+        asked, passage = self._encode(question.text), self._encode(question.passage_text)
+        if self.packed:
+            graph, packed = pack_candidates(example, graphs, self.config, with_gold)
             texts = _Texts(asked, None, passage)
-            return self._add_rows(parts, (index, -1), example, graph, texts, with_gold, branches=branches)
+            return self._add_rows(
+                parts, (index, -1), example, graph, texts, with_gold, packed=packed, similarity=similarity
+            )
         choices: Sequence[str | None] = question.choices or (None,)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
-            chosen, chosen_words = None, None
-            if choice is not None:
-                chosen, chosen_words = self._read(with_facts(choice, graph, self.facts), told_apart=True)
+            chosen = None if choice is None else self._encode(with_facts(choice, graph, self.facts))
             texts = _Texts(asked, chosen, passage)
-            features = overlap_features(asked_words, chosen_words, passage_words)
             place = index, -1 if choice is None else number
-            self._add_rows(parts, place, example, graph, texts, with_gold, features=features)
+            self._add_rows(parts, place, example, graph, texts, with_gold, similarity=similarity)
 
     def _add_rows(
         self,
-        parts: Parts,
+        parts: RowBuilder,
         place: tuple[int, int],
         example: Example,
         graph: Subgraph,
         texts: _Texts,
         with_gold: bool,
         *,
-        features: Features | None = None,
-        branches: Sequence[Branch] = (),
+        packed: Sequence[PackedCandidate] = (),
+        similarity: Similarity | None = None,
     ) -> None:
-        """A row for each window of the passage, with its branches; `place` are the numbers of question and choice."""
+        """Add a row for each window of the passage, with its packed candidates; `place` is (question, choice)."""
         most, passage = self.max_tokens // 4, texts.passage
-        told = [self._encode(branch.text).ids[:most] for branch in branches]
-        facts = self._encode(near_facts(graph, self.reading.context)).ids[:most] if self.branches else []
+        candidate_ids = [self._encode(candidate.text).ids[:most] for candidate in packed]
+        facts = (
+            self._encode(nearest_facts_text(graph, self.config.context_facts)).ids[:most]
+            if self.packed
+            else []
+        )
         facts = [*facts, self.separator] if facts else []
         places = mention_places(graph, texts.by_role())
         windows = self._windows(texts, len(facts))
-        many = len(branches or example.question.choices or (None,))
+        if self.config.windows and not with_gold:
+            question = example.question
+            asked, read = (question.text, texts.asked), (question.passage_text, passage)
+            windows = nearest(windows, self.config.windows, asked, read, similarity)
+        many = len(packed or example.question.choices or (None,))
         if not with_gold and len(windows) * many > MAX_ROWS:
             raise InputError(
                 f"the passage has {len(passage.ids):,} tokens, with {many} choices too many to read; "
@@ -165,8 +174,6 @@ class Collator:
         for left, right in windows:
             ids, segments, choice_at, passage_at = self._row(texts, left, right)
             row = parts.add_row(*place, ids, segments, passage, passage_at, left, graph)
-            if features:
-                parts.features.append(self._laid_out(features, left, right))
             seen = {
                 NodeRole.QUESTION: (1, 0, self._room),
                 NodeRole.CHOICE: (choice_at, 0, self._room // 2),
@@ -175,31 +182,37 @@ class Collator:
             parts.mentions += mentions_of_row(places, seen, row, parts.rows[row].first_node + 1)
             if with_gold:
                 parts.spans.append(gold_tokens(example.spans, passage, left, right, passage_at))
-            if self.branches:
-                self._hang(parts, row, facts, list(zip(branches, told, strict=True)))
+            if self.packed:
+                self._hang(parts, row, facts, list(zip(packed, candidate_ids, strict=True)))
 
     def _hang(
-        self, parts: Parts, row: int, facts: list[int], branches: Sequence[tuple[Branch, list[int]]]
+        self,
+        parts: RowBuilder,
+        row: int,
+        facts: list[int],
+        packed: Sequence[tuple[PackedCandidate, list[int]]],
     ) -> None:
-        """Facts behind a row's passage, then its branches with their tokens; each goes on from the trunk's end."""
+        """Append verbalized facts to a row's passage, which end the shared prefix, then the packed
+        candidates. The positions of each candidate continue from the end of the prefix, as if it were the
+        only one."""
         ids, first_node = parts.ids[row], parts.rows[row].first_node + 1
         ids += facts
-        trunk = len(ids)
-        belongs, position = [0] * trunk, list(range(trunk))
-        for number, (branch, text) in enumerate(branches, start=1):
-            node = branch.node + first_node if branch.node >= 0 else -1
-            parts.branches.append((row, number, branch.choice, node))
+        prefix = len(ids)
+        belongs, position = [0] * prefix, list(range(prefix))
+        for number, (candidate, text) in enumerate(packed, start=1):
+            node = candidate.node + first_node if candidate.node >= 0 else -1
+            parts.packed.append((row, number, candidate.choice, node))
             if node >= 0:
-                named = range(len(ids), len(ids) + min(len(text), MOST_TOKENS))
+                named = range(len(ids), len(ids) + min(len(text), MAX_MENTION_TOKENS))
                 parts.mentions += [(row, token, node) for token in named]
             ids += [*text, self.separator]
             belongs += [number] * (len(text) + 1)
-            position += range(trunk, trunk + len(text) + 1)
+            position += range(prefix, prefix + len(text) + 1)
         parts.segments[row] += [0] * (len(ids) - len(parts.segments[row]))
         offsets = parts.rows[row].offsets
         offsets += ((0, 0),) * (len(ids) - len(offsets))
         parts.rows[row] = replace(parts.rows[row], offsets=offsets)
-        parts.branch.append(belongs)
+        parts.candidate_index.append(belongs)
         parts.position.append(position)
 
     def _row(self, texts: _Texts, left: int, right: int) -> tuple[list[int], list[int], int, int]:
@@ -215,37 +228,18 @@ class Collator:
             segments += [1] * (len(ids) - passage_at)
         return ids, segments, choice_at, passage_at
 
-    def _read(self, text: str, told_apart: bool = False) -> tuple[Pieces, TextWords | None]:
-        """Tokens of a text; with word vectors its words too, and its people, unless told apart, as anybody."""
-        pieces = self._encode(text)
-        if self.words is None:
-            return pieces, None
-        names = [] if told_apart else people(text)
-        pieces = pieces if told_apart else self.anybody(pieces, names)
-        return pieces, read_words(text, pieces, self.words, names)
-
     def length(self, question: Question, graph: Subgraph) -> int:
-        """Characters that are read beside the only choice of a question, and it with what is told of it."""
-        told = sum(len(with_facts(choice, graph, self.facts)) for choice in question.choices)
-        return len(question.text) + len(question.passage_text) + told
-
-    def _laid_out(self, features: Features, left: int, right: int) -> list[NDArray[np.float32]]:
-        """Word row, part and marks of each token of a row, laid out as `_row` lays out its ids."""
-        pause = np.zeros((1, 2 + MARKS), dtype=np.float32)
-        laid = [pause, features.asked[: self._room], pause]
-        if features.chosen is not None:
-            laid += [features.chosen[: self._room // 2], pause]
-        if right > left:
-            laid += [features.passage[left:right], pause]
-        return laid
+        """Characters of question, passage and choices with their verbalized facts."""
+        choices = sum(len(with_facts(choice, graph, self.facts)) for choice in question.choices)
+        return len(question.text) + len(question.passage_text) + choices
 
     def _windows(self, texts: _Texts, beside: int) -> list[tuple[int, int]]:
-        used = min(len(texts.asked.ids), self._room) + 3 + beside
+        used = min(len(texts.asked.ids), self._room) + 3 + beside  # 3 special tokens
         if texts.chosen is not None:
             used += min(len(texts.chosen.ids), self._room // 2) + 1
         space = max(self.max_tokens - used, 16)
         total = len(texts.passage.ids)
-        step = space - min(self.reading.stride, space // 2)
+        step = space - min(self.config.stride, space // 2)
         windows = [(0, min(space, total))]
         while windows[-1][1] < total:
             left = windows[-1][0] + step
@@ -253,12 +247,13 @@ class Collator:
         return windows
 
     def _encode(self, text: str) -> Pieces:
-        with panics_told("a text", "leave it out, or take another reader"):
+        with report_panics("a text", "leave it out, or take another reader"):
             encoding = self.tokenizer.encode(text, add_special_tokens=False)
         return Pieces(encoding.ids, without_blanks(text, encoding.offsets))
 
     def label_tokens(self, label: str) -> list[int]:
-        """Token ids of a label, at least one, at most `LABEL_TOKENS`. Raises InputError where the tokenizer fails."""
+        """Token ids of a label, at least one and at most `LABEL_TOKENS`. Raises InputError if the tokenizer
+        fails."""
         found = self._labels.get(label)
         if found is None:
             found = self._encode(label).ids[:LABEL_TOKENS] or [self.separator]
@@ -266,19 +261,18 @@ class Collator:
                 self._labels[label] = found
         return found
 
-    def _pack(self, parts: Parts, examples: Sequence[Example], with_gold: bool) -> Collated:
+    def _pack(self, parts: RowBuilder, examples: Sequence[Example], with_gold: bool) -> Collated:
         longest = max(len(ids) for ids in parts.ids)
         width = -(-longest // ROUND) * ROUND
-        width = width if self.branches else max(longest, min(width, self.max_tokens))
+        width = width if self.packed else max(longest, min(width, self.max_tokens))
         tokens = TokenBatch(
             padded(parts.ids, width, self.pad),
             padded([[1] * len(ids) for ids in parts.ids], width, 0).bool(),
             padded(parts.segments, width, 0),
-            **self._pack_features(parts.features, width),
-            branch=padded(parts.branch, width, 0) if self.branches else None,
-            position=padded(parts.position, width, 0) if self.branches else None,
+            candidate_index=padded(parts.candidate_index, width, 0) if self.packed else None,
+            position=padded(parts.position, width, 0) if self.packed else None,
         )
-        branches = torch.tensor(parts.branches, dtype=torch.long).reshape(-1, 4).unbind(1)
+        packed = torch.tensor(parts.packed, dtype=torch.long).reshape(-1, 4).unbind(1)
         passage_mask = padded([[int(e > s) for s, e in row.offsets] for row in parts.rows], width, 0).bool()
         graph, accepted = self._pack_graphs(parts, examples, with_gold)
         gold = None
@@ -290,6 +284,8 @@ class Collator:
                 start=spans[:, 0],
                 end=spans[:, 1],
                 node=accepted,
+                ground=torch.tensor([gold_ground(e) for e in examples]),
+                same=torch.tensor(wordings(examples)),
             )
         batch = QABatch(
             tokens,
@@ -299,12 +295,12 @@ class Collator:
             passage_mask,
             len(examples),
             gold,
-            BranchBatch(*branches) if self.branches else None,
+            PackedCandidates(*packed) if self.packed else None,
         )
         return Collated(batch, tuple(parts.rows), tuple(examples))
 
     def _pack_graphs(
-        self, parts: Parts, examples: Sequence[Example], with_gold: bool
+        self, parts: RowBuilder, examples: Sequence[Example], with_gold: bool
     ) -> tuple[GraphBatch, Tensor]:
         table: dict[str, int] = {"": 0}
         node_label: list[int] = []
@@ -349,31 +345,12 @@ class Collator:
             mention_row=mentions[:, 0],
             mention_token=mentions[:, 1],
             mention_node=mentions[:, 2],
-            label_vector=None
-            if self.words is None
-            else torch.from_numpy(np.stack([self.words.of_label(label) for label in table])),
             node_vector=None if self.entities is None else self._vectors(self.entities, graphs),
             edge_plausible=None
             if self.entities is None or not self.entities.relations
             else torch.cat([self.entities.plausibility(graph) for graph in graphs]),
         )
         return graph_batch, torch.tensor(accepted)
-
-    def _pack_features(
-        self, features: Sequence[Sequence[NDArray[np.float32]]], width: int
-    ) -> dict[str, Tensor]:
-        if self.words is None:
-            return {}
-        table = np.zeros((len(features), width, 2 + MARKS), dtype=np.float32)
-        for row, pieces in enumerate(features):
-            laid = np.concatenate(pieces)
-            table[row, : len(laid)] = laid
-        vectors = self.words.vectors[table[..., 0].astype(np.int64)]
-        return {
-            "word_vector": torch.from_numpy(vectors.astype(np.float32)),
-            "marks": torch.from_numpy(table[..., 2:].copy()),
-            "part": torch.from_numpy(table[..., 1].astype(np.int64)),
-        }
 
     @staticmethod
     def _vectors(entities: EntityVectors, graphs: Sequence[Subgraph]) -> Tensor:
@@ -382,7 +359,21 @@ class Collator:
 
 
 def gold_source(example: Example) -> int:
-    """The gate's class of a gold answer, `Gold.source`; -1 where choices were given, which need no gate."""
-    if example.verdict is not None:
-        return VERDICTS[example.verdict]
-    return -1 if example.source is Source.CHOICE else GATED.index(example.source)
+    """Gold class of the answer-type classifier (`Gold.source`); -1 for multiple-choice questions."""
+    if example.yes_no_label is not None:
+        return YES_NO_CLASSES[example.yes_no_label]
+    return -1 if example.source is Source.CHOICE else ANSWER_TYPES.index(example.source)
+
+
+def gold_ground(example: Example) -> int:
+    """Source that a yes/no answer with a passage rests on (`Gold.ground`); -1 for all other answers."""
+    beside = example.yes_no_label is not None and example.question.passage
+    return ANSWER_TYPES.index(example.source) if beside else -1
+
+
+def wordings(examples: Sequence[Example]) -> list[int]:
+    """Group number of each question (`Gold.same`): equal for paraphrases of one question about one passage,
+    -1 for questions without a group."""
+    seen: dict[tuple[str, str], int] = {}
+    keys = [(example.same, example.question.passage_text) for example in examples]
+    return [seen.setdefault(key, len(seen)) if key[0] else -1 for key in keys]

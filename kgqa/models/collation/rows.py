@@ -1,27 +1,62 @@
-"""What the rows of a batch were made from, while they are gathered and afterwards."""
+"""The rows of a batch: windows of long passages, candidates packed behind a shared prefix, or one per row."""
 
 from __future__ import annotations
 
+import math
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgqa.limits.stopping import go_on
-from kgqa.models.collation.person_masking import Pieces
-from kgqa.types import NodeRole, Span, Subgraph
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
+from kgqa.limits.cancellation import cancellable, check_cancelled
+from kgqa.metrics import accepts, surface_key
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.collation.verbalized_facts import PathTable, choice_nodes, with_facts
+from kgqa.types import NO, YES, Example, Link, NodeRole, Question, Relation, Span, Subgraph
+
+# Building rows, and the record of what each was made from, which decoding needs.
+
+
+class Pieces(NamedTuple):
+    """A tokenised text: token ids, and the character range of each token."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
+def without_blanks(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Character ranges without blanks at either end; some tokenizers include the blank before a word in its
+    token.
+
+    >>> without_blanks("a  dog ", [(0, 1), (1, 6), (6, 7)])
+    [(0, 1), (3, 6), (7, 7)]
+    """
+    found = []
+    for start, end in offsets:
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        found.append((start, end))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What a row of the batch was made from, for decoding: which question, and where its tokens stand.
+class BatchRow:
+    """What a row of the batch was made from, for decoding.
 
-    `offsets` maps token -> character range of the passage (0, 0 elsewhere); nodes first+1 .. first+N of the
-    batch are the subgraph's nodes in order (`first` is the context node).
+    `question` and `choice` are indices (choice -1: none). `offsets` is the character range in the passage of
+    each token, (0, 0) outside the passage. Nodes first_node + 1 .. first_node + N of the batch are the
+    subgraph's nodes in order (`first_node` is the context node), and its edges begin at `first_edge`.
     """
 
     question: int
@@ -32,19 +67,18 @@ class Row:
     first_edge: int
 
 
-class Parts:
-    """Rows while they are being gathered."""
+class RowBuilder:
+    """Collects the rows of a batch, as lists that are padded afterwards."""
 
     def __init__(self) -> None:
         self.ids: list[list[int]] = []
         self.segments: list[list[int]] = []
-        self.rows: list[Row] = []
+        self.rows: list[BatchRow] = []
         self.mentions: list[tuple[int, int, int]] = []
-        self.features: list[list[NDArray[np.float32]]] = []
         self.spans: list[tuple[int, int]] = []
-        self.branch: list[list[int]] = []
+        self.candidate_index: list[list[int]] = []
         self.position: list[list[int]] = []
-        self.branches: list[tuple[int, int, int, int]] = []  # row, number, choice, node
+        self.packed: list[tuple[int, int, int, int]] = []  # row, number, choice, node
         self._nodes = 0
         self._edges = 0
 
@@ -59,23 +93,23 @@ class Parts:
         left: int,
         graph: Subgraph,
     ) -> int:
-        """Append a row with its own copy of the subgraph; returns the row's number.
+        """Append a row with its own copy of the subgraph; returns the row's index.
 
         Raises:
-            Stopped: nobody waits any more.
+            Cancelled: the request was cancelled.
         """
-        go_on()
+        check_cancelled()
         offsets = [(0, 0)] * passage_at + passage.offsets[left : left + max(len(ids) - passage_at - 1, 0)]
         self.ids.append(ids)
         self.segments.append(segments)
-        self.rows.append(Row(question, choice, tuple(offsets), graph, self._nodes, self._edges))
+        self.rows.append(BatchRow(question, choice, tuple(offsets), graph, self._nodes, self._edges))
         self._nodes += len(graph.nodes) + 1
         self._edges += len(graph.edges)
         return len(self.ids) - 1
 
 
 def padded(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
-    """Rows (B, width) of int64, filled up with `value`."""
+    """Rows as a tensor (B, width) of int64, padded with `value`."""
     table = torch.full((len(rows), width), value, dtype=torch.long)
     for i, row in enumerate(rows):
         if row:
@@ -86,7 +120,7 @@ def padded(rows: Sequence[Sequence[int]], width: int, value: int) -> Tensor:
 def gold_tokens(
     spans: Sequence[Span], passage: Pieces, left: int, right: int, passage_at: int
 ) -> tuple[int, int]:
-    """First and last token of the first gold span that lies whole inside the window, else (0, 0)."""
+    """First and last token of the first gold span that lies fully inside the window, else (0, 0)."""
     for span in spans:
         inside = [i for i, (s, e) in enumerate(passage.offsets) if s < span.end and e > span.start and e > s]
         if inside and left <= inside[0] and inside[-1] < right:
@@ -95,13 +129,13 @@ def gold_tokens(
 
 
 Places = dict[NodeRole, list[tuple[int, int, int]]]
-"""For each part of the text its (token, order of the link, node), sorted."""
-MOST_TOKENS = 4
-"""Tokens of one mention that are aligned to its node."""
+"""For each part of the text its sorted (token, index of the link, node) triples."""
+MAX_MENTION_TOKENS = 4
+"""Maximum number of tokens of a mention that are aligned to its node."""
 
 
 def mention_places(graph: Subgraph, pieces: Mapping[NodeRole, Pieces]) -> Places:
-    """The tokens of each part that its links cover, at most `MOST_TOKENS` a link."""
+    """The tokens of each part that its links cover, at most `MAX_MENTION_TOKENS` per link."""
     return {
         part: sorted(
             (token, order, link.node)
@@ -118,7 +152,8 @@ def mentions_of_row(
 ) -> list[tuple[int, int, int]]:
     """(row, token, node) of each mention in the tokens that a row holds.
 
-    `seen` tells of each part (shift, least, end): tokens least to end of the part stand `shift` later in the row.
+    `seen` holds (shift, least, end) for each part: the row has the part's tokens least to end (half-open),
+    and token t of the part is token shift + t of the row.
     """
     return [
         (row, shift + token, first_node + node)
@@ -131,13 +166,14 @@ def mentions_of_row(
 
 
 def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
-    """Tokens that overlap the character range. Offsets rise, so the first is found by halving."""
+    """Tokens that overlap the character range, at most `MAX_MENTION_TOKENS`. Offsets ascend, so the first is
+    found by binary search."""
     found: list[int] = []
     for token in range(
         bisect_right(encoding.offsets, start, key=lambda offset: offset[1]), len(encoding.offsets)
     ):
         left, right = encoding.offsets[token]
-        if left >= end or len(found) == MOST_TOKENS:
+        if left >= end or len(found) == MAX_MENTION_TOKENS:
             break
         if right > left:
             found.append(token)
@@ -145,5 +181,313 @@ def _covering(encoding: Pieces, start: int, end: int) -> list[int]:
 
 
 def _between(places: Sequence[tuple[int, int, int]], least: int, end: int) -> Sequence[tuple[int, int, int]]:
-    """Of (token, order, node), sorted, those whose token is in the range."""
+    """The sorted (token, order, node) triples whose token is in the half-open range."""
     return places[bisect_left(places, (least,)) : bisect_left(places, (end,))]
+
+
+# Selecting the windows of a long passage that are nearest to the question, by words and by embeddings.
+
+Similarity = Callable[[str, Sequence[str]], Sequence[float]]
+"""Cosine similarities (n,) of a text to each of n others."""
+Window = tuple[int, int]
+"""Tokens of a passage, half-open."""
+STRETCH = 48
+"""Length, in tokens, of the pieces of a passage that are embedded and compared with the question."""
+
+
+def nearest(
+    windows: Sequence[Window],
+    most: int,
+    question: tuple[str, Pieces],
+    passage: tuple[str, Pieces],
+    similarity: Similarity | None = None,
+) -> list[Window]:
+    """The `most` windows of a passage nearest to the question, in passage order; `question` and `passage` are
+    texts with their tokens.
+
+    The score of a window is the sum of the inverse document frequencies (over windows) of the question's
+    tokens in it and, with `similarity`, the highest similarity of its stretches; both are standardized.
+    Windows that overlap a selected one come after all that do not.
+    """
+    if len(windows) <= most:
+        return list(windows)
+    (asked, (tokens, _)), (text, (ids, offsets)) = question, passage
+    held = [set(ids[left:right]) for left, right in windows]
+    seen = Counter(token for own in held for token in own)
+    rarity = {token: math.log((len(windows) + 1) / (seen[token] + 0.5)) for token in set(tokens)}
+    scores = _standardised([sum(rarity[token] for token in rarity.keys() & own) for own in held])
+    if similarity is not None:
+        starts = range(0, len(ids), STRETCH)
+        stretches = [text[offsets[at][0] : offsets[min(at + STRETCH, len(ids)) - 1][1]] for at in starts]
+        near = list(zip(starts, similarity(asked, stretches), strict=True))
+        best = [max(v for at, v in near if at < right and left < at + STRETCH) for left, right in windows]
+        scores = scores + _standardised(best)
+    order = [windows[number] for number in np.argsort(-scores, kind="stable").tolist()]
+    kept: list[Window] = []
+    for left, right in order:
+        if len(kept) < most and all(right <= start or end <= left for start, end in kept):
+            kept.append((left, right))
+    rest = [window for window in order if window not in kept]
+    return sorted(kept + rest[: most - len(kept)])
+
+
+def _standardised(values: Sequence[float]) -> NDArray[np.float64]:
+    """Values shifted and scaled to mean 0 and standard deviation 1, so that two scores can be added."""
+    found = np.array(values, dtype=np.float64)
+    moved: NDArray[np.float64] = (found - found.mean()) / (found.std() + 1e-9)
+    return moved
+
+
+# Candidates packed behind a row's shared prefix: the choices, or concepts that may answer an open question.
+
+
+@dataclass(frozen=True, slots=True)
+class PackedCandidate:
+    """A candidate: a choice with its verbalized facts, a concept, or yes or no.
+
+    `choice` is the index of a choice, else -1; `node` is that of a concept, -1 for yes and no and for choices
+    without a linked concept.
+    """
+
+    text: str
+    choice: int
+    node: int
+
+
+def pack_candidates(
+    example: Example, graphs: Sequence[Subgraph], config: InputConfig, with_gold: bool
+) -> tuple[Subgraph, list[PackedCandidate]]:
+    """The subgraph shared by a question's rows, and their packed candidates.
+
+    `graphs` holds one subgraph per choice, or one. Choices are packed with verbalized facts, concepts with
+    their labels only: there are many of them, and the shared prefix has facts for all. With `with_gold`, an
+    accepted concept of the subgraph is always among the candidates.
+    """
+    if not example.question.choices:
+        (graph,) = graphs
+        golds = {surface_key(c) for c in example.concepts} if with_gold else set()
+        nodes = answer_nodes(graph, config.candidates, golds)
+        yes_no = [PackedCandidate(text, -1, -1) for text in (YES, NO) if config.yes_no]
+        return graph, [*(PackedCandidate(graph.labels[node], -1, node) for node in nodes), *yes_no]
+    own = graphs if len(graphs) > 1 else [graphs[0]] * len(example.question.choices)
+    graph = merged_subgraph(graphs)
+    place = {name: node for node, name in enumerate(graph.nodes)}
+    packed = []
+    for number, (choice, of) in enumerate(zip(example.question.choices, own, strict=True)):
+        linked = choice_nodes(of)
+        node = place[of.nodes[linked[0]]] if linked and len(graphs) > 1 else -1
+        packed.append(PackedCandidate(with_facts(choice, of, config.facts), number, node))
+    return graph, packed
+
+
+def answer_nodes(graph: Subgraph, count: int, golds: Collection[str] = ()) -> list[int]:
+    """The `count` top-ranked concepts, unmentioned ones first; if none of them is in `golds`, the last is
+    replaced by one that is."""
+    other = graph.roles == int(NodeRole.OTHER)
+    order = np.lexsort((-graph.scores, ~other)).tolist()
+    order = [node for node in order if graph.labels[node]]
+    chosen = order[:count]
+    if golds and chosen and not any(surface_key(graph.labels[node]) in golds for node in chosen):
+        right = next((node for node in order[count:] if surface_key(graph.labels[node]) in golds), None)
+        chosen = chosen if right is None else [*chosen[:-1], right]
+    return chosen
+
+
+def merged_subgraph(graphs: Sequence[Subgraph]) -> Subgraph:
+    """Merge the subgraphs of a question's choices. Each concept occurs once, with the role CHOICE if it has
+    that role in any of them."""
+    if len(graphs) == 1:
+        return graphs[0]
+    nodes: dict[str, int] = {}
+    labels, roles, scores = [], [], []
+    edges: dict[tuple[int, int, int], int] = {}
+    relations: dict[str, int] = {}
+    table: list[Relation] = []
+    weights, near, links = [], [], []
+    for graph in graphs:
+        for name, label, role, score in zip(
+            graph.nodes, graph.labels, graph.roles.tolist(), graph.scores.tolist(), strict=True
+        ):
+            if name not in nodes:
+                nodes[name] = len(nodes)
+                labels.append(label)
+                roles.append(role)
+                scores.append(score)
+            elif role == int(NodeRole.CHOICE):
+                roles[nodes[name]] = role
+        for relation in graph.relations:
+            if relation.name not in relations:
+                relations[relation.name] = len(table)
+                table.append(relation)
+        known = graph.near if len(graph.near) else np.zeros(len(graph.edges), np.float32)
+        for (head, kind, tail), weight, nearness in zip(
+            graph.edges.tolist(), graph.weights.tolist(), known.tolist(), strict=True
+        ):
+            fact = (nodes[graph.nodes[head]], relations[graph.relations[kind].name], nodes[graph.nodes[tail]])
+            if fact not in edges:
+                edges[fact] = len(edges)
+                weights.append(weight)
+                near.append(nearness)
+        links += [
+            Link(link.part, link.start, link.end, nodes[graph.nodes[link.node]])
+            for link in graph.links
+            if link.part is not NodeRole.CHOICE
+        ]
+    return Subgraph(
+        nodes=tuple(nodes),
+        labels=tuple(labels),
+        roles=np.array(roles, dtype=np.int32),
+        scores=np.array(scores, dtype=np.float32),
+        edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
+        weights=np.array(weights, dtype=np.float32),
+        relations=tuple(table),
+        links=tuple(dict.fromkeys(links)),
+        near=np.array(near, dtype=np.float32),
+    )
+
+
+# Candidates of an open question as its choices, each with its own facts.
+#
+# The reader then is a cross-encoder that reranks what a cheaper model retrieved (Nogueira and Cho, 2019).
+
+LONGEST = 480
+"""Maximum length of the passage for such choices, in characters: about a hundred tokens."""
+_BEGIN = attrgetter("start")
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*\s*|[.!?\n]+\s*")
+
+
+class CandidateRow(NamedTuple):
+    """A question, a subgraph, and the candidate to score: the only choice, else a concept by its name."""
+
+    question: Question
+    subgraph: Subgraph
+    concept: str = ""
+
+
+def as_choices(
+    question: Question, subgraph: Subgraph, nodes: Sequence[int], facts: int
+) -> tuple[Question, list[Subgraph]]:
+    """The question with the labels of `nodes` as choices, and for each the part of the subgraph with the best
+    paths to it."""
+    question, subgraph = shortened(question, subgraph)
+    table = PathTable(subgraph)
+    labels = tuple(subgraph.labels[node] for node in nodes)
+    return replace(question, choices=labels), [around(table, node, facts) for node in nodes]
+
+
+def shortened(question: Question, subgraph: Subgraph) -> tuple[Question, Subgraph]:
+    """The question with a long passage shortened to its most relevant sentences, at most `LONGEST` characters.
+
+    Sentences are scored by the question's words in them and by their density of linked concepts. Those kept
+    stay in order, and the character ranges of the subgraph's links are shifted accordingly.
+    """
+    passage = question.passage
+    if passage is None or len(passage.text) <= LONGEST:
+        return question, subgraph
+    sentences = [match.span() for match in _SENTENCE.finditer(passage.text)]
+    asked = {lemma(word) for word, _, _ in words(question.text)} - STOP_WORDS
+    here = sorted((link for link in subgraph.links if link.part is NodeRole.PASSAGE), key=_BEGIN)
+
+    def within(start: int, end: int) -> list[Link]:
+        return here[bisect_left(here, start, key=_BEGIN) : bisect_left(here, end, key=_BEGIN)]
+
+    worth = [
+        2 * len(asked & {lemma(word) for word, _, _ in words(passage.text[start:end])})
+        + len(within(start, end)) / (20 + end - start) * 20
+        for start, end in cancellable(sentences)
+    ]
+    kept: list[int] = []
+    room = LONGEST
+    for number in sorted(range(len(sentences)), key=lambda n: (-worth[n], n)):
+        start, end = sentences[number]
+        if end - start <= room:
+            kept.append(number)
+            room -= end - start
+    kept.sort()
+    if not kept:  # one endless sentence: its beginning
+        sentences, kept = [(0, LONGEST)], [0]
+    moved, links, at = [], [link for link in subgraph.links if link.part is not NodeRole.PASSAGE], 0
+    for number in kept:
+        start, end = sentences[number]
+        moved.append(passage.text[start:end])
+        links += [
+            replace(link, start=link.start - start + at, end=link.end - start + at)
+            for link in within(start, end)
+            if link.end <= end
+        ]
+        at += end - start
+    short = replace(question, passage=replace(passage, text="".join(moved)))
+    return short, replace(subgraph, links=tuple(links))
+
+
+def around(table: PathTable, node: int, facts: int) -> Subgraph:
+    """The part of a subgraph with the best paths to a node and the node's type; the node gets the role
+    CHOICE."""
+    edges = {edge for path in table.paths(node, facts) for edge in path.steps}
+    if (type_fact := table.type_fact(node)) is not None:
+        edges.add(type_fact)
+    return part_of(table.subgraph, sorted(edges), table.sources.tolist(), node)
+
+
+def part_of(subgraph: Subgraph, rows: Sequence[int], nodes: Sequence[int], end: int) -> Subgraph:
+    """The part of a subgraph with the facts `rows` and, in addition, the nodes `nodes`; `end` gets the role
+    CHOICE."""
+    some = subgraph.only(np.array(rows, dtype=np.int64))
+    edges = some.edges.copy()
+    kept = np.unique(np.concatenate([edges[:, 0], edges[:, 2], np.array([*nodes, end])])).astype(np.int64)
+    place = np.full(len(subgraph.nodes), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept), dtype=np.int32)
+    edges[:, 0], edges[:, 2] = place[edges[:, 0]], place[edges[:, 2]]
+    roles = subgraph.roles[kept].copy()
+    roles[place[end]] = int(NodeRole.CHOICE)
+    links = [replace(link, node=int(place[link.node])) for link in subgraph.links if place[link.node] >= 0]
+    links = [link for link in links if link.node != place[end]]
+    links.append(Link(NodeRole.CHOICE, 0, len(subgraph.labels[end]), int(place[end])))
+    return replace(
+        some,
+        nodes=tuple(subgraph.nodes[node] for node in kept.tolist()),
+        labels=tuple(subgraph.labels[node] for node in kept.tolist()),
+        roles=roles,
+        scores=subgraph.scores[kept],
+        edges=edges,
+        links=tuple(links),
+    )
+
+
+def row_key(row: CandidateRow) -> tuple[object, ...]:
+    """Cache key: equal for rows with the same texts and facts whose relevances agree to two decimals.
+
+    Without a removed fact, most candidates have the same facts as before, and relevances that differ only in
+    the third decimal: these need not be scored again.
+    """
+    question, subgraph, _ = row
+    texts = (question.text, question.passage_text, question.choices, subgraph.nodes, subgraph.labels)
+    facts = (subgraph.edges.tobytes(), subgraph.weights.tobytes(), subgraph.roles.tobytes(), subgraph.links)
+    return (*texts, *facts, (100 * subgraph.scores).round().tobytes())
+
+
+def training_choices(
+    example: Example, subgraph: Subgraph, count: int, facts: int, draw: np.random.Generator
+) -> tuple[Example, list[Subgraph]] | None:
+    """An open question as multiple choice for training: an accepted concept and `count` - 1 hard negatives,
+    sampled by relevance.
+
+    None if the subgraph has no accepted concept, or too few others.
+    """
+    right = np.array([accepts(example.concepts, label) for label in subgraph.labels], dtype=bool)
+    asked = subgraph.roles == int(NodeRole.QUESTION)
+    gold = np.flatnonzero(right)
+    others = np.flatnonzero(~right & ~asked)
+    if not len(gold) or len(others) < count - 1:
+        return None
+    # the exponent favours the highest-ranked: harder negatives
+    chance = np.clip(subgraph.scores[others].astype(np.float64), 1e-3, None) ** 1.5
+    linked = subgraph.roles[others] == int(NodeRole.PASSAGE)
+    # concepts that the passage mentions have high scores; sampled by these, they would crowd out the others
+    chance = np.where(linked, 0.1 * chance.mean(), chance)
+    wrong = draw.choice(others, size=count - 1, replace=False, p=chance / chance.sum())
+    nodes = [int(draw.choice(gold)), *wrong.tolist()]
+    draw.shuffle(nodes)
+    question, graphs = as_choices(example.question, subgraph, nodes, facts)
+    chosen = next(i for i, node in enumerate(nodes) if right[node])
+    return Example(question, choice=chosen, kind=example.kind), graphs

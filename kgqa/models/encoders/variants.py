@@ -12,7 +12,13 @@ from torch import Tensor, nn
 from kgqa.types import InputError
 
 SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-MARKS = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3}
+SPECIAL_TOKEN_IDS = {
+    "pad_token_id": 0,
+    "cls_token_id": 2,
+    "sep_token_id": 3,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+}
 
 
 class EncoderSettings(BaseModel):
@@ -231,11 +237,7 @@ ENCODERS: dict[str, Variant] = {
 
 
 def configure(settings: EncoderSettings, vocab_size: int) -> Any:
-    """The Hugging Face configuration of an encoder.
-
-    Raises:
-        InputError: the variant is unknown, its heads do not divide its width, or its width is too small.
-    """
+    """The Hugging Face configuration of an encoder."""
     from transformers import AutoConfig
 
     variant = find_variant(settings.variant)
@@ -247,7 +249,7 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
     values: dict[str, Any] = {
         "vocab_size": vocab_size,
         **settings.model_dump(include={*SIZES, "max_position_embeddings"}),
-        **MARKS,
+        **SPECIAL_TOKEN_IDS,
         **variant.fixed,
         **variant.derive(settings),
     }
@@ -261,22 +263,14 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
 
 
 def find_variant(name: str) -> Variant:
-    """The row of a variant.
-
-    Raises:
-        InputError: there is no such row.
-    """
+    """The row of a variant."""
     if name not in ENCODERS:
         raise InputError(f"encoder.variant={name!r} is unknown; take one of {', '.join(sorted(ENCODERS))}")
     return ENCODERS[name]
 
 
 def build_encoder(settings: EncoderSettings, vocab_size: int, attention: str | None = None) -> nn.Module:
-    """A new encoder (Hugging Face base model) with random weights.
-
-    Raises:
-        InputError: there is no such variant, or its sizes do not fit each other.
-    """
+    """A new encoder (Hugging Face base model) with random weights."""
     from transformers import AutoModel
 
     return _built(AutoModel, settings, vocab_size, attention)
@@ -288,9 +282,6 @@ def build_language_model(
     """A new encoder with its own prediction head (Hugging Face's masked, or causal, language model).
 
     `attention` names Hugging Face's implementation; "eager" gives the attention maps that some teachers need.
-
-    Raises:
-        InputError: as `build_encoder`.
     """
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 

@@ -1,10 +1,11 @@
-"""Reasoners by name. A new one is one file and one line here; one of another package is named by its recipe."""
+"""Reasoners by name: a new one is one file and one line here, or an entry point of another package."""
 
 import importlib
 import sys
+from importlib.metadata import entry_points
 
-from kgqa.assets import trusted_modules
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
+from kgqa.settings import trusted_modules
 from kgqa.types import InputError
 
 _ROOM = "kgqa.models.reasoners"
@@ -22,30 +23,35 @@ REASONERS: dict[str, str] = {
     "fused": f"{_ROOM}.fused:FusedReasoner",
 }
 """Where each is: it is imported when it is asked for, since most import PyG, which takes seconds."""
+INSTALLED = "kgqa.reasoners"
+"""Entry points by which installed packages bring reasoners: a name, and `package.module:Class`."""
 
 __all__ = ["REASONERS", "Reasoner", "ReasonerSettings", "find_reasoner"]
 
 
 def find_reasoner(name: str, *, from_card: bool = False) -> type[Reasoner]:
-    """The reasoner of that name: a row of `REASONERS`, or the `package.module:Class` of another package.
+    """The reasoner of that name: a row of `REASONERS`, an entry point of an installed package, or the
+    `package.module:Class` of a module.
 
     To import a module is to run it. A recipe is its user's word, so what it names is imported. A checkpoint's card
-    may be anyone's (`from_card`): the class it names is used only where the module has been imported already, or is
-    named in the environment by `KGQA_REASONERS`.
+    may be anyone's (`from_card`): the class it names is used only where an installed package brings it as an entry
+    point, or its module has been imported already (or is named by `KGQA_REASONERS`, as before there were entry points).
 
     Raises:
         InputError: there is no such reasoner, or a card names one that nobody here has asked for.
     """
-    module, colon, attribute = REASONERS.get(name, name).partition(":")
+    places = {entry.name: entry.value for entry in entry_points(group=INSTALLED)} | REASONERS
+    module, colon, attribute = places.get(name, name).partition(":")
     if not colon:
-        known = ", ".join(sorted(REASONERS))
+        known = ", ".join(sorted(places))
         raise InputError(
             f"unknown reasoner {name!r}; known: {known}; one's own is named package.module:Class"
         )
-    if from_card and name not in REASONERS and module not in sys.modules and module not in trusted_modules():
+    vouched_for = name in places or name in places.values() or module in {*sys.modules, *trusted_modules()}
+    if from_card and not vouched_for:
         raise InputError(
-            f"the checkpoint's reasoner is {name}, code that is not part of kgqa; "
-            f"if you trust it, import {module} first or set KGQA_REASONERS={module}"
+            f"the checkpoint's reasoner is {name}, code that is not part of kgqa; if you trust it, install the "
+            f"package that has it as an entry point of {INSTALLED}, or import {module} first"
         )
     try:
         found = getattr(importlib.import_module(module), attribute, None)

@@ -1,4 +1,4 @@
-"""What a reasoner is: text and graph in, states of tokens and nodes out. And the simplest one: no graph."""
+"""Base class of reasoners: text and graph in, states of tokens and nodes out; and the text-only baseline."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import nn
 
-from kgqa.batch import Fused, QABatch
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 
 
 class ReasonerSettings(BaseModel):
-    """Sizes shared by the reasoners; each reads what it needs."""
+    """Settings shared by the reasoners; each uses what it needs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -21,21 +20,21 @@ class ReasonerSettings(BaseModel):
     graph_size: int = Field(128, ge=8)
     """Width of node states inside the graph network."""
     num_layers: int = Field(3, ge=1)
-    """Layers in which text and graph are walked together (k of GreaseLM), or graph layers after the text."""
+    """Number of fusion layers (k of GreaseLM), or of graph layers after the encoder."""
     inner_size: int = Field(0, ge=0)
     """Width of what heads and fusion compute in between; 0 is the encoder's, which of a wide one takes many weights."""
     num_heads: int = Field(4, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
-    word_size: int = Field(0, ge=0)
-    """Width of the word vectors (`kgqa words`) that are read beside the encoder's own; 0 reads none."""
     conv: str = "RGAT"
     """Reasoner `pyg`: a convolution of torch_geometric.nn, such as RGCN, RGAT, GATv2, Transformer or HGT."""
-    verdicts: bool = False
-    """Whether the gate may answer yes or no from the passage."""
-    operations: bool = False
-    """Accepted for recipes and cards of before, and read by nothing: logical forms took its place."""
+    yes_no: bool = False
+    """Whether the answer-type classifier has the classes yes and no."""
+    none_per_window: float | None = None
+    """Where a passage is read in windows the answer-type classifier takes the one that most speaks for the passage,
+    and the score of none rises by this times the log of their number, as a maximum does by chance; None: it takes the
+    mean of the windows."""
     prior: bool | None = None
-    """Whether scores of concepts begin at the retriever's ranking; None: where the reasoner reads the graph."""
+    """Whether concept scores are initialised with the retriever's ranking; None: if the reasoner uses the graph."""
     entity_size: int = Field(0, ge=0)
     """Width of learnt entity vectors (`kgqa graph embed`), for reasoners that read them; 0 reads labels alone."""
 
@@ -47,47 +46,47 @@ class ReasonerSettings(BaseModel):
 
 
 class Reasoner(nn.Module):
-    """Base of all reasoners. A subclass implements `forward(stepper, batch) -> Fused`.
+    """Base of all reasoners. A subclass implements `forward(layerwise, batch) -> ReasonerOutput`.
 
     The encoder comes in as an argument and is owned by the reader, so that its parameters have one home.
     """
 
     reads_graph = True
-    """Whether a concept may be judged by more than its label: by the graph around it, by its relevance."""
+    """Whether it uses the graph around a concept, or its relevance, beyond the label."""
     reads_entities = False
-    """Whether learnt entity vectors (`kgqa graph embed`) are of use to it."""
+    """Whether it uses entity vectors (`kgqa graph embed`)."""
     decodes_paths = False
-    """Whether it names its own best path, so that evidence need not be sought by deletion."""
+    """Whether it decodes evidence paths itself, so that no attribution is needed."""
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
         super().__init__()
         self.settings = settings
-        self.hidden_size = stepper.hidden_size
+        self.hidden_size = layerwise.hidden_size
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """States of tokens, summary and nodes."""
         raise NotImplementedError
 
 
 class TextOnly(Reasoner):
-    """The baseline that every claim is measured against: text decides, a node is no more than its label."""
+    """The text-only baseline: the encoder alone, nodes are represented by their labels."""
 
     reads_graph = False
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
-        self.labels = LabelEncoder(stepper, self.hidden_size)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
+        self.labels = LabelEncoder(layerwise, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Token states of the encoder; node states are label vectors; nothing is pooled from the graph."""
-        hidden = stepper.walk(batch.tokens)  # (B, T, H)
-        nodes = self.labels(stepper, batch.graph)[batch.graph.node_label]  # (N, H)
-        summary = stepper.summary(hidden, batch.tokens)
-        return Fused(hidden, summary, nodes, torch.zeros_like(summary))
+        hidden = layerwise.encode(batch.tokens)  # (B, T, H)
+        nodes = self.labels(layerwise, batch.graph)[batch.graph.node_label]  # (N, H)
+        summary = layerwise.summary(hidden, batch.tokens)
+        return ReasonerOutput(hidden, summary, nodes, torch.zeros_like(summary))
 
 
 def zero_linear(inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer that starts at zero: training starts at the reader without this branch."""
+    """A linear layer initialised to zero: training starts from the reader without this branch."""
     layer = nn.Linear(inputs, outputs)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)

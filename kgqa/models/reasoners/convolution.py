@@ -11,8 +11,8 @@ from torch.nn.functional import linear
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import softmax, to_dense_batch
 
-from kgqa.batch import EdgeBatch, Fused, GraphBatch
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import EdgeBatch, GraphBatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.gnn import AttentionPooling, GraphReasoner, context_nodes, fact_attention
 
@@ -50,18 +50,18 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
         )
 
     def forward(
-        self, nodes: Tensor, edges: EdgeBatch, *, marks: Tensor | None = None
+        self, nodes: Tensor, edges: EdgeBatch, *, node_features: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), mean of the heads.
 
-        `marks` (N, size) are read with the states by queries and keys alone.
+        `node_features` (N, size) are read with the states by queries and keys alone.
         """
         shape = (-1, self.num_heads, self.head_size)
         normed = self.norm(nodes)
-        query = self.query(normed if marks is None else normed + marks)
+        query = self.query(normed if node_features is None else normed + node_features)
         key, value = self.key_value(normed).chunk(2, dim=-1)
-        if marks is not None:
-            key = key + linear(marks, self.key_value.weight[: key.shape[-1]])
+        if node_features is not None:
+            key = key + linear(node_features, self.key_value.weight[: key.shape[-1]])
         kind_key, kind_value = (
             part.view(shape) for part in self.kind_key_value(edges.kinds).chunk(2, dim=-1)
         )
@@ -118,8 +118,8 @@ class ContextReasoner(GraphReasoner):
     So QA-GNN (Yasunaga et al., 2021, section 3.4) and GreaseLM; a message knows the roles of both ends.
     """
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings, num_layers: int) -> None:
-        super().__init__(stepper, settings, typed=True)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings, num_layers: int) -> None:
+        super().__init__(layerwise, settings, typed=True)
         size = settings.graph_size
         self.layers = nn.ModuleList(
             RelationalConv(size, settings.num_heads, settings.dropout) for _ in range(num_layers)
@@ -130,8 +130,8 @@ class ContextReasoner(GraphReasoner):
 
     def handed_on(
         self, hidden: Tensor, summary: Tensor, graph: GraphBatch, nodes: Tensor, weights: Sequence[Tensor]
-    ) -> Fused:
+    ) -> ReasonerOutput:
         """What the heads are given, of token states (B, T, H), summaries (B, H) and nodes (N, size)."""
         pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context_nodes(graph)]], dim=-1)
         attention = fact_attention(weights, graph)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)
+        return ReasonerOutput(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import Fused, GraphBatch, QABatch
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import GraphBatch, QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings, zero_linear
 from kgqa.models.segments import segment_mean
 
@@ -60,20 +59,20 @@ class Ernie(Reasoner):
 
     reads_entities = True
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
         size = settings.graph_size
-        fused = min(settings.num_layers, stepper.num_layers)
-        self.labels = LabelEncoder(stepper, size)
+        fused = min(settings.num_layers, layerwise.num_layers)
+        self.labels = LabelEncoder(layerwise, size)
         self.entity = nn.Linear(settings.entity_size, size) if settings.entity_size else None
         self.layers = nn.ModuleList(Aggregator(self.hidden_size, settings) for _ in range(fused))
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Tokens that know their entities; node states of mentioned concepts carry what was read."""
         graph = batch.graph
-        nodes = self.labels(stepper, graph)[graph.node_label]  # (N, size)
+        nodes = self.labels(layerwise, graph)[graph.node_label]  # (N, size)
         if self.entity is not None and graph.node_vector is not None:
             known = graph.node_vector.abs().sum(-1, keepdim=True) > 0
             nodes = torch.where(known, self.entity(graph.node_vector).to(nodes.dtype), nodes)
@@ -88,12 +87,12 @@ class Ernie(Reasoner):
             hidden, entities = self.layers[turn](hidden, entities=entities, named=named)
             return hidden
 
-        hidden = stepper.walk(batch.tokens, visit, last=len(self.layers))
+        hidden = layerwise.encode(batch.tokens, visit, last=len(self.layers))
         read = entities[row, token]
         nodes = nodes + segment_mean(read, node, len(nodes)).to(nodes.dtype)
         pooled = segment_mean(read, row, batch.num_rows)
-        summary = stepper.summary(hidden, batch.tokens)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
+        summary = layerwise.summary(hidden, batch.tokens)
+        return ReasonerOutput(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
 
 
 def first_tokens(graph: GraphBatch, num_tokens: int) -> tuple[Tensor, Tensor, Tensor]:

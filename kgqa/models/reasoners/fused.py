@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from kgqa.batch import EdgeBatch, Fused, GraphBatch, QABatch
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import EdgeBatch, GraphBatch, QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings, zero_linear
 from kgqa.models.reasoners.gnn import (
     AttentionPooling,
@@ -90,22 +90,22 @@ class FusionLayer(nn.Module):
 class FusedReasoner(GraphReasoner):
     """Walks the encoder; in its last k layers each step is followed by a `FusionLayer`."""
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
         size = settings.graph_size
-        fused = min(settings.num_layers, stepper.num_layers)
+        fused = min(settings.num_layers, layerwise.num_layers)
         self.start_context = nn.Linear(self.hidden_size, size)
         self.layers = nn.ModuleList(FusionLayer(self.hidden_size, settings) for _ in range(fused))
         self.pool = AttentionPooling(self.hidden_size, size)
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Token, summary and node states; attention is the mean of both directions and all layers, (E,)."""
         graph = batch.graph
-        nodes, edges = self.start(stepper, graph)
+        nodes, edges = self.start(layerwise, graph)
         context = context_nodes(graph)
-        summary_at = stepper.summary_position(batch.tokens)
+        summary_at = layerwise.summary_position(batch.tokens)
         rows = torch.arange(batch.num_rows, device=nodes.device)
         weights: list[Tensor] = []
 
@@ -121,8 +121,8 @@ class FusedReasoner(GraphReasoner):
             weights.append(attention)
             return hidden
 
-        hidden = stepper.walk(batch.tokens, visit, last=len(self.layers))
-        summary = stepper.summary(hidden, batch.tokens)
+        hidden = layerwise.encode(batch.tokens, visit, last=len(self.layers))
+        summary = layerwise.summary(hidden, batch.tokens)
         pooled = self.pool(summary, graph, nodes=nodes)
         attention = fact_attention(weights, graph)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)
+        return ReasonerOutput(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

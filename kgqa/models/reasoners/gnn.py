@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, one_hot
 
 from kgqa.batch import EdgeBatch, GraphBatch
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.segments import segment_softmax, segment_sum
 from kgqa.types import LINKED, NodeRole
@@ -153,20 +152,21 @@ class RelationalAttention(nn.Module):
         edges: EdgeBatch,
         *,
         instruction: Tensor | None = None,
-        marks: Tensor | None = None,
+        node_features: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """New node states (N, size) and the attention of each edge (E',), mean of the heads.
 
-        `instruction` (N, size) is what each node's row asks for; without it the text steers nothing here. `marks`
+        `instruction` (N, size) is what each node's row asks for; without it the text steers nothing here.
+        `node_features`
         (N, size) are read with the states by queries and keys alone.
         """
         index, kinds, table, log_weight = edges
         shape = (-1, self.num_heads, self.head_size)
         normed = self.norm(nodes)
-        query = self.query(normed if marks is None else normed + marks).view(shape)
+        query = self.query(normed if node_features is None else normed + node_features).view(shape)
         key, value = self.key_value(normed).chunk(2, dim=-1)
-        if marks is not None:
-            key = key + linear(marks, self.key_value.weight[: key.shape[-1]])
+        if node_features is not None:
+            key = key + linear(node_features, self.key_value.weight[: key.shape[-1]])
         kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
         source, target = index
         # index_select, since the gradient of [] is several times slower
@@ -211,14 +211,16 @@ class GraphReasoner(Reasoner):
     With `typed` an edge knows the roles of both its ends, see `Connections`.
     """
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings, *, typed: bool = False) -> None:
-        super().__init__(stepper, settings)
+    def __init__(
+        self, layerwise: LayerwiseEncoder, settings: ReasonerSettings, *, typed: bool = False
+    ) -> None:
+        super().__init__(layerwise, settings)
         size = settings.graph_size
-        self.labels = LabelEncoder(stepper, size)
+        self.labels = LabelEncoder(layerwise, size)
         self.node_input = NodeInput(size)
         self.connections = Connections(size, typed)
 
-    def start(self, stepper: Stepper, graph: GraphBatch) -> tuple[Tensor, EdgeBatch]:
+    def start(self, layerwise: LayerwiseEncoder, graph: GraphBatch) -> tuple[Tensor, EdgeBatch]:
         """Initial node states (N, size), and the edges that messages pass over."""
-        labels = self.labels(stepper, graph)  # (U, size)
+        labels = self.labels(layerwise, graph)  # (U, size)
         return self.node_input(labels, graph), self.connections(labels, graph)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from kgqa.batch import Fused, QABatch
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.convolution import ContextReasoner
 from kgqa.models.reasoners.gnn import context_nodes
@@ -23,20 +23,20 @@ class GreaseLM(ContextReasoner):
 
     residual = False
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings, min(settings.num_layers, stepper.num_layers))
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings, min(settings.num_layers, layerwise.num_layers))
         joint = self.hidden_size + settings.graph_size
         self.exchange = nn.Sequential(
             nn.Linear(joint, joint), nn.GELU(), nn.Dropout(settings.dropout), nn.Linear(joint, joint)
         )
         self.exchange_norm = nn.LayerNorm(joint)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Token states that read the graph through the summary token; node states that read the text."""
         graph = batch.graph
-        nodes, edges = self.start(stepper, graph)
+        nodes, edges = self.start(layerwise, graph)
         context = context_nodes(graph)
-        at = stepper.summary_position(batch.tokens)
+        at = layerwise.summary_position(batch.tokens)
         rows = torch.arange(batch.num_rows, device=nodes.device)
         weights: list[Tensor] = []
 
@@ -54,8 +54,8 @@ class GreaseLM(ContextReasoner):
             nodes = nodes.index_copy(0, context, node.to(nodes.dtype))
             return hidden
 
-        hidden = stepper.walk(batch.tokens, visit, last=len(self.layers))
-        return self.handed_on(hidden, stepper.summary(hidden, batch.tokens), graph, nodes, weights)
+        hidden = layerwise.encode(batch.tokens, visit, last=len(self.layers))
+        return self.handed_on(hidden, layerwise.summary(hidden, batch.tokens), graph, nodes, weights)
 
 
 class Dragon(GreaseLM):

@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import SimpleConv
 from torch_geometric.utils import scatter
 
-from kgqa.batch import Fused, QABatch
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.gnn import NUM_ROLES
 from kgqa.types import NodeRole
@@ -29,9 +28,9 @@ class GSC(Reasoner):
     relation_size = 8
     rounds = 2
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
-        self.labels = LabelEncoder(stepper, self.hidden_size)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
+        self.labels = LabelEncoder(layerwise, self.hidden_size)
         self.relation = nn.Linear(self.hidden_size, self.relation_size)
         self.edge = nn.Sequential(
             nn.Linear(self.relation_size + 2 * NUM_ROLES + 1, 32), nn.GELU(), nn.Linear(32, 1), nn.Sigmoid()
@@ -40,12 +39,12 @@ class GSC(Reasoner):
         self.direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
         self.row_direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Node states with their counts; pooled is the context's count. Attention is the edges' numbers."""
         graph = batch.graph
-        hidden = stepper.walk(batch.tokens)
-        summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper, graph)
+        hidden = layerwise.encode(batch.tokens)
+        summary = layerwise.summary(hidden, batch.tokens)
+        labels = self.labels(layerwise, graph)
         roles = nn.functional.one_hot(graph.role, NUM_ROLES).to(labels.dtype)
         head, tail = graph.edge_index
         relation = self.relation(labels)[graph.edge_label]
@@ -63,7 +62,7 @@ class GSC(Reasoner):
         level = torch.log1p(count)
         total = self._row_total(level, batch)
         nodes = labels[graph.node_label] + level * self.direction
-        return Fused(
+        return ReasonerOutput(
             hidden, summary, nodes, total * self.row_direction, torch.maximum(ahead, back).squeeze(-1)
         )
 

@@ -12,10 +12,9 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from torch_geometric.nn import SimpleConv
 from torch_geometric.utils import scatter, softmax
 
-from kgqa.batch import Fused, GraphBatch, QABatch
+from kgqa.batch import GraphBatch, QABatch, ReasonerOutput
 from kgqa.graph.retrieval.paths import best_paths
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.types import NodeRole
 
@@ -49,10 +48,10 @@ class KagNet(Reasoner):
     decodes_paths = True
     reads_entities = True
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
         size = settings.graph_size
-        self.labels = LabelEncoder(stepper, size)
+        self.labels = LabelEncoder(layerwise, size)
         self.gcn = nn.ModuleList(nn.Linear(size, size) for _ in range(2))
         self.neighbours = SimpleConv(aggr="mean")
         self.direction = nn.Embedding(2, size)
@@ -65,12 +64,12 @@ class KagNet(Reasoner):
         self.node_out = nn.Linear(3 * size, self.hidden_size)
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Pooled is the attended pairs; answer nodes carry theirs; a fact's attention is beta * alpha."""
         graph = batch.graph
-        hidden = stepper.walk(batch.tokens)
-        summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper, graph)
+        hidden = layerwise.encode(batch.tokens)
+        summary = layerwise.summary(hidden, batch.tokens)
+        labels = self.labels(layerwise, graph)
         own = labels[graph.node_label]
         nodes = own
         both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
@@ -84,7 +83,9 @@ class KagNet(Reasoner):
         if not paths:
             nothing = torch.zeros_like(torch.cat([own, own], -1))
             pooled = self.pool_out(own.new_zeros(batch.num_rows, 2 * own.shape[-1]))
-            return Fused(hidden, summary, self.node_out(torch.cat([own, nothing], -1)), pooled, attention)
+            return ReasonerOutput(
+                hidden, summary, self.node_out(torch.cat([own, nothing], -1)), pooled, attention
+            )
         row, asked, answer = torch.tensor(pairs, device=own.device).T
         context = self.pair(torch.cat([summary[row], nodes[asked], nodes[answer]], -1))  # (P, size)
         owner = torch.tensor([number for number, *_ in paths], device=own.device)
@@ -103,7 +104,7 @@ class KagNet(Reasoner):
             0, edges, weight.repeat_interleave(lengths).to(attention.dtype), "amax"
         )
         states = self.node_out(torch.cat([own, carried.to(own.dtype)], -1))
-        fused = Fused(hidden, summary, states, self.pool_out(pooled), attention)
+        fused = ReasonerOutput(hidden, summary, states, self.pool_out(pooled), attention)
         return fused if self.training else replace(fused, **best_of(pairs, paths, weight, graph))
 
     def _read_paths(
@@ -144,7 +145,8 @@ def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:
 def best_of(
     pairs: list[tuple[int, int, int]], paths: list[Path], weight: Tensor, graph: GraphBatch
 ) -> dict[str, Tensor]:
-    """`paths` (N, hops) and `path_weight` (N,) of `Fused`: to each answer node the path of the largest alpha x beta."""
+    """`paths` (N, hops) and `path_weight` (N,) of `ReasonerOutput`: to each answer node the path of the largest
+    alpha x beta."""
     number, count = len(graph.role), graph.edge_index.shape[1]
     best: dict[int, int] = {}
     weights = weight.tolist()

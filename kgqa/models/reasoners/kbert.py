@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from kgqa.batch import Fused, QABatch
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper, visible
+from kgqa.batch import QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder, visible
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.ernie import first_tokens
 from kgqa.types import InputError
@@ -28,43 +27,40 @@ class KBert(Reasoner):
     A branch "relation, tail" hangs on its mention's first token: its positions go on from there, it sees
     itself and its mention, the mention sees it, and the other words do not. Branches stand at the end of the
     row, so they push out no text. For bidirectional encoders that accept positions and a mask per pair.
-
-    Raises:
-        InputError: the encoder is another.
     """
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
-        takes = inspect.signature(stepper.encoder.forward).parameters
-        config: Any = stepper.encoder.config
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
+        takes = inspect.signature(layerwise.encoder.forward).parameters
+        config: Any = layerwise.encoder.config
         relative = any(hasattr(config, f"relative_attention{kind}") for kind in ("", "_num_buckets"))
-        if stepper.causal or relative or "position_ids" not in takes:
+        if layerwise.causal or relative or "position_ids" not in takes:
             raise InputError("k-bert needs a bidirectional encoder with absolute positions, such as electra")
         if config._attn_implementation not in ("eager", "sdpa"):  # flash attention knows no mask per pair
-            stepper.encoder.set_attn_implementation("sdpa")  # type: ignore[operator]
-        self.labels = LabelEncoder(stepper, self.hidden_size)
+            layerwise.encoder.set_attn_implementation("sdpa")  # type: ignore[operator]
+        self.labels = LabelEncoder(layerwise, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Token states of the row without its branches; a node is its label, as for text only."""
         tokens = batch.tokens
         width = tokens.input_ids.shape[1]
         ids, positions, seen = self._sentence_tree(batch)
-        last = stepper.max_tokens - 1  # a branch at the end of a full row stays on the last position
+        last = layerwise.max_tokens - 1  # a branch at the end of a full row stays on the last position
         segments = torch.zeros_like(ids)
         segments[:, :width] = tokens.token_type_ids
-        kind: torch.dtype = stepper.encoder.dtype  # type: ignore[assignment]
+        kind: torch.dtype = layerwise.encoder.dtype  # type: ignore[assignment]
         # added to the scores: eager attention would add a boolean mask too, as 0 and 1
         mask = torch.zeros_like(seen, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
-        hidden = stepper.walk(
+        hidden = layerwise.encode(
             tokens,
             input_ids=ids,
             token_type_ids=segments,
-            position_ids=positions.clamp(max=last) + stepper.first_position,
+            position_ids=positions.clamp(max=last) + layerwise.first_position,
             attention_mask=mask.unsqueeze(1),
         )[:, :width]
-        nodes = self.labels(stepper, batch.graph)[batch.graph.node_label]
-        summary = stepper.summary(hidden, tokens)
-        return Fused(hidden, summary, nodes, torch.zeros_like(summary))
+        nodes = self.labels(layerwise, batch.graph)[batch.graph.node_label]
+        summary = layerwise.summary(hidden, tokens)
+        return ReasonerOutput(hidden, summary, nodes, torch.zeros_like(summary))
 
     def _sentence_tree(self, batch: QABatch) -> tuple[Tensor, Tensor, Tensor]:
         """Ids and soft positions (B, T'), and who sees whom (B, T', T')."""
@@ -82,8 +78,8 @@ class KBert(Reasoner):
         seen = torch.zeros(rows, width + longest, width + longest, dtype=torch.bool, device=device)
         seen[:, :width, :width] = (
             tokens.attention_mask.unsqueeze(1)
-            if tokens.branch is None
-            else visible(tokens.branch, tokens.attention_mask)
+            if tokens.candidate_index is None
+            else visible(tokens.candidate_index, tokens.attention_mask)
         )
         for row, hung in enumerate(branches):
             at = width

@@ -9,9 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.utils import scatter
 
-from kgqa.batch import Fused, GraphBatch, QABatch
-from kgqa.models.encoders.label_encoder import LabelEncoder
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import GraphBatch, QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LabelEncoder, LayerwiseEncoder
 from kgqa.models.reasoners.base import Reasoner, ReasonerSettings
 from kgqa.models.reasoners.convolution import DensePooling
 from kgqa.models.reasoners.gnn import NUM_ROLES
@@ -37,11 +36,11 @@ class MHGRN(Reasoner):
 
     ranks = 4
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
         size = settings.graph_size
         self.hops = settings.num_layers
-        self.labels = LabelEncoder(stepper, size)
+        self.labels = LabelEncoder(layerwise, size)
         self.typed = nn.ModuleList(nn.Linear(size, size) for _ in range(NUM_ROLES))
         self.role_factors = nn.Sequential(
             nn.Linear(self.hidden_size, size), nn.Tanh(), nn.Linear(size, 2 * NUM_ROLES)
@@ -58,15 +57,15 @@ class MHGRN(Reasoner):
         self.node_out = nn.Linear(size, self.hidden_size)
         self.pool_out = nn.Linear(size, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Node states after one layer of k hops; attention is each fact's relation factor d(r).
 
         Outside training each node comes with its best path, decoded as in section 3.4.
         """
         graph = batch.graph
-        hidden = stepper.walk(batch.tokens)
-        summary = stepper.summary(hidden, batch.tokens)
-        labels = self.labels(stepper, graph)
+        hidden = layerwise.encode(batch.tokens)
+        summary = layerwise.summary(hidden, batch.tokens)
+        labels = self.labels(layerwise, graph)
         own = labels[graph.node_label]
         x = torch.stack([typed(own) for typed in self.typed], 1)
         x = x[torch.arange(len(own), device=own.device), graph.role]
@@ -99,7 +98,9 @@ class MHGRN(Reasoner):
         nodes = F.gelu(self.own(own) + self.read((weight.unsqueeze(-1) * z).sum(1)))
         pooled = self.pool(summary, graph, nodes=nodes)
         share = torch.maximum(unary[:count], unary[count:])
-        fused = Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled), share / (1 + share))
+        fused = ReasonerOutput(
+            hidden, summary, self.node_out(nodes), self.pool_out(pooled), share / (1 + share)
+        )
         if self.training:
             return fused
         carried = weight.log() - (torch.stack(norms, 1) + 1e-6).log()

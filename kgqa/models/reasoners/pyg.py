@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.nn import HGTConv, MessagePassing, conv
 
-from kgqa.batch import EdgeBatch, Fused, GraphBatch, QABatch
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import EdgeBatch, GraphBatch, QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.convolution import DensePooling
 from kgqa.models.reasoners.gnn import NUM_ROLES, GraphReasoner, context_nodes
@@ -27,11 +27,7 @@ DIRECTIONS = ("ahead", "back", "context")
 
 
 def find_convolution(name: str) -> type[MessagePassing]:
-    """The convolution of `torch_geometric.nn` with that name, "Conv" at its end or not.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The convolution of `torch_geometric.nn` with that name, "Conv" at its end or not."""
     for candidate in (name, f"{name}Conv"):
         found = getattr(conv, candidate, None)
         if isinstance(found, type) and issubclass(found, MessagePassing) and found is not MessagePassing:
@@ -48,9 +44,6 @@ class Convolution(nn.Module):
     A convolution gets what its signature asks for: relations by their words (`edge_attr`), as hashed types
     (`edge_type`), and weights of facts; HGT node types, which are the roles, and edge types, which are the direction
     and the roles of both ends.
-
-    Raises:
-        InputError: it needs more to be built than widths and relations.
     """
 
     def __init__(self, name: str, size: int, num_heads: int, dropout: float) -> None:
@@ -137,13 +130,10 @@ class PyG(GraphReasoner):
     The context node starts as the text's summary and is joined to what the text mentions, as in QA-GNN (Yasunaga et
     al., 2021, section 3.2). Those tried: RGCN (Schlichtkrull et al., 2018), RGAT (Busbridge et al., 2019), GATv2 (Brody
     et al., 2022), Transformer (Shi et al., 2021), HGT (Hu et al., 2020).
-
-    Raises:
-        InputError: there is no such convolution, or it cannot be built.
     """
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings)
         size = settings.graph_size
         self.start_context = nn.Linear(self.hidden_size, size)
         self.layers = nn.ModuleList(
@@ -154,19 +144,19 @@ class PyG(GraphReasoner):
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
         self.node_out = nn.Linear(size, self.hidden_size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Node states after all layers; pooled holds nodes and context node."""
         graph = batch.graph
-        hidden = stepper.walk(batch.tokens)
-        summary = stepper.summary(hidden, batch.tokens)
-        nodes, edges = self.start(stepper, graph)
+        hidden = layerwise.encode(batch.tokens)
+        summary = layerwise.summary(hidden, batch.tokens)
+        nodes, edges = self.start(layerwise, graph)
         context = context_nodes(graph)
         nodes = nodes.index_add(0, context, self.start_context(summary).to(nodes.dtype))
         types = edge_types(graph)[edges.kind]
         for layer in self.layers:
             nodes = layer(nodes, edges, graph, types=types)
         pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context]], dim=-1)
-        return Fused(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
+        return ReasonerOutput(hidden, summary, self.node_out(nodes), self.pool_out(pooled))
 
 
 def edge_types(graph: GraphBatch) -> Tensor:

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from kgqa.batch import Fused, QABatch
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.batch import QABatch, ReasonerOutput
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.convolution import ContextReasoner
 from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes, relevance_powers
@@ -17,7 +17,7 @@ class QAGNN(ContextReasoner):
     """Text first, then the graph: the context node starts as the text's summary and takes part.
 
     A message knows the roles of both ends, and at each layer queries and keys know role and relevance of their node
-    (section 3.3). A node's relevance is the ranker's, or with `reading.relevance` also a language model's (section
+    (section 3.3). A node's relevance is the ranker's, or with `input.relevance` also a language model's (section
     3.1).
 
     With z the context node, z_0 = W s; the layers are `RelationalConv`.
@@ -27,23 +27,23 @@ class QAGNN(ContextReasoner):
     nodes. The graph never changes the text states.
     """
 
-    def __init__(self, stepper: Stepper, settings: ReasonerSettings) -> None:
-        super().__init__(stepper, settings, settings.num_layers)
+    def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
+        super().__init__(layerwise, settings, settings.num_layers)
         size = settings.graph_size
         self.start_context = nn.Linear(self.hidden_size, size)
         self.marks = nn.Linear(NUM_ROLES + 3, size)
 
-    def forward(self, stepper: Stepper, batch: QABatch) -> Fused:
+    def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
         """Node states see the question through the context node; pooled holds nodes and context node."""
         graph = batch.graph
-        hidden = stepper.walk(batch.tokens)
-        summary = stepper.summary(hidden, batch.tokens)
-        nodes, edges = self.start(stepper, graph)
+        hidden = layerwise.encode(batch.tokens)
+        summary = layerwise.summary(hidden, batch.tokens)
+        nodes, edges = self.start(layerwise, graph)
         nodes = nodes.index_add(0, context_nodes(graph), self.start_context(summary).to(nodes.dtype))
         roles = one_hot(graph.role, NUM_ROLES)
         marks = self.marks(torch.cat([roles, relevance_powers(graph)], dim=-1).to(nodes.dtype))
         weights: list[Tensor] = []
         for layer in self.layers:
-            nodes, attention = layer(nodes, edges, marks=marks)
+            nodes, attention = layer(nodes, edges, node_features=marks)
             weights.append(attention)
         return self.handed_on(hidden, summary, graph, nodes, weights)

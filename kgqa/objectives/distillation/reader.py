@@ -13,8 +13,8 @@ from torch import Tensor
 
 from kgqa.batch import Loss, Movable, QABatch, Term, TokenBatch
 from kgqa.models.collation.collate import Collated
-from kgqa.models.collation.rows import Row
-from kgqa.models.heads.choice import of_choices
+from kgqa.models.collation.rows import BatchRow
+from kgqa.models.heads import of_choices
 from kgqa.models.reader import LOSS_WEIGHTS, Reader, Scores
 from kgqa.models.segments import segment_softmax
 from kgqa.objectives.finetuning.qa import QA
@@ -60,18 +60,21 @@ def aligned_batch(ours: Collated, theirs: Collated) -> TaughtBatch:
         if len(its.subgraph.nodes) + 1 == count:
             span = torch.arange(its.first_node, its.first_node + count)
             node[mine.first_node : mine.first_node + count] = span
-        said = [(token, (s, e)) for token, (s, e) in enumerate(mine.offsets) if e > s]
-        ends = [e for _, (_, e) in said]
+        written = [(token, (s, e)) for token, (s, e) in enumerate(mine.offsets) if e > s]
+        ends = [e for _, (_, e) in written]
         for token, (s, e) in enumerate(its.offsets):
             if e <= s:
                 continue
             first, last = bisect_right(ends, s), bisect_right(ends, e - 1)
-            if last < len(said):
-                start[given[place], token], end[given[place], token] = said[first][0], said[last][0]
+            if last < len(written):
+                start[given[place], token], end[given[place], token] = (
+                    written[first][0],
+                    written[last][0],
+                )
     return TaughtBatch(batch, other, row, node, start, end)
 
 
-def _single(rows: Sequence[Row]) -> dict[tuple[int, int], int]:
+def _single(rows: Sequence[BatchRow]) -> dict[tuple[int, int], int]:
     """Number of each row by question and choice, where these are read in one window."""
     seen: dict[tuple[int, int], list[int]] = {}
     for number, row in enumerate(rows):
@@ -83,8 +86,8 @@ class TaughtQA(QA):
     """Gold answers and a teacher's soft ones: (1 - w) L + w T^2 KL (Hinton et al., 2015, section 2).
 
     The divergence is summed over the heads with their own weights: start and end of a span over the tokens, concepts
-    over the nodes of a row, choices over a question's, the gate over its classes. A teacher of another tokenizer
-    is understood by characters. The batch is a `TaughtBatch`.
+    over the nodes of a row, choices over a question's, the answer-type classifier over its classes. A teacher of
+    another tokenizer is understood by characters. The batch is a `TaughtBatch`.
 
     Args:
         teacher: a trained reader; it stays as it is.
@@ -113,8 +116,8 @@ class TaughtQA(QA):
         if teacher.device != self.reader.device:
             teacher.to(self.reader.device)
         with torch.no_grad():
-            told = teacher(batch.teacher)
-        parts = soft_losses(ours, told, batch, self.temperature)
+            teacher_output = teacher(batch.teacher)
+        parts = soft_losses(ours, teacher_output, batch, self.temperature)
         soft = torch.stack([LOSS_WEIGHTS[name] * value for name, (value, _) in parts.items()]).sum()
         own = gold.terms["questions"]
         total = (1 - self.soft) * own.total + self.soft * self.temperature**2 * soft
@@ -144,9 +147,9 @@ def soft_losses(
     its = batch.row[rows]
     ends = []
     for number, place in ((0, batch.start), (1, batch.end)):
-        said = (theirs.span[its, :, number].float() / temperature).softmax(-1)
+        teacher_values = (theirs.span[its, :, number].float() / temperature).softmax(-1)
         mine = (ours.span[rows, :, number].float() / temperature).log_softmax(-1)
-        ends.append(_divergence(moved(said, place[its], ours.span.shape[1]), mine))
+        ends.append(_divergence(moved(teacher_values, place[its], ours.span.shape[1]), mine))
     found["span"] = (torch.stack(ends).mean(), int(rows.sum()))
 
     asked = ~open_question
@@ -159,14 +162,16 @@ def soft_losses(
 
     row = student.graph.batch
     known = (batch.node >= 0) & open_row[row]
-    said = segment_softmax(theirs.concept / temperature, teacher.graph.batch, teacher.num_rows)
+    teacher_values = segment_softmax(theirs.concept / temperature, teacher.graph.batch, teacher.num_rows)
     mine = segment_softmax(ours.concept / temperature, row, student.num_rows).clamp(min=LEAST).log()
-    target = said[batch.node[known]]
+    target = teacher_values[batch.node[known]]
     found["concept"] = (_divergence(target, mine[known]), int(torch.unique(row[known]).numel()))
 
-    shared = min(ours.gate.shape[1], theirs.gate.shape[1])
-    mine, its = (s[open_question, :shared].float() / temperature for s in (ours.gate, theirs.gate))
-    found["gate"] = (_divergence(its.softmax(-1), mine.log_softmax(-1)), int(open_question.sum()))
+    shared = min(ours.answer_type.shape[1], theirs.answer_type.shape[1])
+    mine, its = (
+        s[open_question, :shared].float() / temperature for s in (ours.answer_type, theirs.answer_type)
+    )
+    found["answer_type"] = (_divergence(its.softmax(-1), mine.log_softmax(-1)), int(open_question.sum()))
     return found
 
 

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
 from kgqa.batch import Loss, Term
+from kgqa.data.datasets.labelled import TaskType
 from kgqa.models.classifiers import TaskBatch, task_scores
 from kgqa.models.segments import segment_softmax
 from kgqa.objectives.base import Objective, guess_term, guessed
-from kgqa.text.datasets.labelled import Kind
 
 
 class Task(Objective):
@@ -31,7 +31,7 @@ class Task(Objective):
     def __init__(
         self,
         model: nn.Module,
-        kind: Kind,
+        kind: TaskType,
         *,
         auxiliary: float = 0.0,
         frozen: bool = False,
@@ -68,13 +68,17 @@ class Task(Objective):
 
     def forward(self, batch: TaskBatch) -> Loss:
         """Mean loss of the examples, or of the words, that have a label."""
-        said = self.log_probabilities(batch)[0]
+        predicted = self.log_probabilities(batch)[0]
         labelled = batch.label != -100
         if self.kind == "ending":
-            first = torch.searchsorted(batch.question, torch.arange(len(batch.label), device=said.device))
-            loss = -said[(first + batch.label)[labelled]].sum()
+            first = torch.searchsorted(
+                batch.question, torch.arange(len(batch.label), device=predicted.device)
+            )
+            loss = -predicted[(first + batch.label)[labelled]].sum()
         else:
-            loss = nll_loss(said.flatten(0, -2), batch.label.flatten(), ignore_index=-100, reduction="sum")
+            loss = nll_loss(
+                predicted.flatten(0, -2), batch.label.flatten(), ignore_index=-100, reduction="sum"
+            )
         terms: dict[str, Term] = {self.kind: Term(loss, labelled.sum())}
         if self.auxiliary:
             hidden = self.encoder(

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kgqa.batch import Loss, Movable, Term, TextBatch
-from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.objectives.base import Objective
 
 

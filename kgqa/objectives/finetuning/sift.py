@@ -28,9 +28,6 @@ class SiFT(Objective):
     Args:
         inner: an objective with `encoder` and `log_probabilities(batch)`.
         weight: of the divergence; the paper's lambda.
-
-    Raises:
-        InputError: the encoder's embeddings are not normalised (GPT, MobileBERT).
     """
 
     inner: Any

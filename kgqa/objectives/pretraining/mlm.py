@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from kgqa.batch import Loss, TextBatch
-from kgqa.models.encoders.stepping import takes_segments
+from kgqa.models.encoders.layerwise import takes_segments
 from kgqa.objectives.base import LanguageModelling, guessed
 
 SPECIAL_TOKENS = 5
-"""Ids below this are never hidden and never drawn ([PAD] [UNK] [CLS] [SEP] [MASK])."""
+"""Ids below this are never hidden and never drawn: `[PAD] [UNK] [CLS] [SEP] [MASK]`."""
 PAD_ID = 0
 MASK_ID = 4
 

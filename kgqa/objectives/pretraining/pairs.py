@@ -44,7 +44,7 @@ class MLMWithPairs(MLM):
     """MLM + the loss of the pair's label, 1 where the second segment is not the next.
 
     The batch is a `TextBatch` with `token_type_ids`, `attention_mask` and `label`. Which task it is, depends
-    on how the pairs were made (`kgqa.text.corpus.sentence_pairs`): a segment of another document is NSP
+    on how the pairs were made (`kgqa.data.corpus.shards`): a segment of another document is NSP
     (Devlin et al., 2019, section 3.1), swapped segments are SOP (Lan et al., 2020,
     section 3.1), which is the harder one.
     """

@@ -1,21 +1,37 @@
-"""Questions kept out of training: which they are, and how well a reader in training does on them."""
+"""Questions kept out of training, by share and by what readers are measured on."""
 
 from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from kgqa.batch import Loss, Term
+from kgqa.data.datasets.cards import (
+    DataCard,
+    DataUse,
+    KnownHashes,
+    card_above,
+    file_hash,
+    known_hashes,
+    shipped_cards,
+    text_hash,
+)
+from kgqa.data.datasets.load import DATASETS, files_of
 from kgqa.metrics import accepts, is_correct
 from kgqa.models.collation.collate import Collated
-from kgqa.models.heads.gate import FIRST_VERDICT
+from kgqa.models.heads import FIRST_YES_NO_CLASS
 from kgqa.models.reader import Reader
 from kgqa.objectives.base import Batches, Objective
+from kgqa.settings import ROOT
 from kgqa.trainer.loop import seed_everything
-from kgqa.types import Candidate, Example, Question, Source
+from kgqa.types import Candidate, Example, InputError, Question, Source
+
+# Questions kept out of training: which they are, and how well a reader in training does on them.
 
 PARTS = 10_000
 READERS = frozenset(
@@ -34,8 +50,8 @@ def is_held_out(question: Question, share: float) -> bool:
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
     """Mean `loss` and `accuracy` over questions, and `accuracy_` of each sort: choice, passage, knowledge, verdict.
 
-    Accuracy is each head's own first answer, whatever the gate says of the source: the choice, the span or the concept;
-    yes or no is the likelier of the two. Questions without an answer count in the loss alone.
+    Accuracy is each head's own first answer, whatever the answer-type classifier says of the source: the choice, the
+    span or the concept; yes or no is the likelier of the two. Questions without an answer count in the loss alone.
     """
     device = next(reader.parameters()).device
     losses: list[tuple[float, int]] = []
@@ -50,12 +66,12 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
             Source.PASSAGE: reader.span.decode(scores.span.cpu(), collated),
             Source.KNOWLEDGE: reader.concept.decode(scores.concept.cpu(), collated, k=1),
         }
-        verdicts = scores.gate[:, FIRST_VERDICT:].tolist()
+        yes_no = scores.answer_type[:, FIRST_YES_NO_CLASS:].tolist()
         for number, example in enumerate(collated.examples):
             sort = _sort(example)
-            if sort == "verdict" and verdicts[number]:
-                yes, no = verdicts[number]
-                right[sort].append(float((yes > no) is example.verdict))
+            if sort == "verdict" and yes_no[number]:
+                yes, no = yes_no[number]
+                right[sort].append(float((yes > no) is example.yes_no_label))
             elif sort and sort != "verdict":
                 right[sort].append(float(_right(example, ranked[example.source][number])))
     total, every = sum(count for _, count in losses), [value for values in right.values() for value in values]
@@ -73,7 +89,7 @@ def figures_of(examples: Iterable[Example]) -> set[str]:
 
 def _sort(example: Example) -> str:
     """Of which sort a question is, "" where it has no answer."""
-    if example.verdict is not None:
+    if example.yes_no_label is not None:
         return "verdict"
     return "" if example.source is Source.NONE else example.source.value
 
@@ -81,8 +97,8 @@ def _sort(example: Example) -> str:
 def _right(example: Example, candidates: list[Candidate]) -> bool:
     if not candidates:
         return False
-    said = candidates[0].text
-    return accepts(example.golds, said) if example.choice is None else is_correct(example, said) > 0
+    predicted = candidates[0].text
+    return accepts(example.golds, predicted) if example.choice is None else is_correct(example, predicted) > 0
 
 
 def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
@@ -111,3 +127,77 @@ def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objectiv
         return sums
 
     return evaluate
+
+
+# No training reads what readers are measured on: data cards say which files, names and passages these are.
+
+REMEDY = "train on another set, or leave these rows out"
+
+
+class Restriction(NamedTuple):
+    """Where something stands that is not to be used."""
+
+    what: str
+    role: DataUse
+    card: Path
+
+
+class LeakageGuard:
+    """Knows by data cards what may not be read, and refuses it.
+
+    Args:
+        allowed: roles of what may be read.
+        cards: by default those of the project; the card in the folder of a file that is read counts as well.
+    """
+
+    def __init__(
+        self, allowed: Collection[DataUse] = (DataUse.TRAIN,), cards: Iterable[DataCard] | None = None
+    ) -> None:
+        self.allowed = allowed
+        self.names: dict[str, Restriction] = {}
+        self.files: dict[str, Restriction] = {}
+        self.texts: dict[str, Restriction] = {}
+        self._read: set[Path] = set()
+        for card in shipped_cards() if cards is None else cards:
+            self._add(card)
+
+    def _add(self, card: DataCard) -> None:
+        if card.path.resolve() in self._read:
+            return
+        self._read.add(card.path.resolve())
+        known = known_hashes(card)
+        for part in card.parts:
+            if part.role not in self.allowed:
+                self.names |= {name: Restriction(name, part.role, card.path) for name in part.names}
+        for path, part in card.files().items():
+            if part.role in self.allowed:
+                continue
+            place = Restriction(_named(path), part.role, card.path)
+            listed = known.get(path.relative_to(card.path.parent).as_posix(), KnownHashes())
+            self.files[listed.get("sha256") or file_hash(path)] = place
+            self.texts |= dict.fromkeys(listed.get("texts", ()), place)
+
+    def check_source(self, spec: str) -> None:
+        """Refuse a data set, a file or a pattern of files that is not to be used."""
+        if spec in self.names:
+            raise InputError(_refusal(spec, "is", self.names[spec]))
+        for path in [] if spec in DATASETS else files_of(spec):
+            if (card := card_above(path)) is not None:
+                self._add(card)
+            if (place := self.files.get(file_hash(path))) is not None:
+                raise InputError(_refusal(spec, "reads", place))
+
+    def check_rows(self, spec: str, examples: Iterable[Example]) -> None:
+        """Refuse a row whose passage, or whose question where it has none, stands in what is not to be used."""
+        for example in examples:
+            if (place := self.texts.get(text_hash(example.question))) is not None:
+                text = (example.question.passage_text or example.question.text)[:60]
+                raise InputError(_refusal(spec, f"row {example.question.id} ({text!r}) is of", place))
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def _refusal(spec: str, verb: str, place: Restriction) -> str:
+    return f"{spec}: {verb} {place.what}, which {_named(place.card)} marks as {place.role}; {REMEDY}"

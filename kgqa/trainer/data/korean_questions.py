@@ -1,8 +1,4 @@
-"""Korean questions about what everybody knows, made of a graph's facts that have Korean labels.
-
-Somebody does something, as a short passage tells, and what it leaves unsaid is asked for: with what, where, why. Of
-some the passage tells it, and some ask for what nobody can know, so that a reader learns where to look.
-"""
+"""Training questions in Korean, and subgraphs with labels of another language."""
 
 from __future__ import annotations
 
@@ -10,19 +6,61 @@ import random
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from kgqa.graph.linking.morphology import conjugated
-from kgqa.korean.saying import SENSE, is_deed, with_particle
-from kgqa.trainer.data.other_labels import OtherLabels
-from kgqa.types import Example, KnowledgeGraph, Passage, Question, Span
+from kgqa.graph.linking.normalize import conjugated
+from kgqa.graph.retrieval.label_languages import label_in
+from kgqa.graph.storage.store import GraphStore
+from kgqa.korean.verbalize import SENSE, is_deed, with_particle
+from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span, Subgraph
+
+# Subgraphs whose concepts bear the labels of another language, so that a reader learns to choose among those too.
+
+
+class OtherLabels:
+    """Gives concepts of a graph their labels of one language; those without one keep what they are called."""
+
+    def __init__(self, graph: KnowledgeGraph, language: str) -> None:
+        if not isinstance(graph, GraphStore):
+            raise InputError(
+                f"{graph.name}: labels in {language} are read of a compiled graph; import it first"
+            )
+        self.graph, self.language = graph, language
+        self._known: dict[str, str] = {}
+
+    def of_subgraph(self, subgraph: Subgraph) -> Subgraph:
+        """The subgraph with those labels."""
+        unknown = [name for name in subgraph.nodes if name not in self._known]
+        for name, entity in zip(unknown, self.graph.ids(unknown).tolist(), strict=True):
+            self._known[name] = self.of_entity(entity) if entity >= 0 else ""
+        labels = zip(subgraph.nodes, subgraph.labels, strict=True)
+        return replace(subgraph, labels=tuple(self._known[name] or label for name, label in labels))
+
+    def of_example(self, example: Example) -> Example:
+        """The example whose accepted concepts may also be said in that language."""
+        if not example.concepts:
+            return example
+        found = self.graph.find(list(example.concepts))
+        more = [self.of_entity(entity) for ids in found for entity in ids.tolist()]
+        return replace(example, concepts=tuple(dict.fromkeys([*example.concepts, *filter(None, more)])))
+
+    def of_entity(self, entity: int) -> str:
+        """Its label in that language; "" where it has none."""
+        return label_in(self.graph, entity, self.language)
+
+
+# Korean questions about what everybody knows, made of a graph's facts that have Korean labels.
+#
+# Somebody does something, as a short passage tells, and what it leaves unsaid is asked for: with what, where, why. Of
+# some the passage tells it, and some ask for what nobody can know, so that a reader learns where to look.
 
 PAST = (("었", "EP"), ("다", "EF"))
 TOLD, UNKNOWN, ALONE, DISTRACTED = 0.2, 0.1, 0.15, 0.3
 """Shares: what the passage tells itself, what nobody knows, without a passage, with a second sentence."""
-MOST_ANSWERS = 40
+MAX_ANSWERS = 40
 _TEMPLATES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _PEOPLE: list[str] = _TEMPLATES["people"].split(", ")
 _UNKNOWN: list[str] = _TEMPLATES["unknown"]
@@ -32,11 +70,7 @@ _TELLING: dict[str, str] = _TEMPLATES["telling"]
 
 
 class KoreanQuestions:
-    """Makes questions of a graph's facts.
-
-    Raises:
-        InputError: the graph does not tell the languages of its labels, or the extra `ko` is not installed.
-    """
+    """Makes questions of a graph's facts."""
 
     def __init__(self, graph: KnowledgeGraph, seed: int = 0) -> None:
         self.graph = graph
@@ -56,7 +90,7 @@ class KoreanQuestions:
         self.asked = [
             (kind, head)
             for (kind, head), tails in self.facts.items()
-            if kind in table[is_deed(self.label[head])] and len(tails) <= MOST_ANSWERS
+            if kind in table[is_deed(self.label[head])] and len(tails) <= MAX_ANSWERS
         ]
         self.deeds = [label for label in self.label if is_deed(label)]
 

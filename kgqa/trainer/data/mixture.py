@@ -1,4 +1,4 @@
-"""Data sets mixed by stated weights: which examples each step of a training takes."""
+"""Data mixtures: which examples each training step takes."""
 
 from __future__ import annotations
 
@@ -11,27 +11,25 @@ import numpy as np
 from pydantic import Field
 
 from kgqa.batch import QABatch
-from kgqa.graph.linking.aligning import aligned
-from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval.ablation import without_facts
-from kgqa.graph.retrieval.paraphrasing import paraphrase, read_paraphrases
-from kgqa.models.collation.candidates import training_choices
-from kgqa.models.collation.collate import Collated, Collator
+from kgqa.data.augment import renamed, with_choices
+from kgqa.data.corpus.shards import read_documents
+from kgqa.data.datasets.cards import DataUse
+from kgqa.data.datasets.load import load_dataset
+from kgqa.data.synthetic.generate import generate_questions
+from kgqa.fingerprint import fingerprint
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.ablation import no_facts, paraphrase, read_paraphrases
+from kgqa.models.collation.collate import Collated, Collator, wordings
+from kgqa.models.collation.rows import training_choices
 from kgqa.objectives.base import Batches
 from kgqa.objectives.distillation.reader import TaughtBatch, aligned_batch
-from kgqa.text.augment import renamed, with_choices
-from kgqa.text.corpus.shards import read_documents
-from kgqa.text.datasets.cards import Role
-from kgqa.text.datasets.loading import load_dataset
-from kgqa.text.synthesis.synthesis import synthesise
-from kgqa.trainer.data.cloze import cloze_questions
-from kgqa.trainer.data.forms import form_examples
-from kgqa.trainer.data.guard import Guard
-from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.checkpoint import questions_hash
+from kgqa.trainer.data.cloze import aligned, cloze_questions
+from kgqa.trainer.data.held_out import LeakageGuard, is_held_out
 from kgqa.trainer.data.korean_questions import KoreanQuestions
-from kgqa.trainer.data.subgraphs import Subgraphs
-from kgqa.trainer.fingerprint import fingerprint, questions_hash
-from kgqa.trainer.recipe import Settings
+from kgqa.trainer.data.logical_form_questions import form_examples
+from kgqa.trainer.data.subgraph_cache import Subgraphs
+from kgqa.trainer.recipe import RecipePath, Settings
 from kgqa.types import Example, InputError, KnowledgeGraph, Subgraph
 
 SCHEDULED_STEPS = 1 << 17
@@ -39,52 +37,53 @@ SCHEDULED_STEPS = 1 << 17
 POOL = 32
 """Batches whose rows are sorted by length."""
 
-WORLDS = "worlds"
-"""Data set of made-up worlds: each brings its own graph (`kgqa/text/synthesis/worlds.py`)."""
+SYNTHETIC_GRAPHS = "synthetic-graphs"
+"""Data set of synthetic graphs, each with its own questions (`kgqa/data/synthetic/knowledge_graphs.py`)."""
 FORMS = "forms"
-"""Data set of questions whose choices are logical forms over practice graphs (`kgqa/trainer/data/forms.py`)."""
+"""Data set of questions whose choices are logical forms over practice graphs
+(`kgqa/trainer/data/logical_form_questions.py`)."""
 CLOZE = "korean-cloze"
 """Data set of Korean questions made of KoBEST's statements (`kgqa/trainer/data/cloze.py`)."""
 KOREAN = "korean-questions"
 """Data set of Korean questions made of a graph's facts (`kgqa/trainer/data/korean_questions.py`)."""
 MADE_OF_FACTS = ("synthesis", "aligned", KOREAN)
-MADE_UP = (*MADE_OF_FACTS, WORLDS, FORMS, CLOZE)
+MADE_UP = (*MADE_OF_FACTS, SYNTHETIC_GRAPHS, FORMS, CLOZE)
 
 
 class DataSettings(Settings):
     """One data set of the mixture."""
 
-    name: str
-    """A name of `kgqa.text.datasets.loading`, a path to your own JSONL, `synthesis` (questions made of the graph's
-    facts), `worlds` (small made-up graphs with questions that only they answer), `forms` (questions over practice
-    graphs, with logical forms as choices) or `aligned` (sentences of `texts` that hold a fact of the graph, one end
-    hidden)."""
-    graph: str = "everyday"
+    name: RecipePath
+    """A name of `kgqa.data.datasets.load`, a path to your own JSONL, `synthesis` (questions made of the graph's
+    facts), `synthetic-graphs` (small synthetic graphs with questions that only they answer), `forms` (questions over
+    practice graphs, with logical forms as choices) or `aligned` (sentences of `texts` that hold a fact of the graph,
+    one end hidden)."""
+    graph: RecipePath = "everyday"
     """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
-    """Share of the steps, relative to the other data sets."""
+    """Sampling weight relative to the other data sets."""
     batch_questions: int = Field(16, ge=1)
-    """Questions in a step."""
+    """Questions per batch."""
     limit: int | None = None
-    """Use the first so many examples (questions made, for made sets)."""
+    """Use the first N examples (or generate N, for synthetic sets)."""
     renamed: float = Field(0.0, ge=0, le=1)
-    """Copies in which a person has another name, as a share of the set (added to the limit)."""
+    """Augmentation: copies with person names replaced, as a share of the set (in addition to the limit)."""
     choices: int = Field(0, ge=0, le=10)
-    """Ask with so many choices: the answer and answers of other questions of the set; 0 is without."""
-    reread: int = Field(0, ge=0, le=20)
-    """Ask open questions again as one of so many candidates of their subgraph; 0 asks them open."""
+    """Ask as multiple choice with N choices: the answer and answers of other questions; 0: open."""
+    as_one_of: int = Field(0, ge=0, le=20)
+    """Ask open questions as multiple choice among N candidates of their subgraph; 0: open."""
     labels: str = ""
     """Language whose labels the concepts of subgraphs bear ("ko"), where they have one; accepted answers too."""
     split: str = "train"
     """For `synthesis`: train or dev, disjoint in their head concepts."""
     seed: int = 0
-    """For made sets."""
-    texts: tuple[str, ...] = ()
+    """Random seed of synthetic sets."""
+    texts: tuple[RecipePath, ...] = ()
     """For `aligned`: text files (.txt or .txt.zst), read sentence by sentence."""
 
 
 @dataclass(frozen=True)
-class Part:
+class MixturePart:
     """A data set of the mixture, ready: examples with their subgraphs."""
 
     settings: DataSettings
@@ -100,15 +99,15 @@ class MixedBatches(Batches):
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[MixturePart],
         collator: Collator,
         seed: int,
         paraphrased: float = 0.0,
-        without_facts: float = 0.0,
+        graph_dropout: float = 0.0,
         teacher: Collator | None = None,
     ) -> None:
         self.parts = parts
-        self.paraphrased, self.without_facts = paraphrased, without_facts
+        self.paraphrased, self.graph_dropout = paraphrased, graph_dropout
         self._wordings = read_paraphrases() if paraphrased else {}
         self.collator, self.teacher = collator, teacher
         self.seed = seed
@@ -138,15 +137,15 @@ class MixedBatches(Batches):
             [paraphrase(graph, self._wordings, draw, self.paraphrased) for graph in part.subgraphs[i]]
             for i in chosen
         ]
-        if self.without_facts:
-            bare = draw.random(len(graphs)) < self.without_facts
+        if self.graph_dropout:
+            bare = draw.random(len(graphs)) < self.graph_dropout
             graphs = [
-                [without_facts(graph) for graph in own] if strike else own
-                for own, strike in zip(graphs, bare, strict=True)
+                [no_facts(graph) for graph in own] if is_bare else own
+                for own, is_bare in zip(graphs, bare, strict=True)
             ]
         examples = [part.examples[i] for i in chosen]
-        if part.settings.reread:
-            count = part.settings.reread
+        if part.settings.as_one_of:
+            count = part.settings.as_one_of
             made = (
                 training_choices(example, graph[0], count, self.collator.facts, draw)
                 for example, graph in zip(examples, graphs, strict=True)
@@ -163,15 +162,25 @@ class MixedBatches(Batches):
         if (number, epoch) not in self._orders:
             part = self.parts[number]
             draw = np.random.default_rng([self.seed, number, epoch])
-            lengths = [_length(e, self.collator.branches) for e in part.examples]
+            lengths = [_length(e, self.collator.packed) for e in part.examples]
             self._orders = {k: v for k, v in self._orders.items() if k[0] != number}
-            self._orders[number, epoch] = of_like_length(lengths, part.settings.batch_questions, draw)
+            together = wordings(part.examples)
+            self._orders[number, epoch] = of_like_length(
+                lengths, part.settings.batch_questions, draw, together
+            )
         return self._orders[number, epoch]
 
 
-def of_like_length(lengths: Sequence[int], size: int, draw: np.random.Generator) -> list[np.ndarray]:
-    """All rows in batches of `size`, in a drawn order; sorted by length inside pools, so that little is padded."""
+def of_like_length(
+    lengths: Sequence[int], size: int, draw: np.random.Generator, together: Sequence[int] = ()
+) -> list[np.ndarray]:
+    """All rows in batches of `size`, in a drawn order; sorted by length inside pools, so that little is padded.
+
+    Rows of equal number in `together`, -1 aside, stand side by side, and are parted by the end of a batch alone.
+    """
     order, by = draw.permutation(len(lengths)), np.array(lengths)
+    if together and max(together) >= 0:
+        order, by = _side_by_side(order, np.array(together), by)
     pools = [order[i : i + size * POOL] for i in range(0, len(order), size * POOL)]
     pools = [pool[np.argsort(by[pool], kind="stable")] for pool in pools]
     batches = [pool[i : i + size] for pool in pools for i in range(0, len(pool), size)]
@@ -179,19 +188,27 @@ def of_like_length(lengths: Sequence[int], size: int, draw: np.random.Generator)
     return batches
 
 
-def _length(example: Example, branches: bool) -> int:
+def _side_by_side(
+    order: np.ndarray, together: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """An order of rows (R,) with those of a group where its first one stands, and for all of a group its longest."""
+    place = np.argsort(order)
+    group = np.where(together < 0, np.arange(len(order)) + together.max() + 1, together)
+    first, longest = np.full(group.max() + 1, len(order)), np.zeros(group.max() + 1, lengths.dtype)
+    np.minimum.at(first, group, place)
+    np.maximum.at(longest, group, lengths)
+    return np.lexsort((place, first[group])), longest[group]
+
+
+def _length(example: Example, packed: bool) -> int:
     question = example.question
     lengths = [len(choice) for choice in question.choices] or [0]
-    told = sum(lengths) if branches else max(lengths)  # in one row, or a row each
-    return len(question.passage_text) + len(question.text) + told
+    length = sum(lengths) if packed else max(lengths)  # in one row, or a row each
+    return len(question.passage_text) + len(question.text) + length
 
 
 def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[Example]:
-    """The examples of one data set of the mixture; `graph` may be None for what is not made of its facts.
-
-    Raises:
-        InputError: there are none, or the set is made of facts and no graph is given.
-    """
+    """The examples of one data set of the mixture; `graph` may be None for what is not made of its facts."""
     found: Iterable[Example]
     if settings.name in MADE_OF_FACTS:
         if graph is None:
@@ -200,7 +217,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
             )
         count, seed = settings.limit or 20_000, settings.seed
         if settings.name == "synthesis":
-            found = synthesise(graph, count=count, seed=seed, split=settings.split)
+            found = generate_questions(graph, count=count, seed=seed, split=settings.split)
         elif settings.name == KOREAN:
             found = KoreanQuestions(graph, seed)(count)
         else:
@@ -216,7 +233,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
         raise InputError(f"{settings.name}: no examples found over the graph {settings.graph!r}")
     if settings.renamed:
         examples += renamed(examples, seed=settings.seed, share=settings.renamed)
-    if settings.reread:
+    if settings.as_one_of:
         examples = [example for example in examples if example.concepts]
     if settings.choices:
         examples = list(with_choices(examples, count=settings.choices, seed=settings.seed))
@@ -224,11 +241,7 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
 
 
 def sentences(settings: DataSettings) -> Iterator[str]:
-    """Sentences of the texts that a data set names.
-
-    Raises:
-        InputError: it names none, or one is missing.
-    """
+    """Sentences of the texts that a data set names."""
     if not settings.texts:
         raise InputError(f'{settings.name}: name the text files to read, as texts = ["a.txt.zst"]')
     for name in settings.texts:
@@ -237,30 +250,22 @@ def sentences(settings: DataSettings) -> Iterator[str]:
 
 
 def check_uses(training: Sequence[DataSettings], development: Sequence[DataSettings] = ()) -> None:
-    """Refuse a mixture that reads what readers are measured on, and development sets that are kept for the last test.
-
-    Raises:
-        InputError: naming the data set and the card that forbids its use; or a data set is not there.
-    """
-    guard = Guard()
+    """Refuse a mixture that reads what readers are measured on, or develops on what is kept for the last test."""
+    guard = LeakageGuard()
     for settings in training:
         if settings.name in MADE_OF_FACTS and settings.graph != "none" and Path(settings.graph).is_file():
             guard.check_source(settings.graph)
         if settings.name not in MADE_UP:
             guard.check_source(settings.name)
             guard.check_rows(settings.name, islice(load_dataset(settings.name), settings.limit))
-    kept = Guard(allowed=[role for role in Role if role != Role.TEST])
+    kept = LeakageGuard(allowed=[role for role in DataUse if role != DataUse.TEST])
     for settings in development:
         if settings.name not in MADE_UP:
             kept.check_source(settings.name)
 
 
 def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
-    """Hashes of the questions, texts and graphs of which a mixture is made; what is made up follows from these.
-
-    Raises:
-        InputError: one of them is not there.
-    """
+    """Hashes of the questions, texts and graphs of which a mixture is made; what is made up follows from these."""
     sets = [s for s in mixture if s.name not in MADE_UP]
     texts = [text for settings in mixture for text in settings.texts]
     for settings in mixture:
@@ -269,24 +274,24 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
     graphs = dict.fromkeys(settings.graph for settings in mixture if settings.graph != "none")
     return {
         "asked": questions_hash(e for s in sets for e in islice(load_dataset(s.name), s.limit)),
-        "texts": fingerprint(map(Path, texts)),
-        "graphs": fingerprint(open_graph(graph).hash for graph in graphs),
+        "texts": fingerprint(*map(Path, texts)),
+        "graphs": fingerprint(*(open_graph(graph).hash for graph in graphs)),
     }
 
 
-def split_off(part: Part, share: float) -> tuple[Part, Part]:
+def split_off(part: MixturePart, share: float) -> tuple[MixturePart, MixturePart]:
     """What is trained on, and what is only measured."""
     held = np.array([is_held_out(example.question, share) for example in part.examples], dtype=bool)
     return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
 
 
-def _rows(part: Part, rows: Sequence[int]) -> Part:
+def _rows(part: MixturePart, rows: Sequence[int]) -> MixturePart:
     """Some examples of a part, their subgraphs without a copy."""
     graphs = Subgraphs(len(rows), lambda n: list(part.subgraphs[rows[n]]))
-    return Part(part.settings, [part.examples[i] for i in rows], graphs)
+    return MixturePart(part.settings, [part.examples[i] for i in rows], graphs)
 
 
-def in_order(parts: Iterable[Part], collator: Collator) -> Iterator[Collated]:
+def in_order(parts: Iterable[MixturePart], collator: Collator) -> Iterator[Collated]:
     """All examples of the parts in batches with gold, one part after the other, as they stand."""
     for part in parts:
         size = part.settings.batch_questions

@@ -1,1 +1,1 @@
-"""`kgqa pretrain` and `kgqa words`: encoders and word vectors made of text."""
+"""`kgqa pretrain`: encoders made of text."""

@@ -11,7 +11,6 @@ import torch
 from pydantic import Field, field_validator
 from torch import nn
 
-from kgqa.assets import data_path
 from kgqa.models.encoders.variants import (
     ENCODERS,
     EncoderSettings,
@@ -25,19 +24,18 @@ from kgqa.objectives.base import Objective
 from kgqa.objectives.distillation import encoders as distillation
 from kgqa.objectives.pretraining.clm import CLM
 from kgqa.objectives.pretraining.mlm import MLM, EnhancedMaskDecoder
-from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
-from kgqa.objectives.pretraining.plm import PLM
-from kgqa.objectives.pretraining.replaced_mlm import ReplaceMLM
-from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, read_head
-from kgqa.trainer.recipe import Settings, TrainerSettings
+from kgqa.objectives.pretraining.plm import MPLM, PLM
+from kgqa.objectives.pretraining.rtd import RTD, DisentangledEmbedding, ReplaceMLM, read_head
+from kgqa.settings import data_path
+from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
 from kgqa.types import InputError
 
 
 class TokenizerSettings(Settings):
     """A tokenizer to be trained on the corpus, or one to be taken as it is."""
 
-    folder: str | None = None
+    folder: RecipePath | None = None
     """Take the tokenizer of this folder; None trains one."""
     kind: Literal["wordpiece", "bpe"] = "wordpiece"
     vocab_size: int = 8192
@@ -47,12 +45,12 @@ class TokenizerSettings(Settings):
 class CorpusSettings(Settings):
     """Which text, and how it is cut into rows."""
 
-    folder: str = "."
+    folder: RecipePath = "."
     """Where the files are; `$KGQA_DATA` stands for that environment variable."""
     sources: dict[str, float] = Field(min_length=1)
     """File (without .txt.zst) -> share of its documents that is used."""
     facts: str | None = None
-    """A TSV of facts that are said in words and mixed in."""
+    """A TSV of facts that are verbalized and mixed in."""
     facts_share: float = Field(default=1.0, ge=0, le=1)
     """Share of the facts that is used."""
     corpus: str | None = None
@@ -134,7 +132,7 @@ class PretrainingRecipe(Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ObjectiveParts:
     """What an objective is built of."""
 
     recipe: PretrainingRecipe
@@ -153,11 +151,7 @@ class Parts:
         return {"share": settings.mask_share, "static": settings.static_masks, "inside": self.inside}
 
     def language_model(self) -> Any:
-        """The encoder with its head, with new weights or those that the recipe starts from.
-
-        Raises:
-            InputError: the weights to start from are missing or do not fit.
-        """
+        """The encoder with its head, with new weights or those that the recipe starts from."""
         model = build_language_model(self.recipe.encoder, self.vocab_size)
         _start(model, self.recipe.start)
         return model
@@ -167,7 +161,7 @@ class Parts:
 class ObjectiveRow:
     """An objective of `kgqa pretrain`: how it is built, over which encoders, and of what its batches are made."""
 
-    build: Callable[[Parts], Objective]
+    build: Callable[[ObjectiveParts], Objective]
     encoders: tuple[Literal["bidirectional", "causal", "permuted"], ...] = ("bidirectional",)
     reads: Literal["rows", "pairs", "subgraphs"] = "rows"
     """Packed text, pairs of sentences, or text with the subgraphs of the concepts that it names."""
@@ -181,11 +175,7 @@ def build_objective(
     save: Callable[[Path], None],
     inside: torch.Tensor | None = None,
 ) -> Objective:
-    """The networks of a recipe, with new weights or those it starts from, under its objective; see `Parts`.
-
-    Raises:
-        InputError: objective and encoder do not fit, or a teacher is missing.
-    """
+    """The networks of a recipe, with new weights or those it starts from, under its objective; see `ObjectiveParts`."""
     torch.manual_seed(recipe.trainer.seed)
     settings, row = recipe.objective, OBJECTIVES[recipe.objective.name]
     variant = find_variant(recipe.encoder.variant)
@@ -200,21 +190,21 @@ def build_objective(
     softened = row.softened and (settings.prediction or settings.name != "tinybert")
     if settings.temperature is not None and not softened:
         raise InputError(f"objective.temperature: nothing is softened under {settings.name!r}; leave it out")
-    return row.build(Parts(recipe, vocab_size, save, inside, variant.predict))
+    return row.build(ObjectiveParts(recipe, vocab_size, save, inside, variant.predict))
 
 
-def _masked(kind: type[MLM]) -> Callable[[Parts], Objective]:
+def _masked(kind: type[MLM]) -> Callable[[ObjectiveParts], Objective]:
     return lambda parts: kind(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
 
 
-def _pairs(parts: Parts) -> Objective:
+def _pairs(parts: ObjectiveParts) -> Objective:
     objective = MLMWithPairs(parts.language_model(), parts.predict, **parts.masks, save=parts.save)
     if parts.recipe.start:
         objective.start(data_path(parts.recipe.start))
     return objective
 
 
-def _mplm(parts: Parts) -> Objective:
+def _mplm(parts: ObjectiveParts) -> Objective:
     if parts.recipe.encoder.variant != "mpnet":
         raise InputError(
             f"objective.name='mplm' does not fit {parts.recipe.encoder.variant}: take mpnet or mlm"
@@ -222,18 +212,17 @@ def _mplm(parts: Parts) -> Objective:
     return _masked(MPLM)(parts)
 
 
-def _mlm(parts: Parts) -> Objective:
+def _mlm(parts: ObjectiveParts) -> Objective:
     model, encoder, decoder = parts.language_model(), parts.recipe.encoder, None
     if encoder.variant == "deberta":  # absolute positions come in where hidden tokens are guessed
         decoder = EnhancedMaskDecoder(encoder.max_position_embeddings, encoder.hidden_size)
     return MLM(model, parts.predict, **parts.masks, decoder=decoder, save=parts.save)
 
 
-def _knowledge(parts: Parts) -> Objective:
+def _knowledge(parts: ObjectiveParts) -> Objective:
+    from kgqa.models.entity_vectors import load_entities
     from kgqa.models.reader import Reader
-    from kgqa.models.vectors.entities import load_entities
-    from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
-    from kgqa.objectives.pretraining.link_prediction import LinkPrediction
+    from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
 
     settings, model = parts.recipe.objective, parts.language_model()
     denoising = settings.name == "entity_denoising"
@@ -249,7 +238,7 @@ def _knowledge(parts: Parts) -> Objective:
     return LinkPrediction(*networks, share=settings.mask_share, save=parts.save, held_out=held_out)
 
 
-def _rtd(parts: Parts) -> Objective:
+def _rtd(parts: ObjectiveParts) -> Objective:
     recipe, settings, encoder = parts.recipe, parts.recipe.objective, parts.recipe.encoder
     small = settings.generator or smaller(encoder, settings.generator_form)
     generator = build_language_model(small, parts.vocab_size)
@@ -284,7 +273,7 @@ def _rtd(parts: Parts) -> Objective:
     return objective
 
 
-def _replace_mlm(parts: Parts) -> Objective:
+def _replace_mlm(parts: ObjectiveParts) -> Objective:
     settings = parts.recipe.objective
     small = settings.generator or smaller(parts.recipe.encoder, settings.generator_form)
     return ReplaceMLM(
@@ -308,7 +297,7 @@ def smaller(encoder: EncoderSettings, form: Literal["shallower", "narrower"]) ->
     return encoder.model_copy(update={**sizes, "intermediate_size": encoder.intermediate_size // 4})
 
 
-def _distillation(parts: Parts) -> Objective:
+def _distillation(parts: ObjectiveParts) -> Objective:
     from transformers import AutoModelForMaskedLM
 
     recipe, settings, vocab_size = parts.recipe, parts.recipe.objective, parts.vocab_size

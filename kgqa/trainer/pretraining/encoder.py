@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -11,21 +12,104 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from kgqa.assets import data_path
 from kgqa.batch import TextBatch
-from kgqa.models.vectors.entities import FILE as ENTITIES
-from kgqa.models.vectors.entities import load_entities
+from kgqa.data.corpus.shards import (
+    JOINT,
+    Corpus,
+    Document,
+    PairMaker,
+    PairTask,
+    find_text,
+    is_held_out,
+    read_documents,
+    thinned,
+    write_corpus,
+)
+from kgqa.data.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
+from kgqa.data.corpus.verbalize import fact_documents, read_facts
+from kgqa.fingerprint import fingerprint
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.subgraph import retrieve
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.entity_vectors import FILE as ENTITIES
+from kgqa.models.entity_vectors import load_entities
 from kgqa.objectives.base import Batches
-from kgqa.text.corpus.sentence_pairs import PairMaker, PairTask
-from kgqa.text.corpus.shards import JOINT, Corpus, Document, find_text, read_documents, thinned, write_corpus
-from kgqa.text.corpus.tokenizer import check_special_tokens, load_tokenizer, save_tokenizer, train_tokenizer
-from kgqa.text.corpus.verbalising import fact_documents, read_facts
+from kgqa.progress import track
+from kgqa.settings import cache_folder, data_path
+from kgqa.trainer.checkpoint import claim, flat, refuse_other, weights_of
 from kgqa.trainer.data.held_out import held_out_loss
-from kgqa.trainer.fingerprint import claim, fingerprint, flat, refuse_other, weights_of
+from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart
+from kgqa.trainer.data.subgraph_cache import cache_key, cached_subgraphs
 from kgqa.trainer.loop import TrainResult, check_measured, train
 from kgqa.trainer.pretraining.assemble import OBJECTIVES, CorpusSettings, PretrainingRecipe, build_objective
 from kgqa.trainer.recipe import save_recipe
-from kgqa.types import InputError
+from kgqa.types import Example, InputError, Passage, Question
+
+# Text with its subgraphs to pretrain on: passages of the corpus, the concepts they name and their facts.
+
+
+LETTERS_OF_A_TOKEN = 4
+HELD_OUT_PASSAGES = 200
+
+
+def grounded_batches(
+    data: CorpusSettings, sources: Iterable[Iterator[Document]], tokenizer: Tokenizer, split: str, seed: int
+) -> MixedBatches:
+    """Batches of passages with subgraphs, as `QABatch`es without a question; subgraphs are kept on disk."""
+    graph = open_graph(data.graph)
+    linker = fuzzy_linker(graph)
+    count = data.passages if split == "train" else min(data.passages // 8, HELD_OUT_PASSAGES)
+    kept = (
+        document
+        for document in in_turn(sources)
+        if is_held_out(document, data.held_out) == (split == "held_out")
+    )
+    texts = (text for document in kept for text in passages(document, data.sequence_tokens))
+    examples = [Example(Question("", passage=Passage(text))) for text in islice(texts, count)]
+    shown = partial(track, text=f"finding concepts, {split}", total=len(examples))
+
+    found = cached_subgraphs(
+        examples,
+        cache_folder("subgraphs"),
+        cache_key(examples, graph.hash, data.max_nodes),
+        lambda example: retrieve(example.question, graph, linker, max_nodes=data.max_nodes),
+        shown,
+    )
+    rows = [(e, graphs) for e, graphs in zip(examples, found, strict=True) if len(graphs[0].links) > 1]
+    if not rows:
+        raise InputError(
+            f"data.graph={data.graph!r}: no {split} passage names its concepts; take another graph"
+        )
+    part = MixturePart(
+        DataSettings(name="text", batch_questions=min(data.batch_rows, len(rows))),
+        [example for example, _ in rows],
+        [graphs for _, graphs in rows],
+    )
+    entities = load_entities(data_path(data.entities)) if data.entities else None
+    reading = InputConfig(max_tokens=data.sequence_tokens)
+    return MixedBatches([part], Collator(tokenizer, reading, entities=entities), seed)
+
+
+def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:
+    """One document of each source after the other, until all are at their end."""
+    for documents in zip_longest(*sources):
+        yield from (document for document in documents if document is not None)
+
+
+def passages(document: Document, tokens: int) -> Iterator[str]:
+    """Stretches of whole sentences that fit a row, by the usual length of a token; longer ones are cut off."""
+    room = LETTERS_OF_A_TOKEN * (tokens - 4)
+    text = ""
+    for sentence in document:
+        if text and len(text) + len(sentence) > room:
+            yield text
+            text = ""
+        text = f"{text} {sentence}".strip()[:room]
+    if text:
+        yield text
+
 
 _CPU = torch.device("cpu")
 
@@ -79,16 +163,11 @@ class PairBatches(Batches):
 
 
 def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> Batches:
-    """The batches that the recipe's objective reads.
-
-    Raises:
-        InputError: there is too little text for a row.
-    """
+    """The batches that the recipe's objective reads."""
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     reads = OBJECTIVES[recipe.objective.name].reads
     if reads == "subgraphs":
         # graphs are not needed for text alone
-        from kgqa.trainer.pretraining.grounding import grounded_batches
 
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
@@ -111,11 +190,7 @@ def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train"
 
 
 def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
-    """The sources of a recipe as streams of documents, thinned to their shares.
-
-    Raises:
-        InputError: a variable of a path is not set, or a source is missing.
-    """
+    """The sources of a recipe as streams of documents, thinned to their shares."""
     folder = data_path(data.folder)
     sources = {
         name: thinned(read_documents(find_text(folder, name)), share) for name, share in data.sources.items()
@@ -126,11 +201,7 @@ def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
 
 
 def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tokenizer]:
-    """The recipe's shards and the tokenizer that wrote them; both are made once and kept together.
-
-    Raises:
-        InputError: the recipe names one tokenizer, the shards were written with another.
-    """
+    """The recipe's shards and the tokenizer that wrote them; both are made once and kept together."""
     settings, data = recipe.tokenizer, recipe.data
     target = data_path(data.corpus) if data.corpus else folder / "corpus"
     given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
@@ -155,7 +226,7 @@ def _made_of(data: CorpusSettings) -> dict[str, object]:
     paths = {name: find_text(data_path(data.folder), name) for name in data.sources}
     if data.facts:
         paths["facts"] = data_path(data.facts)
-    found = {f"{name}.hash": fingerprint([path]) for name, path in paths.items() if path.is_file()}
+    found = {f"{name}.hash": fingerprint(path) for name, path in paths.items() if path.is_file()}
     shares = {"sources": data.sources, "facts_share": data.facts_share if data.facts else 0.0}
     return found | flat({**shares, "names": sorted(paths), "held_out": data.held_out})
 
@@ -173,11 +244,7 @@ def word_insides(tokenizer: Tokenizer) -> torch.Tensor:
 
 
 def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
-    """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint.
-
-    Raises:
-        InputError: a source is missing, or sizes of the recipe do not fit each other.
-    """
+    """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint."""
     from accelerate import PartialState
 
     check_measured(recipe.trainer, ("loss",))
@@ -186,8 +253,7 @@ def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
     batches = open_batches(recipe, corpus)
     named = (recipe.start, recipe.objective.teacher, recipe.data.entities)
     weights = weights_of(data_path(name) for name in named if name)
-    claim(folder, recipe, corpus=fingerprint([corpus.folder / "manifest.json"]), weights=weights)
-    save_recipe(recipe, folder / "recipe.json")
+    claim(folder, recipe, corpus=fingerprint(corpus.folder / "manifest.json"), weights=weights)
 
     def save(target: Path) -> None:
         save_tokenizer(tokenizer, target, recipe.encoder.max_position_embeddings)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from tab import CHROMIUM
 
-from kgqa.assets import DEFAULT_READER, MODELS
+from kgqa.settings import DEFAULT_READER, MODELS
 
 START_S = 300
 
@@ -84,7 +84,7 @@ def page(browser: Any) -> Iterator[Any]:
     tab.on("websocket", asked)
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
-    tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    tab.on("console", lambda output: errors.append(output.text) if output.type == "error" else None)
     yield tab
     tab.close()
     assert not elsewhere and not errors

@@ -21,7 +21,7 @@ from tab import (
     visit,
 )
 
-from kgqa.text.datasets.json_lines import read_examples
+from kgqa.data.datasets.json_lines import read_examples
 
 pytestmark = MARKS
 
@@ -41,9 +41,10 @@ def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path)
     node = page.locator("svg g.node").last
     label = " ".join(node.locator("text").all_text_contents())
     node.click()
-    page.locator(".st-key-concept").get_by_text(label, exact=True).or_(
-        page.locator(f'.st-key-concept input[value="{label}"]')
-    ).first.wait_for()
+    page.get_by_text(f"What the graph says of {label}").wait_for()
+    settled(page)
+    assert page.get_by_label("This", exact=True).input_value() == label
+    page.locator(".st-key-more summary").click()
     page.get_by_role("button", name="Which facts mattered?").click()
     page.get_by_text("when one fact is taken away").wait_for()
 
@@ -52,19 +53,17 @@ def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path)
     page.get_by_label("that", exact=True).fill("build a house")
     page.get_by_role("button", name="Ask again").click()
     page.get_by_text("added: Purple <b>spoon</b> is used to build a house").wait_for()
-    page.get_by_text("After", exact=True).wait_for()
+    page.get_by_text("new to this graph").wait_for()
     settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Edits as Turtle").click()
     assert "urn:kgqa:added:" in Path(download.value.path()).read_text(encoding="utf-8")
-    page.get_by_role("button", name="Undo", exact=True).click()
-    page.get_by_text("After", exact=True).wait_for(state="detached")
+    page.locator(".st-key-undo0 button").click()
+    page.locator(".before-after").wait_for(state="detached")
     settled(page)
     page.get_by_role("button", name="What if there were no").first.click()
-    page.get_by_text("After", exact=True).wait_for()
+    page.locator(".before-after").wait_for()
     settled(page)
-    answers = [page.locator(f"[data-testid=stColumn] >> text={said}").count() for said in ("Before", "After")]
-    assert answers == [1, 1]
 
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("heading", name="Compare").wait_for()
@@ -88,7 +87,7 @@ def test_ask_why_what_if_upload_compare(page: Any, address: str, tmp_path: Path)
     settled(page)
     page.get_by_role("textbox", name="Question", exact=True).fill("What calms the bees?")
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.get_by_text("over bees").wait_for()
+    page.get_by_text("over bees").wait_for(state="attached")
 
 
 def test_the_history_survives_a_reload_and_is_walked_by_arrows(page: Any, address: str) -> None:
@@ -121,7 +120,7 @@ def test_a_graph_of_ones_own_is_kept_over_a_reload(page: Any, address: str) -> N
     page.get_by_text("Questions it answers").wait_for()
     settled(page)
     page.locator(".st-key-suggested0 button").click()
-    page.get_by_text("over beekeeping").wait_for()
+    page.get_by_text("over beekeeping").wait_for(state="attached")
     assert "&g=" in page.url
     asked = page.url
     page.goto(asked.replace("&g=", "&g=x"))
@@ -148,19 +147,25 @@ def test_a_passage_from_a_file_and_questions_that_follow(
     for asked in ("What did she put in?", "What did she pack?"):
         question.fill(asked)
         page.get_by_role("button", name=say("ask_button"), exact=True).click()
-        page.locator("[role=status][aria-live]").get_by_text(asked).wait_for()
+        page.locator("[role=status][aria-live]").wait_for()
         settled(page)
     page.locator(".st-key-before0 button").click()
-    page.locator("[role=status][aria-live]").get_by_text("What did she put in?").wait_for()
+    settled(page)
+    assert question.input_value() == "What did she put in?"
 
 
 @FORMS
 def test_the_evidence_can_be_taken_along(page: Any, address: str, form: Form) -> None:
     say = visit(page, address, form)
     ask_example(page, 0)
+    if form[0] > 768:  # more than the path has the width of the page, so that it can be read
+        page.locator(".st-key-how_many button").last.click()
+        settled(page)
+        assert page.locator("svg g.node text").first.bounding_box()["height"] > 8
     buttons = {kind: page.get_by_role("button", name=f"{say('save_as')} {kind}") for kind in ("PNG", "SVG")}
     assert downloaded(page, buttons["PNG"]).startswith(b"\x89PNG")
     assert downloaded(page, buttons["SVG"]).startswith(b"<svg")
+    page.locator(".st-key-more summary").click()
     answer = json.loads(downloaded(page, page.get_by_role("button", name=say("json"))))
     assert answer["answer"] and page.locator("[role=status][aria-live]").get_by_text(answer["answer"]).count()
     page.get_by_text(say("as_list", count="").split("(")[0].strip()).click()
@@ -195,9 +200,9 @@ def test_files_are_merged_into_a_graph_that_is_looked_at_and_queried(
     page: Any, address: str, tmp_path: Path, form: Form
 ) -> None:
     say = visit(page, address, form, "own")
-    bees, market = tmp_path / "bees.ttl", tmp_path / "market.tsv"
+    bees, market = tmp_path / "bees.ttl", tmp_path / "market.csv"
     bees.write_text("<x:smoker> <x:calms> <x:bees> . <x:bees> <x:makes> <x:honey> .")
-    market.write_text("honey\tis sold at\tSaturday market\n")
+    market.write_text("name,is sold at\nhoney,Saturday market\n", encoding="utf-16")
     page.locator("input[type=file]").set_input_files([bees, market])
     page.get_by_text(market.name, exact=True).wait_for()
     page.get_by_role("button", name=say("open"), exact=True).click()

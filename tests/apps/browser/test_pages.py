@@ -5,47 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tab import FORMS, MARKS, Form, go_to, serious_findings, settled, visit
+from tab import (
+    FORMS,
+    LANGUAGES,
+    MARKS,
+    WIDTHS,
+    Form,
+    at_each_width,
+    fits,
+    serious_findings,
+    settled,
+    visit,
+)
 
 pytestmark = MARKS
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_the_answer_is_in_view(page: Any, address: str, width: int, height: int, language: str) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    go_to(page, f"{address}/?lang={language}")
+@LANGUAGES
+def test_the_answer_is_in_view(page: Any, address: str, form: Form) -> None:
+    visit(page, address, form)
     page.locator(".st-key-example1 button").click()
-    page.locator("[role=status][aria-live]").wait_for()
-    settled(page)
-    box = page.locator("[role=status][aria-live]").bounding_box()
-    assert box["y"] >= 0 and box["y"] + box["height"] <= height and box["x"] + box["width"] <= width
     page.locator("svg g.node").first.wait_for()
-    settled(page)
-    picture = page.locator("[data-testid=stGraphVizChart] svg").bounding_box()
-    assert picture["x"] >= 0 and picture["x"] + picture["width"] <= width + 1
+    for width in at_each_width(page):
+        for part in ("[role=status][aria-live]", "[data-testid=stGraphVizChart] svg"):
+            box = page.locator(part).bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width + 1
+            assert 0 <= box["y"] < WIDTHS[width]  # the picture begins there too
+        box = page.locator("[role=status][aria-live]").bounding_box()
+        assert box["y"] + box["height"] <= WIDTHS[width]
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme", "language"),
-    [(1440, "light", "en"), (390, "dark", "en"), (1440, "dark", "ko"), (390, "light", "ko")],
-)
+@pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["en", "ko"])
 @pytest.mark.parametrize("path", ["", "own", "compare", "batch", "learn", "about"])
 def test_every_page_opens_by_its_address_and_can_be_used_by_all(
-    page: Any, address: str, path: str, width: int, scheme: str, language: str
+    page: Any, address: str, path: str, form: Form
 ) -> None:
-    """No request fails (a console error would tell), and axe-core finds nothing serious."""
+    """No request fails (a console error would tell), and axe-core finds nothing serious, in a light and a dark form."""
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe-playwright-python in [dev]"
     )
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    go_to(page, f"{address}/{path}?lang={language}")
-    serious = list(serious_findings(axe.Axe().run(page)))
+    visit(page, address, form, path)
+    serious = serious_findings(page, axe)
     for chart in page.locator("[data-testid=stVegaLiteChart]").all():
         chart.hover()  # what is pointed at has more marks
-        serious += serious_findings(axe.Axe().run(page))
-    assert not serious
+        serious += serious_findings(page, axe)
+    width, scheme = (390, "dark") if form[1] == "light" else (1440, "light")
+    visit(page, address, (width, scheme, form[2]), path)
+    serious += serious_findings(page, axe)
+    assert not serious and fits(page)
 
 
 def test_a_hostile_link_is_text(page: Any, address: str) -> None:

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from apps.views.batch import SAMPLE
+from apps.views.batch import SAMPLE, in_place
 
 
 def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
@@ -10,7 +10,7 @@ def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
     page.file_uploader[0].upload("q.csv", content.encode(), "text/csv").run()
     page.button[0].click().run()
     assert not page.exception and not page.error
-    rows, answers = page.session_state["batch_answers"]
+    answers = in_place(page.session_state["batch_rows"], page.session_state["batch_job"])
     assert [a and a.question.id for a in answers] == ["1", "2", "3", "4", None]
     refused = sum(a is not None and a.text is None for a in answers)
     (head,) = [h.value for h in page.subheader]
@@ -18,10 +18,15 @@ def test_a_file_is_answered_and_scored(open_page: Callable[[str], Any]) -> None:
     assert "Exactly right" in [metric.label for metric in page.metric] and "1" in page.warning[0].value
     shown = page.dataframe[-1].value
     assert shown["id"].tolist() == ["1", "2", "3", "4", "5"] and "kgqa_answer" in shown and "answer" in shown
+    again = open_page("batch")  # the page is come back to, its file is forgotten
+    for name in ("batch_rows", "batch_job"):
+        again.session_state[name] = page.session_state[name]
+    again.run()
+    assert not again.exception and [h.value for h in again.subheader] == [head]
 
 
 def test_what_cannot_be_read_is_one_sentence(open_page: Callable[[str], Any]) -> None:
     page = open_page("batch").run()
     page.file_uploader[0].upload("q.csv", b"a,b\n1,2\n", "text/csv").run()
-    page.button[0].click().run()
+    assert not page.button  # it is said when the file is chosen
     assert not page.exception and "q.csv:1" in page.error[0].value.replace("\\", "").replace("\u2060", "")

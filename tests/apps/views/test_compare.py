@@ -12,9 +12,11 @@ def test_readers_stand_side_by_side(open_page: Callable[[str], Any]) -> None:
     page.text_input(key="question").input("What did I dig with?")
     page.text_area(key="passage").input("I want to plant flowers <i>now</i>.")
     page.button[0].click().run()
-    said = "\n".join(item.proto.body for item in page.get("html"))
+    output = "\n".join(item.proto.body for item in page.get("html"))
     assert not page.exception and not page.error
-    assert "without facts" in said and "shuffled" in said and "text only" in said and "<i>" not in said
+    assert (
+        "without facts" in output and "shuffled" in output and "text only" in output and "<i>" not in output
+    )
 
 
 def test_a_file_is_read_by_all(open_page: Callable[[str], Any]) -> None:

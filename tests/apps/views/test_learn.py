@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.views.learn import shown
-from kgqa.assets import MODELS
+from kgqa.settings import MODELS
 
 
 def test_without_an_encoder_the_page_says_so(
@@ -27,8 +27,8 @@ def test_hidden_words_corruption_attention_curves_and_tables(open_page: Callable
     assert "postman" in "".join(item.proto.body for item in page.get("html"))
     page.text_input(key="masked").input("She <b>dug</b> a hole.")
     {b.label: b for b in page.button}["Corrupt it"].click().run()
-    said = "".join(item.proto.body for item in page.get("html"))
-    assert not page.exception and "<mark" in said and "<b>" not in said
+    output = "".join(item.proto.body for item in page.get("html"))
+    assert not page.exception and "<mark" in output and "<b>" not in output
     assert "judges for itself" in page.info[0].value.replace("\\", "")
     {b.label: b for b in page.button}["Guess"].click().run()
     assert "MASK" in page.error[0].value
@@ -40,8 +40,8 @@ def test_who_sees_whom_and_a_story_goes_on(open_page: Callable[[str], Any]) -> N
     assert not [info for info in page.info if "causal" in info.value]
     before = "".join(item.proto.body for item in page.get("html"))
     {b.label: b for b in page.button}["Go on"].click().run()
-    said = "".join(item.proto.body for item in page.get("html"))
-    assert not page.exception and said.count("<em>") == before.count("<em>") + 1
+    output = "".join(item.proto.body for item in page.get("html"))
+    assert not page.exception and output.count("<em>") == before.count("<em>") + 1
 
 
 def test_our_own_markdown_is_shown_without_formulas_and_dead_links() -> None:
@@ -52,14 +52,16 @@ def test_our_own_markdown_is_shown_without_formulas_and_dead_links() -> None:
 
 def test_five_steps_show_what_is_really_there(open_page: Callable[[str], Any]) -> None:
     page = open_page("learn")
-    said = []
+    output = []
     for step in range(5):
         page.session_state["step"] = step
         page.run()
         assert not page.exception and not page.error
-        said.append("".join(item.proto.body for item in page.get("html")))
-    assert "build a house" in said[0] and "<li" in said[1] and "border" in said[2] and "%" in said[3]
-    assert "nowhere" in said[4] and len(set(said)) == 5
+        output.append("".join(item.proto.body for item in page.get("html")))
+    assert "build a house" in output[0] and "<li" in output[1] and "border" in output[2] and "%" in output[3]
+    assert "nowhere" in output[4] and len(set(output)) == 5
+    (decided,) = (item.value for item in page.markdown if "The answer" in item.value)
+    assert "%" in decided and decided.count("·") == 1
 
 
 def test_three_charts_say_in_plain_words_what_was_measured(open_page: Callable[[str], Any]) -> None:

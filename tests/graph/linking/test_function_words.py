@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from kgqa.graph.linking.function_words import DETERMINERS, OPENERS, PARTICLES, PASSIVE, STOP_WORDS, SUBJECTS
-from kgqa.graph.linking.normalising import lemma
+from kgqa.graph.linking.normalize import DETERMINERS, OPENERS, PARTICLES, PASSIVE, STOP_WORDS, SUBJECTS, lemma
 
 
 def test_every_list_is_of_function_words_in_lower_case():

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.graph.linking.fuzzy import NearLabels, TimedLinker, forgiving_linker, letter_vectors
+from kgqa.graph.linking.fuzzy import NearLabels, TimedLinker, fuzzy_linker, letter_vectors
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.opening import open_graph
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Question, Triple
 
@@ -63,6 +63,6 @@ def test_a_slip_is_retrieved_with_less_weight_than_a_match(store):
 
 
 def test_the_time_that_linking_takes_is_noted(tools_file: Path) -> None:
-    plain = forgiving_linker(open_graph(tools_file))
+    plain = fuzzy_linker(open_graph(tools_file))
     linker, texts = TimedLinker(plain), ["I need a trowel"]
     assert linker.link_many(texts) == plain.link_many(texts) and linker.seconds > 0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kgqa.graph.linking.label_keys import (
     PART,
+    XSD,
     base_key,
     default_label,
     hash_keys,
@@ -17,8 +18,7 @@ from kgqa.graph.linking.label_keys import (
     part_keys,
     plain_key,
 )
-from kgqa.graph.linking.literals import XSD
-from kgqa.graph.linking.normalising import normalise
+from kgqa.graph.linking.normalize import normalise
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kgqa.graph.linking.label_keys import BOOLEAN, XSD
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.literals import BOOLEAN, XSD
 from kgqa.graph.storage.store import GraphStore
 from kgqa.types import Label, Triple
 
@@ -136,14 +136,14 @@ def test_max_words_bounds_a_concept(toy):
 
 
 def test_parts_of_names_brackets_and_values() -> None:
-    said = [("m", "Marie Curie"), ("s", "Solaris (film)"), ("k", "Otto Krumme")]
-    said += [(f"b{i}", f"Baker {i} Street") for i in range(9)]
-    facts = [Triple(f"x:{name}", "x:knows", "x:m") for name, _ in said[1:]]
+    output = [("m", "Marie Curie"), ("s", "Solaris (film)"), ("k", "Otto Krumme")]
+    output += [(f"b{i}", f"Baker {i} Street") for i in range(9)]
+    facts = [Triple(f"x:{name}", "x:knows", "x:m") for name, _ in output[1:]]
     facts += [
         Triple("x:m", "x:born", f'"1867-11-07"^^<{XSD}date>'),
         Triple("x:m", "x:dead", f'"true"^^<{BOOLEAN}>'),
     ]
-    graph = GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in said])
+    graph = GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in output])
     linker = Linker(graph)
 
     def linked(text: str) -> list[tuple[str, float]]:
@@ -161,10 +161,15 @@ def test_parts_of_names_brackets_and_values() -> None:
 
 
 def test_the_only_thing_that_is_so_named_is_meant() -> None:
-    said = {"c": "Marine Chronometer No. 418", "l": "Letter No. 17", "g": "Beef goulash", "v": "Harbour View"}
-    said |= {"x": "Cash box", "m": "St. Mary Chapel", "a": "Red Lantern", "b": "Blue Lantern"}
-    facts = [Triple(f"x:{name}", "x:keptInBox", "x:c") for name in said]
-    graph = GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in said.items()])
+    output = {
+        "c": "Marine Chronometer No. 418",
+        "l": "Letter No. 17",
+        "g": "Beef goulash",
+        "v": "Harbour View",
+    }
+    output |= {"x": "Cash box", "m": "St. Mary Chapel", "a": "Red Lantern", "b": "Blue Lantern"}
+    facts = [Triple(f"x:{name}", "x:keptInBox", "x:c") for name in output]
+    graph = GraphStore.from_triples(facts, [Label(f"x:{name}", text) for name, text in output.items()])
 
     def linked(text: str) -> list[str]:
         linker = Linker(graph)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.graph.linking.literals import (
+from kgqa.graph.linking.label_keys import (
     XSD,
     comparable,
     is_value,

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from kgqa.graph.linking import morphology
+from kgqa.graph.linking import normalize as morphology
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.linking.morphology import dictionary_form, has_analyser, is_korean, morphemes
+from kgqa.graph.linking.normalize import dictionary_form, has_analyser, is_korean, morphemes
 
 BEES = Path(__file__).parents[3] / "graph_data" / "examples" / "beekeeping.ttl"
 needs_kiwi = pytest.mark.skipif(not has_analyser(), reason="needs the extra ko")
@@ -84,8 +84,8 @@ import json, sys
 if sys.argv[1] == "without":
     sys.modules["kiwipiepy"] = None
 from kgqa import load
-from kgqa.answering.presentation.answer_json import answer_json
-from kgqa.graph.linking.morphology import has_analyser
+from kgqa.qa.render import answer_json
+from kgqa.graph.linking.normalize import has_analyser
 from kgqa.types import Passage, Question
 reader = load("kgqa-base", sys.argv[2], device="cpu")
 questions = [

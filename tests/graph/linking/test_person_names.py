@@ -1,6 +1,6 @@
 import pytest
 
-from kgqa.graph.linking.person_names import given_names, people
+from kgqa.graph.linking.normalize import given_names, people
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import pytest
 
 from kgqa.graph.retrieval.ablation import (
     ABLATIONS,
+    no_facts,
     shuffled,
     without_direct_edges,
     without_edges,
-    without_facts,
 )
 from kgqa.types import NodeRole, Subgraph
 
@@ -32,7 +32,7 @@ def test_only_direct_facts_go(digging: Subgraph) -> None:
 def test_concepts_stay(name: str, digging: Subgraph) -> None:
     assert ABLATIONS[name](digging).nodes == digging.nodes
     assert len(ABLATIONS[name](Subgraph()).edges) == 0
-    assert len(without_facts(digging).edges) == 0
+    assert len(no_facts(digging).edges) == 0
 
 
 def test_a_struck_out_fact_is_gone_and_nothing_else(digging: Subgraph) -> None:

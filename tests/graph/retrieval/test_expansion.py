@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgqa.graph.retrieval.expansion import WalkSettings, best, distinct, join, locate, take, walk
+from kgqa.graph.retrieval.expansion import ExpansionSettings, best, distinct, expand, join, locate, take
 
 
 def ids(graph, *names):
@@ -37,13 +37,13 @@ def test_take_and_join_are_inverse(toy):
 
 def test_two_hops_reach_what_one_does_not(toy):
     seeds = ids(toy, "build a house")
-    reached = walk(toy, seeds, np.ones((1, 1)), WalkSettings())
+    reached = expand(toy, seeds, np.ones((1, 1)), ExpansionSettings())
     place = int(np.searchsorted(reached.ids, toy.id("excavator")))
     assert reached.near[place, 0] == 0 and reached.far[place, 0] > 0
 
 
 def test_facts_are_met_once_and_complete_says_the_truth(toy):
-    reached = walk(toy, ids(toy, "dig", "person"), np.ones((2, 1)), WalkSettings(hub_facts=1))
+    reached = expand(toy, ids(toy, "dig", "person"), np.ones((2, 1)), ExpansionSettings(hub_facts=1))
     rows = np.stack(reached.edges[:3], axis=1)
     assert len(np.unique(rows, axis=0)) == len(rows)
     for place in np.flatnonzero(reached.complete):
@@ -53,10 +53,10 @@ def test_facts_are_met_once_and_complete_says_the_truth(toy):
 
 def test_hub_cap_takes_the_heaviest(graph_of):
     graph = graph_of([("hub", "R", f"n{i}", 1.0 + i) for i in range(9)])
-    reached = walk(graph, ids(graph, "hub"), np.ones((1, 1)), WalkSettings(seed_facts=2))
+    reached = expand(graph, ids(graph, "hub"), np.ones((1, 1)), ExpansionSettings(seed_facts=2))
     assert {"n8", "n7"} == set(graph.labels(reached.ids)) - {"hub"}
 
 
 def test_nothing_to_start_from_reaches_nothing(toy):
-    reached = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 1)), WalkSettings())
+    reached = expand(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 1)), ExpansionSettings())
     assert len(reached.ids) == 0 and reached.near.shape == (0, 1)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kgqa.graph.linking.linker import Linker
-from kgqa.graph.retrieval.question_types import asked, kind_likelihood, vague_relations
-from kgqa.graph.retrieval.retrieval import retrieve
+from kgqa.graph.retrieval.ranking import asked_ends, type_likelihood, vague_relations
+from kgqa.graph.retrieval.subgraph import retrieve
 from kgqa.graph.storage.store import GraphStore
 from kgqa.graph.storage.writer import write_store
 from kgqa.types import Label, Question, Relation, Triple
@@ -40,7 +40,7 @@ HEAD, TAIL = 0, 1
     ],
 )
 def test_questions_ask_for_an_end_of_a_relation(question, relation, end):
-    wanted = asked(question, RELATIONS)
+    wanted = asked_ends(question, RELATIONS)
     row = [r.name for r in RELATIONS].index(relation)
     assert wanted.leads[row, end] and not wanted.leads[row, 1 - end]
     assert not wanted.leads[-1].any()
@@ -48,8 +48,8 @@ def test_questions_ask_for_an_end_of_a_relation(question, relation, end):
 
 
 def test_a_question_without_cues_asks_for_nothing():
-    assert not asked("", RELATIONS).leads.any() and not asked("A trowel?", RELATIONS).fills.any()
-    assert asked("Where?", []).leads.shape == (0, 2)
+    assert not asked_ends("", RELATIONS).leads.any() and not asked_ends("A trowel?", RELATIONS).fills.any()
+    assert asked_ends("Where?", []).leads.shape == (0, 2)
 
 
 def test_vague_relations_say_that_words_belong_together():
@@ -72,16 +72,16 @@ KINDS = ("clothing", "feeling", "person", "place", "tool")
     ],
 )
 def test_the_words_of_a_question_tell_the_kind_of_its_answer(question: str, kind: str) -> None:
-    found = kind_likelihood(question, KINDS, np.arange(5, dtype=np.int32))
+    found = type_likelihood(question, KINDS, np.arange(5, dtype=np.int32))
     assert KINDS[int(found.argmax())] == kind
     assert found.max() > 0 > found.min()
 
 
 def test_unknown_words_and_unknown_kinds_tell_nothing() -> None:
-    assert not kind_likelihood("xyzzy", KINDS, np.arange(5, dtype=np.int32)).any()
-    found = kind_likelihood("Where was he?", KINDS, np.array([3, -1, 2], dtype=np.int32))
+    assert not type_likelihood("xyzzy", KINDS, np.arange(5, dtype=np.int32)).any()
+    found = type_likelihood("Where was he?", KINDS, np.array([3, -1, 2], dtype=np.int32))
     assert found[1] == 0 and found[0] > 0 > found[2]
-    assert kind_likelihood("Where was he?", KINDS, np.zeros(0, dtype=np.int32)).shape == (0,)
+    assert type_likelihood("Where was he?", KINDS, np.zeros(0, dtype=np.int32)).shape == (0,)
 
 
 def test_what_is_of_the_kind_asked_for_is_retrieved_first(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -90,11 +90,11 @@ def test_what_is_of_the_kind_asked_for_is_retrieved_first(tmp_path) -> None:  # 
     names = sorted({end for fact in facts for end in (fact.head, fact.tail)})
     kinds = {"cook": "person", "oven": "tool", "kitchen": "place", "joy": "feeling"}
     store = tmp_path / "store"
-    write_store([*facts, *(Label(name, name) for name in names)], store, kinds=kinds)
+    write_store([*facts, *(Label(name, name) for name in names)], store, entity_types=kinds)
     graph = GraphStore.open(store)
-    assert graph.kind_names == ("feeling", "person", "place", "tool")
-    told = graph.kinds(graph.ids(["kitchen", "thing 3"]))
-    assert told.tolist() == [2, -1]
+    assert graph.type_names == ("feeling", "person", "place", "tool")
+    reported = graph.types_of(graph.ids(["kitchen", "thing 3"]))
+    assert reported.tolist() == [2, -1]
     linker = Linker(graph)
     for question, first in (("Where is the bread?", "kitchen"), ("Who has the bread?", "cook")):
         (subgraph,) = retrieve(Question(question), graph, linker, max_nodes=4)

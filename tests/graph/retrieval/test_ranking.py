@@ -4,14 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kgqa.graph.retrieval.expansion import WalkSettings, locate, walk
-from kgqa.graph.retrieval.question_types import asked, vague_relations
+from kgqa.graph.retrieval.expansion import ExpansionSettings, expand, locate
 from kgqa.graph.retrieval.ranking import (
+    asked_ends,
     features,
     filling,
     ranker,
     score_bridges,
     score_context,
+    vague_relations,
     weights_for,
 )
 
@@ -23,7 +24,7 @@ def reached(toy, context: str, choice: str):
     mass = np.zeros((2, 2))
     mass[np.searchsorted(ids, toy.id(context)), 0] = 1.0
     mass[np.searchsorted(ids, toy.id(choice)), 1] = 1.0
-    return walk(toy, ids, mass, WalkSettings())
+    return expand(toy, ids, mass, ExpansionSettings())
 
 
 def test_the_bridge_stands_between_both_sides(toy):
@@ -39,7 +40,7 @@ def test_the_bridge_stands_between_both_sides(toy):
 
 
 def asking(toy, text: str):
-    return asked(text, toy.relations), vague_relations(toy.relations)
+    return asked_ends(text, toy.relations), vague_relations(toy.relations)
 
 
 def test_scores_are_bounded(toy):
@@ -51,7 +52,7 @@ def test_scores_are_bounded(toy):
 
 def test_the_question_word_turns_the_ranking(toy):
     ids = np.array([toy.id("plant flowers")], dtype=np.int32)
-    walked = walk(toy, ids, np.ones((1, 1)), WalkSettings())
+    walked = expand(toy, ids, np.ones((1, 1)), ExpansionSettings())
     labels = toy.labels(walked.ids)
 
     def place(text: str, label: str) -> int:
@@ -67,13 +68,13 @@ def test_what_fills_the_asked_end_of_many_facts_is_of_the_asked_kind(toy):
     ids = np.array([trowel, flowers], dtype=np.int32)
     facts = toy.neighbours(ids)
     own = facts._replace(head=locate(facts.head, ids), tail=locate(facts.tail, ids))
-    tool, event = filling(own, 2, asked("Which tool?", toy.relations), EDITED)
+    tool, event = filling(own, 2, asked_ends("Which tool?", toy.relations), EDITED)
     assert tool > event
-    assert not filling(own, 2, asked("", toy.relations), EDITED).any()
+    assert not filling(own, 2, asked_ends("", toy.relations), EDITED).any()
 
 
 def test_relations_met_later_do_not_count(toy):
-    wanted = asked("Which tool?", toy.relations[:1])
+    wanted = asked_ends("Which tool?", toy.relations[:1])
     facts = toy.neighbours(np.array([toy.id("trowel")], dtype=np.int32))
     assert filling(facts, 1000, wanted, EDITED).shape == (1000,)
 
@@ -82,11 +83,13 @@ def test_the_concepts_own_facts_settle_their_kind(toy):
     walked = reached(toy, "build a house", "excavator")
     ids: list[int] = []
 
-    def facts_of(wanted):
+    def paths_text(wanted):
         ids.extend(wanted.tolist())
         return toy.neighbours(wanted)
 
-    score = score_context(walked, np.array([1.0, 0.0]), *asking(toy, "With which tool?"), EDITED, facts_of, 2)
+    score = score_context(
+        walked, np.array([1.0, 0.0]), *asking(toy, "With which tool?"), EDITED, paths_text, 2
+    )
     assert len(ids) == 2 and ids == sorted(ids) and score.max() == 1
 
 
@@ -97,18 +100,18 @@ def test_every_feature_has_a_finite_value_for_every_concept(toy):
 
 
 def test_nothing_reached_scores_nothing(toy):
-    walked = walk(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), WalkSettings())
+    walked = expand(toy, np.zeros(0, dtype=np.int32), np.zeros((0, 2)), ExpansionSettings())
     assert len(score_context(walked, np.zeros(0), *asking(toy, "Why?"), EDITED)) == 0
     assert len(score_bridges(walked, 0)) == 0
 
 
 def test_weights_go_by_the_size_of_a_graph(toy):
     assert weights_for(toy) is EDITED
-    assert weights_for(SimpleNamespace(entity_count=300_000, kind_names=())) is GATHERED
+    assert weights_for(SimpleNamespace(entity_count=300_000, type_names=())) is GATHERED
     assert (
-        weights_for(SimpleNamespace(entity_count=None, kind_names=())) is EDITED
+        weights_for(SimpleNamespace(entity_count=None, type_names=())) is EDITED
     )  # an endpoint tells no size
-    assert weights_for(SimpleNamespace(entity_count=300, kind_names=("tool",))) is TYPED
+    assert weights_for(SimpleNamespace(entity_count=300, type_names=("tool",))) is TYPED
     assert GATHERED.keys() == EDITED.keys() == TYPED.keys() - {"kind"}
 
 

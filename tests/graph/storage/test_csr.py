@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgqa.graph.sources.statements import Batch
-from kgqa.graph.storage.csr import sort_by_head, sort_by_tail
+from kgqa.graph.formats.source_files import Batch
 from kgqa.graph.storage.scratch import Scratch
+from kgqa.graph.storage.writer import sort_by_head, sort_by_tail
 
 
 @pytest.mark.parametrize("weighted", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.graph.sources.statements import Batch
+from kgqa.graph.formats.source_files import Batch
 from kgqa.graph.storage.scratch import Names, Scratch
 from kgqa.types import Label
 
@@ -46,3 +46,39 @@ def test_a_name_that_all_share_is_better_than_another_name(tmp_path: Path) -> No
     scratch.write_labels(scratch.used_entities(), tmp_path, "en", [])
     texts = (tmp_path / "label_text.bin").read_bytes()
     assert texts == b"TaraxacumdandelionfoxgloveDigitalisharebellGlockenblume"
+
+
+def test_what_is_called_so_everywhere_goes_before_latin(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [
+        Label("a", "Lindesia", "la"),
+        Label("a", "Linden", "mul"),
+        Label("b", "Linde", "de"),
+        Label("b", "Tilia", "la"),
+    ]
+    scratch.add(
+        Batch(["a", "b", "c"], ["r", "r", "r"], ["b", "c", "a"], labels=[*labels, Label("c", "Lind", "sv")])
+    )
+    scratch.close()
+    scratch.write_labels(scratch.used_entities(), tmp_path, "en", [])
+    assert (tmp_path / "label_text.bin").read_bytes() == b"LindenLindesiaTiliaLindeLind"
+    foreign, foreign_only = scratch.foreign_labels(tmp_path, "en")
+    assert foreign.tolist() == [False, False, False, True, False] and foreign_only.tolist() == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_what_has_a_label_alone_is_known_too(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "scratch")
+    labels = [
+        Label("r", "relation"),
+        Label("p", "unused"),
+        Label("x", "Lone"),
+        Label("y", "also", preferred=False),
+    ]
+    scratch.add(Batch(["a"], ["r"], ["b"], labels=labels))
+    scratch.close()
+    named = scratch.named_entities(["p"])
+    assert [bool(named[scratch.names.find(name)]) for name in "rpxy"] == [False, False, True, False]

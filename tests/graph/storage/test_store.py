@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kgqa.graph.storage import store as stores
-from kgqa.graph.storage.indexing import ARRAYS
+from kgqa.graph.storage.label_index import ARRAYS
 from kgqa.graph.storage.manifest import MANIFEST, read_manifest, write_manifest
 from kgqa.graph.storage.store import GraphStore, Residence, is_store
 from kgqa.graph.storage.writer import write_store
@@ -90,6 +90,19 @@ def test_exact_preferred_label_first() -> None:
     assert graph.labels(graph.find(["plant"])[0]) == ["plant", "planting"]
 
 
+def test_a_word_of_the_graphs_own_language_is_no_foreign_label() -> None:
+    labels = [
+        Label("p", "poison", "en"),
+        Label("p", "Gift", "de"),
+        Label("g", "gift", "en"),
+        Label("s", "Gift", "sv"),
+    ]
+    graph = GraphStore.from_triples([Triple("p", "r", "g"), Triple("s", "r", "g")], labels)
+    gift, poison = graph.find(["gift", "poison"])
+    assert sorted(graph.names(gift)) == ["g", "s"]  # the Swedish thing has no other name
+    assert list(graph.names(poison)) == ["p"]
+
+
 def test_label_language(graph: GraphStore) -> None:
     assert graph.labels(graph.ids(["http://x/trowel"])) == ["Trowel"]
     korean = GraphStore.from_triples(TRIPLES, LABELS, language="ko")
@@ -156,14 +169,14 @@ def all_of(graph: GraphStore) -> object:
     """Whatever a store says."""
     everyone = np.arange(graph.entity_count, dtype=np.int32)
     edges = graph.neighbours(everyone)
-    said = [graph.names(everyone), graph.labels(everyone), [graph.all_labels(i) for i in everyone.tolist()]]
+    output = [graph.names(everyone), graph.labels(everyone), [graph.all_labels(i) for i in everyone.tolist()]]
     found = [ids.tolist() for ids in graph.find(["trowel", "hand shovels", "digging", "tool"])]
     return [
-        said,
+        output,
         found,
         [part.tolist() for part in edges],
         graph.provenance(edges),
-        graph.kinds(everyone).tolist(),
+        graph.types_of(everyone).tolist(),
     ]
 
 

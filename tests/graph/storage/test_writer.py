@@ -73,6 +73,15 @@ def warnings(folder: Path, *statements: Triple | Label) -> list[str]:
     return found
 
 
+def test_literals_are_no_things_without_labels(tmp_path: Path) -> None:
+    number = "http://www.w3.org/2001/XMLSchema#integer"
+    facts = [Triple(f"http://x/t{i}", "http://x/age", f'"{i}"^^<{number}>') for i in range(40)]
+    labels = [Label(f"http://x/t{i}", f"thing {i}") for i in range(18)]
+    relation = Label("http://x/age", "age")
+    (reported,) = warnings(tmp_path, *facts, *labels, relation)
+    assert reported.startswith("22 of 40 concepts have no label")
+
+
 def test_no_facts(tmp_path: Path) -> None:
     assert "No facts" in warnings(tmp_path)[0]
 

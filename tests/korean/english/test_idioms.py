@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.english.gloss import gloss
+from kgqa.korean.english.translation import gloss
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.english.nouns import Nouns, is_animal
-from kgqa.korean.english.pieces import Said, joined
-from kgqa.korean.reading.parsing import parse
+from kgqa.korean.english.nouns import Nouns, Said, is_animal, joined
+from kgqa.korean.reading.parse import parse
 
 
 def said(text, labels=None):

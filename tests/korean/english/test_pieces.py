@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kgqa.korean.english.pieces import Piece, joined
+from kgqa.korean.english.nouns import Piece, joined
 from kgqa.types import Span
 
 

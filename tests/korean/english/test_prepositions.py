@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.english.prepositions import preposition
-from kgqa.korean.reading.parsing import parse
+from kgqa.korean.english.nouns import preposition
+from kgqa.korean.reading.parse import parse
 
 
 @pytest.mark.parametrize(

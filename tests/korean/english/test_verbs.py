@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.english.pieces import Said
+from kgqa.korean.english.nouns import Said
 from kgqa.korean.english.verbs import Verbs, finite, participle
-from kgqa.korean.reading.parsing import parse
-from kgqa.korean.reading.roles import Roles, words_of
+from kgqa.korean.reading.clauses import Roles, words_of
+from kgqa.korean.reading.parse import parse
 
 
 def verb(text, labels=None, said=None):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.reading.counting import counts, is_of_another
+from kgqa.korean.reading.parse import counts, is_of_another
 from kgqa.types import Span
 
 PASSAGE = "교실에 학생이 스물네 명 있었다. 선생님이 들어오셨다."

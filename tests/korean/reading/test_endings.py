@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.reading.parsing import parse
+from kgqa.korean.reading.parse import parse
 
 
 def clauses(text):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from kgqa.korean.reading.parsing import parse
-from kgqa.korean.reading.roles import Roles, is_time, words_of
+from kgqa.korean.reading.clauses import Roles, is_time, words_of
+from kgqa.korean.reading.parse import parse
 
 
 def roles(text):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kgqa.korean.reading.parsing import parse
+from kgqa.korean.reading.parse import parse
 
 
 def clauses(text):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.words.lexicon import group, lexicon
+from kgqa.korean.words import group, lexicon
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgqa.korean.words.numerals import in_words, is_native, number
+from kgqa.korean.words import in_words, is_native, number
 
 
 @pytest.mark.parametrize(

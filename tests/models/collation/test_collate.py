@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.input_config import InputConfig
 from kgqa.types import Example, InputError, Link, NodeRole, Passage, Question, Span, Subgraph
 
 PASSAGE = "I want to plant flowers so I dug the ground."
@@ -37,7 +37,7 @@ def test_spans_are_token_positions_inside_windows(tokenizer) -> None:
     long = "the ground and the house . " * 20 + "a red shovel was in the garden ."
     start = long.index("red shovel")
     example = Example(Question("What was it?", passage=Passage(long)), spans=(Span(start, start + 10),))
-    collated = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16))(
+    collated = Collator(tokenizer, InputConfig(max_tokens=64, stride=16))(
         [example], [[Subgraph()]], with_gold=True
     )
     batch = collated.batch
@@ -74,7 +74,7 @@ def test_links_of_a_long_passage_are_placed_in_every_window_that_shows_them(toke
         links=links,
     )
     example = Example(Question("What?", passage=Passage(text)))
-    collated = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16))([example], [[graph]])
+    collated = Collator(tokenizer, InputConfig(max_tokens=64, stride=16))([example], [[graph]])
     batch = collated.batch
     marked = batch.tokens.input_ids[batch.graph.mention_row, batch.graph.mention_token]
     shovel = tokenizer.token_to_id("shovel")
@@ -103,22 +103,31 @@ def test_a_text_of_endless_tokens_is_refused(tokenizer) -> None:
 
 def test_choices_become_branches_of_one_row(tokenizer, digging) -> None:
     question = Question("What did I dig with?", ("red shovel", "bee"), Passage(PASSAGE))
-    collator = Collator(tokenizer, ReadingSettings(branches=True))
+    collator = Collator(tokenizer, InputConfig(packed=True))
     batch = collator([Example(question, choice=1)], [[digging]], with_gold=True).batch
-    assert batch.num_rows == 1 and batch.branches is not None and batch.tokens.branch is not None
+    assert batch.num_rows == 1 and batch.packed is not None and batch.tokens.candidate_index is not None
     assert [part.tolist() for part in batch.scored] == [[0, 0], [0, 1]]
     assert batch.tokens.position is not None
-    ids, branch, position = batch.tokens.input_ids[0], batch.tokens.branch[0], batch.tokens.position[0]
-    said = [[tokenizer.id_to_token(i) for i in ids[branch == number].tolist()] for number in (1, 2)]
-    assert said == [["red", "shovel", "[SEP]"], ["bee", "[SEP]"]]
-    trunk = int(position[branch == 1][0])
-    assert position[branch == 2].tolist() == [trunk, trunk + 1]  # both go on from the trunk's end
-    assert not (batch.passage_mask[0] & (branch > 0)).any()  # a branch holds no words of the passage
+    ids, branch, position = (
+        batch.tokens.input_ids[0],
+        batch.tokens.candidate_index[0],
+        batch.tokens.position[0],
+    )
+    output = [[tokenizer.id_to_token(i) for i in ids[branch == number].tolist()] for number in (1, 2)]
+    assert output == [["red", "shovel", "[SEP]"], ["bee", "[SEP]"]]
+    prefix = int(position[branch == 1][0])
+    assert position[branch == 2].tolist() == [
+        prefix,
+        prefix + 1,
+    ]  # both go on from the end of the shared prefix
+    assert not (
+        batch.passage_mask[0] & (branch > 0)
+    ).any()  # a packed candidate holds no words of the passage
 
 
 def test_every_window_has_all_branches(tokenizer) -> None:
     long = Passage("the ground and the house . " * 20)
-    collator = Collator(tokenizer, ReadingSettings(max_tokens=64, stride=16, branches=True))
+    collator = Collator(tokenizer, InputConfig(max_tokens=64, stride=16, packed=True))
     batch = collator([Example(Question("What?", ("bee", "hive"), long))], [[Subgraph()]]).batch
-    assert batch.branches is not None and batch.num_rows > 2
-    assert batch.branches.row.tolist() == [row for row in range(batch.num_rows) for _ in range(2)]
+    assert batch.packed is not None and batch.num_rows > 2
+    assert batch.packed.row.tolist() == [row for row in range(batch.num_rows) for _ in range(2)]

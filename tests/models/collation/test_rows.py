@@ -1,10 +1,9 @@
-from kgqa.models.collation.person_masking import Pieces
-from kgqa.models.collation.rows import MOST_TOKENS, Parts, mention_places, mentions_of_row
+from kgqa.models.collation.rows import MAX_MENTION_TOKENS, Pieces, RowBuilder, mention_places, mentions_of_row
 from kgqa.types import Link, NodeRole, Subgraph
 
 
 def test_every_row_has_its_own_copy_of_the_subgraph(digging) -> None:
-    parts = Parts()
+    parts = RowBuilder()
     passage = Pieces([7, 8, 9], [(0, 1), (2, 5), (6, 9)])
     for left in (0, 1):
         ids = [1, 5, 2, *passage.ids[left : left + 2], 2]
@@ -27,4 +26,4 @@ def test_a_mention_covers_its_tokens_and_moves_with_its_part() -> None:
 def test_of_a_long_mention_a_few_tokens_count() -> None:
     words = Pieces(list(range(9)), [(2 * i, 2 * i + 1) for i in range(9)])
     graph = Subgraph(links=(Link(NodeRole.QUESTION, 0, 18, 0),))
-    assert len(mention_places(graph, {NodeRole.QUESTION: words})[NodeRole.QUESTION]) == MOST_TOKENS
+    assert len(mention_places(graph, {NodeRole.QUESTION: words})[NodeRole.QUESTION]) == MAX_MENTION_TOKENS

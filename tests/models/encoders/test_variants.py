@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from kgqa.batch import TokenBatch
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.encoders.variants import (
     ENCODERS,
     EncoderSettings,
@@ -57,8 +57,8 @@ def test_can_be_walked(variant: str) -> None:
         visited.append(number)
         return hidden
 
-    stepper = Stepper(encoder)
-    assert torch.allclose(stepper.walk(tokens, visit), stepper.walk(tokens), atol=1e-6)
+    layerwise = LayerwiseEncoder(encoder)
+    assert torch.allclose(layerwise.encode(tokens, visit), layerwise.encode(tokens), atol=1e-6)
     assert visited == list(range(L))
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import torch
 
-from kgqa.batch import Fused
+from kgqa.batch import ReasonerOutput
 from kgqa.models.collation.collate import Collator
-from kgqa.models.heads.choice import ChoiceHead
+from kgqa.models.heads import ChoiceHead
 from kgqa.types import Example, Question, Subgraph
 
 EXAMPLE = Example(Question("what", ("bee", "hive", "honey")), choice=2)
@@ -36,7 +36,7 @@ def test_what_the_concept_head_thinks_of_a_choice_counts_once_learned(tokenizer)
     batch = Collator(tokenizer)([EXAMPLE], [[Subgraph(), known, Subgraph()]]).batch
     head = ChoiceHead(8).eval()
     nodes = len(batch.graph.role)
-    fused = Fused(
+    fused = ReasonerOutput(
         torch.zeros(*batch.tokens.input_ids.shape, 8),
         torch.zeros(3, 8),
         torch.zeros(nodes, 8),

@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.heads.concept import ConceptHead
+from kgqa.models.heads import ConceptHead
 from kgqa.types import Example, Question, Source
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.heads.span import MAX_SPAN_TOKENS, NOT_A_TOKEN, SpanHead
+from kgqa.models.heads import MAX_SPAN_TOKENS, NOT_A_TOKEN, SpanHead
 from kgqa.types import Example, Passage, Question, Span, Subgraph
 
 TEXT = "a red shovel was in the garden and he was in the house"
@@ -36,23 +36,23 @@ def test_no_span_is_longer_than_allowed(last: int, taken: bool, tokenizer) -> No
 
 
 def test_learns_a_span_and_no_span(tokenizer, encoder) -> None:
-    from kgqa.models.encoders.stepping import Stepper
+    from kgqa.models.encoders.layerwise import LayerwiseEncoder
     from kgqa.models.reasoners import ReasonerSettings
     from kgqa.models.reasoners.base import TextOnly
 
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
-    reasoner, head = TextOnly(stepper, ReasonerSettings(name="text-only")), SpanHead(32)
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner, head = TextOnly(layerwise, ReasonerSettings(name="text-only")), SpanHead(32)
     shovel = Example(Question("what", passage=Passage(TEXT)), spans=(Span(2, 12),))
     nothing = Example(Question("who", passage=Passage(TEXT)))
     collated = Collator(tokenizer)([shovel, nothing], [[Subgraph()], [Subgraph()]], with_gold=True)
     optimizer = torch.optim.Adam([*encoder.parameters(), *head.parameters()], 3e-3)
     for _ in range(60):
-        loss, count = head.loss(head(reasoner(stepper, collated.batch), collated.batch), collated.batch)
+        loss, count = head.loss(head(reasoner(layerwise, collated.batch), collated.batch), collated.batch)
         assert count == 2
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    scores = head(reasoner(stepper, collated.batch), collated.batch)
+    scores = head(reasoner(layerwise, collated.batch), collated.batch)
     margin = head.margin(scores, collated.batch)
     assert head.decode(scores, collated)[0][0].text == "red shovel" and margin[0] > 0 > margin[1]

@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners import REASONERS, ReasonerSettings
 from kgqa.models.reasoners.base import TextOnly
 from kgqa.models.segments import segment_mean
@@ -14,12 +14,12 @@ def test_text_only_does_not_see_the_facts(tokenizer, encoder, digging) -> None:
     from kgqa.graph.retrieval.ablation import without_edges
 
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
-    reasoner = TextOnly(stepper, ReasonerSettings(name="text-only")).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = TextOnly(layerwise, ReasonerSettings(name="text-only")).eval()
     collate = Collator(tokenizer)
     with torch.no_grad():
-        whole = reasoner(stepper, collate([Example(QUESTION)], [[digging]]).batch)
-        less = reasoner(stepper, collate([Example(QUESTION)], [[without_edges(digging, [0, 1, 2])]]).batch)
+        whole = reasoner(layerwise, collate([Example(QUESTION)], [[digging]]).batch)
+        less = reasoner(layerwise, collate([Example(QUESTION)], [[without_edges(digging, [0, 1, 2])]]).batch)
     assert torch.equal(whole.summary, less.summary) and torch.equal(whole.nodes, less.nodes)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners.base import ReasonerSettings
 from kgqa.models.reasoners.convolution import DensePooling, RelationalConv
 from kgqa.models.reasoners.gnn import AttentionPooling, GraphReasoner, RelationalAttention
@@ -13,14 +13,17 @@ def test_the_convolution_is_the_layer_whose_operators_are_restated(tokenizer, en
     """Same weights, same names, same states and attention: a checkpoint of one is a checkpoint of the other."""
     torch.manual_seed(0)
     graph = Collator(tokenizer)([Example(Question("what"))] * 2, [[digging], [Subgraph()]]).batch.graph
-    stepper = Stepper(encoder)
-    base = GraphReasoner(stepper, ReasonerSettings(graph_size=16, num_heads=2, dropout=0.0), typed=True)
+    layerwise = LayerwiseEncoder(encoder)
+    base = GraphReasoner(layerwise, ReasonerSettings(graph_size=16, num_heads=2, dropout=0.0), typed=True)
     plain, conv = RelationalAttention(16, 2, 0.0, instructed=False), RelationalConv(16, 2, 0.0)
     assert conv.load_state_dict(plain.state_dict())
     with torch.no_grad():
-        nodes, edges = base.start(stepper, graph)
-        for marks in (None, torch.randn_like(nodes)):
-            ours, theirs = conv(nodes, edges, marks=marks), plain(nodes, edges, marks=marks)
+        nodes, edges = base.start(layerwise, graph)
+        for node_features in (None, torch.randn_like(nodes)):
+            ours, theirs = (
+                conv(nodes, edges, node_features=node_features),
+                plain(nodes, edges, node_features=node_features),
+            )
             assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True))
 
 

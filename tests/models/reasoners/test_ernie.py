@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.ernie import Ernie, first_tokens
 from kgqa.types import Example, Passage, Question
@@ -18,31 +18,31 @@ def test_an_entity_stands_at_the_first_token_of_its_mention(tokenizer, digging) 
 
 def test_training_starts_at_the_encoder_and_entities_reach_tokens(tokenizer, encoder, digging) -> None:
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
-    reasoner = Ernie(stepper, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = Ernie(layerwise, ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)).eval()
     batch = Collator(tokenizer)([Example(QUESTION)], [[digging]]).batch
     with torch.no_grad():
-        plain = stepper.walk(batch.tokens)
-        assert torch.equal(reasoner(stepper, batch).tokens, plain)
+        plain = layerwise.encode(batch.tokens)
+        assert torch.equal(reasoner(layerwise, batch).tokens, plain)
         torch.nn.init.normal_(reasoner.layers[0].to_token.weight)
-        assert not torch.allclose(reasoner(stepper, batch).tokens, plain)
+        assert not torch.allclose(reasoner(layerwise, batch).tokens, plain)
 
 
 def test_learnt_vectors_take_the_place_of_labels(tokenizer, encoder, digging) -> None:
     import numpy as np
 
-    from kgqa.models.vectors.entities import EntityVectors
+    from kgqa.models.entity_vectors import EntityVectors
 
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
+    layerwise = LayerwiseEncoder(encoder)
     settings = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2, entity_size=4)
-    reasoner = Ernie(stepper, settings).eval()
+    reasoner = Ernie(layerwise, settings).eval()
     one, other = (EntityVectors(["ev:trowel"], np.full((1, 4), v, np.float16), {}) for v in (1.0, 2.0))
     batches = [
         Collator(tokenizer, entities=e)([Example(QUESTION)], [[digging]]).batch for e in (one, other, None)
     ]
     with torch.no_grad():
-        a, b, c = (reasoner(stepper, batch).nodes for batch in batches)
+        a, b, c = (reasoner(layerwise, batch).nodes for batch in batches)
     changed = (a - b).abs().sum(-1) > 1e-6
     assert changed.tolist() == [False, False, False, True, False, False]  # the others keep their labels
     assert torch.equal(a[~changed], c[~changed])

@@ -1,7 +1,7 @@
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.fused import FusedReasoner
 from kgqa.types import Example, Passage, Question, Subgraph
@@ -12,29 +12,29 @@ SETTINGS = ReasonerSettings(graph_size=16, num_layers=2, num_heads=2)
 
 def fused(encoder):
     torch.manual_seed(1)
-    stepper = Stepper(encoder)
-    return stepper, FusedReasoner(stepper, SETTINGS).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    return layerwise, FusedReasoner(layerwise, SETTINGS).eval()
 
 
 def test_training_starts_at_the_text_only_reader(tokenizer, encoder, digging) -> None:
-    stepper, reasoner = fused(encoder)
+    layerwise, reasoner = fused(encoder)
     batch = Collator(tokenizer)([Example(QUESTION)], [[digging]]).batch
     with torch.no_grad():
-        states = reasoner(stepper, batch)
-        assert torch.equal(states.tokens, stepper.walk(batch.tokens))
+        states = reasoner(layerwise, batch)
+        assert torch.equal(states.tokens, layerwise.encode(batch.tokens))
     assert states.attention is not None and states.attention.shape == (3,)
 
 
 def test_batch_of_one_equals_its_row_in_a_batch_of_many(tokenizer, encoder, digging) -> None:
-    stepper, reasoner = fused(encoder)
+    layerwise, reasoner = fused(encoder)
     for layer in reasoner.layers:
         torch.nn.init.normal_(layer.to_token.weight)
         torch.nn.init.normal_(layer.exchange_text.weight)
     collate = Collator(tokenizer)
     other = Example(Question("where and why is the house , i want it"))
     with torch.no_grad():
-        many = reasoner(stepper, collate([other, Example(QUESTION)], [[Subgraph()], [digging]]).batch)
-        one = reasoner(stepper, collate([Example(QUESTION)], [[digging]]).batch)
+        many = reasoner(layerwise, collate([other, Example(QUESTION)], [[Subgraph()], [digging]]).batch)
+        one = reasoner(layerwise, collate([Example(QUESTION)], [[digging]]).batch)
     assert torch.allclose(many.summary[1], one.summary[0], atol=1e-5)
     assert torch.allclose(many.nodes[1:], one.nodes, atol=1e-5)
 
@@ -44,7 +44,7 @@ def test_the_order_of_nodes_does_not_matter(tokenizer, encoder, digging) -> None
 
     import numpy as np
 
-    stepper, reasoner = fused(encoder)
+    layerwise, reasoner = fused(encoder)
     order = np.array([4, 2, 0, 1, 3])
     place = np.argsort(order)
     shuffled = replace(
@@ -58,18 +58,18 @@ def test_the_order_of_nodes_does_not_matter(tokenizer, encoder, digging) -> None
     )
     collate = Collator(tokenizer)
     with torch.no_grad():
-        a = reasoner(stepper, collate([Example(QUESTION)], [[digging]]).batch)
-        b = reasoner(stepper, collate([Example(QUESTION)], [[shuffled]]).batch)
+        a = reasoner(layerwise, collate([Example(QUESTION)], [[digging]]).batch)
+        b = reasoner(layerwise, collate([Example(QUESTION)], [[shuffled]]).batch)
     assert torch.allclose(a.summary, b.summary, atol=1e-5)
     assert torch.allclose(a.nodes[1:][order], b.nodes[1:], atol=1e-5)
 
 
 def test_facts_reach_the_text_once_trained(tokenizer, encoder, digging) -> None:
-    stepper, reasoner = fused(encoder)
+    layerwise, reasoner = fused(encoder)
     for layer in reasoner.layers:
         torch.nn.init.normal_(layer.exchange_text.weight)
     collate = Collator(tokenizer)
     with torch.no_grad():
-        a = reasoner(stepper, collate([Example(QUESTION)], [[digging]]).batch)
-        b = reasoner(stepper, collate([Example(QUESTION)], [[Subgraph()]]).batch)
+        a = reasoner(layerwise, collate([Example(QUESTION)], [[digging]]).batch)
+        b = reasoner(layerwise, collate([Example(QUESTION)], [[Subgraph()]]).batch)
     assert not torch.allclose(a.summary, b.summary, atol=1e-3)

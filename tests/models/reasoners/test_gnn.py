@@ -40,8 +40,10 @@ def test_typed_messages_know_the_roles_of_both_ends(tokenizer, digging) -> None:
     role[4] = 1  # the excavator is now one of the question's concepts
     changed = replace(graph, role=role)
     facts = slice(0, 2 * graph.edge_index.shape[1])
-    told = [[c(labels, g).kinds[c(labels, g).kind][facts] for g in (graph, changed)] for c in (plain, typed)]
-    assert torch.equal(*told[0])
+    reported = [
+        [c(labels, g).kinds[c(labels, g).kind][facts] for g in (graph, changed)] for c in (plain, typed)
+    ]
+    assert torch.equal(*reported[0])
     touched = (graph.edge_index == 4).any(0).repeat(2)
-    same = torch.isclose(*told[1]).all(1)
+    same = torch.isclose(*reported[1]).all(1)
     assert same[~touched].all() and not same[touched].any()

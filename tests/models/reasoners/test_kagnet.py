@@ -4,10 +4,10 @@ import torch
 
 from kgqa.graph.storage.store import GraphStore
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.models.entity_vectors import METHODS, train_entities
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.models.reasoners.kagnet import PRUNED, KagNet, find_pairs, pruned
-from kgqa.models.vectors.entities import METHODS, train_entities
 from kgqa.types import Example, Question, Triple
 
 
@@ -23,21 +23,21 @@ def test_paths_join_what_is_asked_with_what_may_answer(tokenizer, digging) -> No
 
 def test_the_attended_path_is_the_explanation(tokenizer, encoder, digging) -> None:
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
-    reasoner = KagNet(stepper, ReasonerSettings(graph_size=16)).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = KagNet(layerwise, ReasonerSettings(graph_size=16)).eval()
     batch = Collator(tokenizer)([Example(Question("what"))], [[digging]]).batch
     with torch.no_grad():
-        fused = reasoner(stepper, batch)
+        fused = reasoner(layerwise, batch)
     assert fused.attention is not None and (fused.attention > 0).all() and (fused.attention <= 1).all()
 
 
 def test_an_answer_comes_with_its_most_attended_path(tokenizer, encoder, digging) -> None:
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
-    reasoner = KagNet(stepper, ReasonerSettings(graph_size=16)).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = KagNet(layerwise, ReasonerSettings(graph_size=16)).eval()
     batch = Collator(tokenizer)([Example(Question("what"))], [[digging]]).batch
     with torch.no_grad():
-        fused = reasoner(stepper, batch)
+        fused = reasoner(layerwise, batch)
     assert fused.paths is not None and fused.path_weight is not None
     assert fused.paths[3].tolist() == [3, -1, -1]  # trowel, by the first fact backwards
     assert fused.paths[4].tolist() == [1, 5, -1]  # excavator, over the foundation
@@ -59,8 +59,8 @@ def test_what_is_pruned_does_not_depend_on_who_else_is_in_the_batch(tokenizer, e
     ]
     store = GraphStore.from_triples(facts, name="digging", relations=digging.relations)
     strange = replace(digging, edges=digging.edges[:2, [2, 1, 0]], weights=digging.weights[:2])
-    stepper = Stepper(encoder)
-    reasoner = KagNet(stepper, ReasonerSettings(graph_size=16)).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = KagNet(layerwise, ReasonerSettings(graph_size=16)).eval()
     for method in METHODS:
         entities, _ = train_entities(store, method, size=8, epochs=5)
         collate = Collator(tokenizer, entities=entities)
@@ -70,5 +70,5 @@ def test_what_is_pruned_does_not_depend_on_who_else_is_in_the_batch(tokenizer, e
         assert likely is not None and likely.min() < 1 and both.graph.edge_plausible is not None
         assert torch.equal(both.graph.edge_plausible[: len(likely)], likely)
         with torch.no_grad():
-            one, two = reasoner(stepper, alone), reasoner(stepper, both)
+            one, two = reasoner(layerwise, alone), reasoner(layerwise, both)
         assert torch.allclose(one.nodes, two.nodes[: len(one.nodes)], atol=1e-5)

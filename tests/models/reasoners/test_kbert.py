@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.encoders.variants import EncoderSettings as Sizes
 from kgqa.models.encoders.variants import build_encoder
 from kgqa.models.reasoners import ReasonerSettings
@@ -16,7 +16,7 @@ QUESTION = Question("what did i dig with", passage=Passage("he has the trowel"))
 
 def test_branches_hang_on_their_mention(tokenizer, encoder, digging) -> None:
     graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
-    reasoner = KBert(Stepper(encoder), ReasonerSettings(name="k-bert"))
+    reasoner = KBert(LayerwiseEncoder(encoder), ReasonerSettings(name="k-bert"))
     batch = Collator(tokenizer)([Example(QUESTION)], [[graph]]).batch
     width = batch.tokens.input_ids.shape[1]
     ids, positions, visible = reasoner._sentence_tree(batch)
@@ -34,93 +34,79 @@ def test_branches_are_seen_by_their_mention_alone(attention: str, tokenizer, dig
     torch.manual_seed(0)
     network = build_encoder(Sizes(variant="electra", **sizes), tokenizer.get_vocab_size()).eval()  # type: ignore[arg-type]
     network.config._attn_implementation = attention
-    stepper = Stepper(network)
-    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    layerwise = LayerwiseEncoder(network)
+    reasoner = KBert(layerwise, ReasonerSettings(name="k-bert")).eval()
     graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
     other = replace(graph, labels=tuple(label.replace("flowers", "bee") for label in graph.labels))
     batches = [Collator(tokenizer)([Example(QUESTION)], [[g]]).batch for g in (graph, other, Subgraph())]
     with torch.no_grad():
-        told, said_otherwise, bare = (reasoner(stepper, batch).tokens[0] for batch in batches)
+        reported, said_otherwise, bare = (reasoner(layerwise, batch).tokens[0] for batch in batches)
     mention = batches[0].tokens.input_ids[0].tolist().index(tokenizer.token_to_id("trowel"))
-    others = [place for place in range(len(told)) if place != mention]
-    assert not torch.allclose(told[mention], said_otherwise[mention])
-    assert torch.equal(told[others], said_otherwise[others])
-    assert torch.allclose(told[others], bare[others], atol=1e-6)
+    others = [place for place in range(len(reported)) if place != mention]
+    assert not torch.allclose(reported[mention], said_otherwise[mention])
+    assert torch.equal(reported[others], said_otherwise[others])
+    assert torch.allclose(reported[others], bare[others], atol=1e-6)
 
 
 def test_training_reads_as_serving_does(tokenizer, encoder, digging) -> None:  # type: ignore[no-untyped-def]
     graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
     batch = Collator(tokenizer)([Example(QUESTION)], [[graph]]).batch
-    reasoner, read = KBert(Stepper(encoder), ReasonerSettings(name="k-bert")).eval(), []
+    reasoner, read = KBert(LayerwiseEncoder(encoder), ReasonerSettings(name="k-bert")).eval(), []
     with torch.no_grad():
         for attention in ("eager", "sdpa"):
             encoder.set_attn_implementation(attention)
-            read.append(reasoner(Stepper(encoder), batch).tokens)
+            read.append(reasoner(LayerwiseEncoder(encoder), batch).tokens)
     assert torch.allclose(*read, atol=1e-5)
 
 
 def test_without_facts_it_is_the_plain_encoder(tokenizer, encoder) -> None:
-    stepper = Stepper(encoder)
-    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = KBert(layerwise, ReasonerSettings(name="k-bert")).eval()
     batch = Collator(tokenizer)([Example(QUESTION)], [[Subgraph()]]).batch
     with torch.no_grad():
-        assert torch.allclose(reasoner(stepper, batch).tokens, stepper.walk(batch.tokens), atol=1e-5)
+        assert torch.allclose(reasoner(layerwise, batch).tokens, layerwise.encode(batch.tokens), atol=1e-5)
 
 
 def test_over_roberta_and_at_the_end_of_a_full_row(tokenizer, digging) -> None:  # type: ignore[no-untyped-def]
-    from kgqa.models.collation.reading import ReadingSettings
+    from kgqa.models.collation.input_config import InputConfig
 
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     network = build_encoder(
         Sizes(variant="roberta", max_position_embeddings=32, **sizes), tokenizer.get_vocab_size()
     )
-    stepper = Stepper(network.eval())
-    assert stepper.max_tokens == 32
+    layerwise = LayerwiseEncoder(network.eval())
+    assert layerwise.max_tokens == 32
     question = Question("what did i dig with", passage=Passage("red " * 23 + "trowel"))
     graph = replace(digging, links=(Link(NodeRole.PASSAGE, 92, 98, 2),))
-    reading = ReadingSettings(max_tokens=32)
+    reading = InputConfig(max_tokens=32)
     full, plain = (
         Collator(tokenizer, reading)([Example(question)], [[g]]).batch for g in (graph, Subgraph())
     )
     assert full.tokens.input_ids.shape[1] == 32
-    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    reasoner = KBert(layerwise, ReasonerSettings(name="k-bert")).eval()
     with torch.no_grad():
-        told = reasoner(stepper, full).tokens
-        assert torch.allclose(reasoner(stepper, plain).tokens, stepper.walk(plain.tokens), atol=1e-5)
-    assert told.shape == (1, 32, 32) and torch.isfinite(told).all()
-
-
-def test_it_is_told_what_every_reasoner_is_told_of_the_tokens(tokenizer, encoder, vectors, digging) -> None:  # type: ignore[no-untyped-def]
-    stepper = Stepper(encoder, vectors.size)
-    torch.nn.init.normal_(stepper.clues.weight)
-    reasoner = KBert(stepper, ReasonerSettings(name="k-bert", word_size=vectors.size)).eval()
-    graph = replace(digging, links=(Link(NodeRole.PASSAGE, 11, 17, 2),))
-    collate = Collator(tokenizer, words=vectors)
-    batch, bare = (collate([Example(QUESTION)], [[g]]).batch for g in (graph, Subgraph()))
-    with torch.no_grad():
-        plain = reasoner(stepper, bare).tokens
-        assert torch.allclose(plain, stepper.walk(bare.tokens), atol=1e-5)
-        silent = replace(batch, tokens=replace(batch.tokens, word_vector=None, marks=None))
-        assert not torch.allclose(reasoner(stepper, batch).tokens, reasoner(stepper, silent).tokens)
+        reported = reasoner(layerwise, full).tokens
+        assert torch.allclose(reasoner(layerwise, plain).tokens, layerwise.encode(plain.tokens), atol=1e-5)
+    assert reported.shape == (1, 32, 32) and torch.isfinite(reported).all()
 
 
 def test_choices_read_in_branches_do_not_see_each_other(tokenizer, encoder, digging) -> None:  # type: ignore[no-untyped-def]
-    from kgqa.models.collation.reading import ReadingSettings
+    from kgqa.models.collation.input_config import InputConfig
 
-    collate = Collator(tokenizer, ReadingSettings(branches=True))
+    collate = Collator(tokenizer, InputConfig(packed=True))
     first, other = (
         collate(
-            [Example(Question(QUESTION.text, ("the trowel", said), QUESTION.passage), choice=0)], [[g, g]]
+            [Example(Question(QUESTION.text, ("the trowel", output), QUESTION.passage), choice=0)], [[g, g]]
         ).batch
-        for said, g in (("red flowers", digging), ("the bee", digging))
+        for output, g in (("red flowers", digging), ("the bee", digging))
     )
-    stepper = Stepper(encoder)
-    reasoner = KBert(stepper, ReasonerSettings(name="k-bert")).eval()
+    layerwise = LayerwiseEncoder(encoder)
+    reasoner = KBert(layerwise, ReasonerSettings(name="k-bert")).eval()
     with torch.no_grad():
-        told, otherwise = (reasoner(stepper, batch).tokens[0] for batch in (first, other))
+        reported, otherwise = (reasoner(layerwise, batch).tokens[0] for batch in (first, other))
         bare = replace(first, graph=collate([Example(QUESTION)], [[Subgraph()]]).batch.graph)
-        plain = reasoner(stepper, bare).tokens[0]
-        walked = stepper.walk(first.tokens)[0]
-    branch = first.tokens.branch[0]
-    assert torch.allclose(told[branch == 1], otherwise[other.tokens.branch[0] == 1], atol=1e-5)
+        plain = reasoner(layerwise, bare).tokens[0]
+        walked = layerwise.encode(first.tokens)[0]
+    branch = first.tokens.candidate_index[0]
+    assert torch.allclose(reported[branch == 1], otherwise[other.tokens.candidate_index[0] == 1], atol=1e-5)
     assert torch.allclose(plain[: len(branch)], walked, atol=1e-5)

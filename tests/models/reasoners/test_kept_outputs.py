@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from kgqa.batch import Fused
+from kgqa.batch import ReasonerOutput
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.types import Example, NodeRole, Question, Subgraph
 
@@ -37,10 +37,10 @@ def fixed(module: nn.Module) -> None:
             value.copy_((((drawn - drawn.floor()) - 0.5) * 2 / math.sqrt(value.shape[-1])).view_as(value))
 
 
-def read(name: str, tokenizer, encoder, digging: Subgraph) -> Fused:
-    stepper = Stepper(encoder)
+def read(name: str, tokenizer, encoder, digging: Subgraph) -> ReasonerOutput:
+    layerwise = LayerwiseEncoder(encoder)
     settings = ReasonerSettings(name=name, graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
-    reasoner = find_reasoner(name)(stepper, settings).eval()
+    reasoner = find_reasoner(name)(layerwise, settings).eval()
     fixed(encoder)
     fixed(reasoner)
     asked = Question("what did i dig the hole with", ("trowel", "excavator"))
@@ -52,10 +52,10 @@ def read(name: str, tokenizer, encoder, digging: Subgraph) -> Fused:
     ]
     batch = Collator(tokenizer)([Example(asked), Example(Question("what"))], [graphs, [Subgraph()]]).batch
     with torch.no_grad():
-        return reasoner(stepper, batch)
+        return reasoner(layerwise, batch)
 
 
-def told(states: Tensor) -> list[float]:
+def reported(states: Tensor) -> list[float]:
     flat = states.double().flatten()
     figures = [flat.mean(), flat.abs().mean(), flat[3], flat[-5]]
     return [round(float(value), 6) for value in figures]
@@ -65,5 +65,5 @@ def told(states: Tensor) -> list[float]:
 def test_outputs_are_those_of_before(name: str, tokenizer, encoder, digging) -> None:
     fused = read(name, tokenizer, encoder, digging)
     nodes, pooled = KEPT[name]
-    assert told(fused.nodes) == pytest.approx(nodes, abs=2e-5)
-    assert told(fused.pooled) == pytest.approx(pooled, abs=2e-5)
+    assert reported(fused.nodes) == pytest.approx(nodes, abs=2e-5)
+    assert reported(fused.pooled) == pytest.approx(pooled, abs=2e-5)

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.encoders.stepping import Stepper
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.reasoners import ReasonerSettings, find_reasoner
 from kgqa.models.reasoners.pyg import edge_types, find_convolution
 from kgqa.types import Example, InputError, Question, Subgraph
@@ -13,18 +13,18 @@ NAMED = ["RGCN", "RGAT", "GATv2", "TransformerConv", "HGT", "GINEConv", "SAGE", 
 @pytest.mark.parametrize("name", NAMED)
 def test_a_convolution_is_named_and_reads_facts(name: str, tokenizer, encoder, digging) -> None:
     torch.manual_seed(0)
-    stepper = Stepper(encoder)
+    layerwise = LayerwiseEncoder(encoder)
     settings = ReasonerSettings(name="pyg", conv=name, graph_size=16, num_layers=2, num_heads=2, dropout=0.0)
-    reasoner = find_reasoner("pyg")(stepper, settings).eval()
+    reasoner = find_reasoner("pyg")(layerwise, settings).eval()
     collate = Collator(tokenizer)
     batch = collate([Example(Question("what"))] * 2, [[digging], [Subgraph()]]).batch
-    read = reasoner(stepper, batch)
+    read = reasoner(layerwise, batch)
     assert read.nodes.shape == (len(batch.graph.role), 32) and read.pooled.shape == (2, 32)
     read.nodes.square().sum().backward()
     assert all(p.grad is None or p.grad.isfinite().all() for p in reasoner.parameters())
     with torch.no_grad():
-        without = reasoner(stepper, collate([Example(Question("what"))], [[digging.only([])]]).batch)
-        alone = reasoner(stepper, collate([Example(Question("what"))], [[digging]]).batch)
+        without = reasoner(layerwise, collate([Example(Question("what"))], [[digging.only([])]]).batch)
+        alone = reasoner(layerwise, collate([Example(Question("what"))], [[digging]]).batch)
     count = len(without.nodes)
     assert not torch.allclose(read.nodes[:count], without.nodes, atol=1e-4)
     assert torch.allclose(read.nodes[:count], alone.nodes, atol=1e-4)

@@ -3,10 +3,10 @@ import copy
 import pytest
 import torch
 
+from kgqa.data.datasets.labelled import Labelled
 from kgqa.models.classifiers import Encoding, load_classifier
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
-from kgqa.objectives.distillation.classifiers import TaughtTask
-from kgqa.text.datasets.labelled import Labelled
+from kgqa.objectives.distillation.encoders import TaughtTask
 
 ROWS = {
     "sentence": [Labelled("i dig", label="a"), Labelled("bees in the hive", label="b")],

@@ -3,7 +3,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from kgqa.models.collation.collate import Collator
-from kgqa.models.collation.reading import ReadingSettings
+from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
 from kgqa.objectives.distillation.reader import TaughtBatch, TaughtQA, aligned_batch, moved, soft_losses
@@ -49,7 +49,7 @@ def test_a_teacher_that_says_the_same_teaches_nothing(tokenizer, encoder, diggin
         "span": 1,
         "choice": 1,
         "concept": 2,
-        "gate": 2,
+        "answer_type": 2,
     }
     assert all(abs(float(value)) < 1e-4 for value, _ in parts.values())
 
@@ -79,7 +79,7 @@ def test_every_head_learns_what_a_teacher_of_another_tokenizer_says(  # type: ig
         optimizer.step()
         optimizer.zero_grad()
     after = objective(batch).parts
-    for head in ("span", "choice", "concept", "gate"):
+    for head in ("span", "choice", "concept", "answer_type"):
         assert after[f"soft_{head}"] < 0.7 * before[f"soft_{head}"], head
 
 
@@ -89,15 +89,15 @@ def test_spans_are_understood_by_characters(tokenizer, letters, digging) -> None
     assert batch.teacher.gold is not None and batch.student.gold is not None
     its[0, batch.teacher.gold.start[0]], its[0, 0] = 0.75, 0.25
     width = batch.student.tokens.input_ids.shape[1]
-    said = moved(its, batch.start, width)
-    assert said[0, batch.student.gold.start[0]] == 0.75 and said[0, 0] == 0.25
+    output = moved(its, batch.start, width)
+    assert output[0, batch.student.gold.start[0]] == 0.75 and output[0, 0] == 0.25
     ends = torch.zeros_like(its)
     ends[0, batch.teacher.gold.end[0]] = 1.0
     assert moved(ends, batch.end, width)[0, batch.student.gold.end[0]] == 1.0
 
 
 def test_rows_of_other_windows_learn_from_gold_alone(tokenizer, letters, digging) -> None:  # type: ignore[no-untyped-def]
-    other = Collator(letters, ReadingSettings(max_tokens=48, stride=8))
+    other = Collator(letters, InputConfig(max_tokens=48, stride=8))
     batch = collate(Collator(tokenizer), other, digging)
     assert (
         batch.row[0] == -1

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import torch
 
-from kgqa.models.classifiers import PlainHead, TaskBatch, task_scores
-from kgqa.models.collation.sentences import pad_rows
+from kgqa.models.classifiers import LinearClassifier, TaskBatch, task_scores
+from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.objectives.finetuning.classification import Task
 
 
@@ -20,7 +20,7 @@ def batch(seed: int) -> TaskBatch:
 
 
 def task(encoder, **options) -> Task:  # type: ignore[no-untyped-def]
-    return Task(PlainHead(encoder, 2, "sentence"), "sentence", **{"save": lambda *_: None, **options})
+    return Task(LinearClassifier(encoder, 2, "sentence"), "sentence", **{"save": lambda *_: None, **options})
 
 
 def test_held_out_loss_falls(encoder, learn) -> None:  # type: ignore[no-untyped-def]

@@ -1,6 +1,6 @@
 import torch
 
-from kgqa.models.fact_encoder import FactEncoder
+from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
 
 

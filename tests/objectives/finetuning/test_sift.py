@@ -2,10 +2,10 @@ import pytest
 import torch
 
 from kgqa.batch import Loss
-from kgqa.models.classifiers import PlainHead, TaskBatch
+from kgqa.models.classifiers import LinearClassifier, TaskBatch
 from kgqa.models.collation.collate import Collator
-from kgqa.models.collation.reading import ReadingSettings
-from kgqa.models.collation.sentences import pad_rows
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.encoders.variants import EncoderSettings, build_encoder
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
@@ -28,7 +28,7 @@ def batch(seed: int) -> TaskBatch:
 def make(variant: str, weight: float = 1.0, **options: float) -> SiFT:
     torch.manual_seed(0)
     settings = EncoderSettings(variant=variant, max_position_embeddings=48, embedding_size=16, **SIZES)  # type: ignore[arg-type]
-    head = PlainHead(build_encoder(settings, 64), 2, "sentence")
+    head = LinearClassifier(build_encoder(settings, 64), 2, "sentence")
     return SiFT(Task(head, "sentence", save=lambda *_: None), weight, **options)
 
 
@@ -86,9 +86,7 @@ def test_questions_too(encoder, tokenizer) -> None:  # type: ignore[no-untyped-d
         Example(Question("what ?", passage=Passage("i dug with a trowel")), spans=(Span(13, 19),)),
     ]
     graphs = [[Subgraph(), Subgraph()], [Subgraph()]]
-    loss = objective(
-        Collator(tokenizer, ReadingSettings(max_tokens=32))(examples, graphs, with_gold=True).batch
-    )
+    loss = objective(Collator(tokenizer, InputConfig(max_tokens=32))(examples, graphs, with_gold=True).batch)
     assert torch.isfinite(loss.total) and float(loss.parts["sift"]) > 0
 
 
@@ -102,10 +100,10 @@ def test_what_is_kept_steady_has_the_concept_head(tokenizer) -> None:  # type: i
     settings = EncoderSettings(variant="bert", max_position_embeddings=48, **SIZES)  # type: ignore[arg-type]
     sizes = ReasonerSettings(name="text-only", graph_size=16, num_heads=2)
     inner = QA(Reader(build_encoder(settings, tokenizer.get_vocab_size()), sizes), lambda *_: None).eval()
-    collate = Collator(tokenizer, ReadingSettings(max_tokens=32))
+    collate = Collator(tokenizer, InputConfig(max_tokens=32))
     batch = collate(
         [Example(Question("what garden"), concepts=("bee",))], [[Subgraph()]], with_gold=True
     ).batch
-    gate, choice, concept, span = inner.log_probabilities(batch)
-    assert len(concept) == len(batch.graph.role) and len(gate) == 1 and span.dim() == 3
+    answer_type, choice, concept, span = inner.log_probabilities(batch)
+    assert len(concept) == len(batch.graph.role) and len(answer_type) == 1 and span.dim() == 3
     assert torch.allclose(concept.exp().sum(), torch.ones(())), "the only row's"

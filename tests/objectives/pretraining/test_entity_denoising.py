@@ -5,7 +5,7 @@ import torch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.pretraining.entity_denoising import EntityDenoising, corrupt, others
+from kgqa.objectives.pretraining.knowledge import EntityDenoising, corrupt, others
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 
@@ -37,15 +37,15 @@ def test_given_vectors_are_learnt_towards(grounded, tokenizer) -> None:
     vectors = torch.nn.functional.normalize(torch.randn(nodes, 16), dim=-1)
     batch = replace(batch, graph=replace(batch.graph, node_vector=vectors))
     adam = torch.optim.Adam(objective.parameters(), lr=3e-3)
-    said = []
+    output = []
     for step in range(40):
         torch.manual_seed(step)
         adam.zero_grad()
         loss = objective(batch)
         loss.total.backward()
         adam.step()
-        said.append(float(loss.parts["entity_accuracy"]))
-    assert sum(said[-5:]) > sum(said[:5]) + 1, "each mention finds its concept's vector"
+        output.append(float(loss.parts["entity_accuracy"]))
+    assert sum(output[-5:]) > sum(output[:5]) + 1, "each mention finds its concept's vector"
     for name, weight in objective.entities.named_parameters():
         assert weight.grad is None or not weight.grad.any(), f"{name}: labels speak only for unknown concepts"
     with torch.no_grad():

@@ -7,7 +7,7 @@ import torch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.models.reader import Reader, load_reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.pretraining.joint import Joint
+from kgqa.objectives.pretraining.knowledge import Joint
 from kgqa.objectives.pretraining.mlm import MASK_ID
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
@@ -83,5 +83,8 @@ def test_exports_of_encoders_without_pooler_can_be_opened(
     Joint(model, ENCODERS[variant].predict, reader).export(tmp_path)
     opened, _ = load_reader(tmp_path)
     ids = torch.randint(5, 40, (2, 12))
-    ours, theirs = (net.encoder.eval()(input_ids=ids).last_hidden_state for net in (reader, opened))
+    ours, theirs = (
+        net.encoder.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
+        for net in (reader, opened)
+    )
     assert torch.allclose(ours, theirs, atol=5e-2), "half precision apart"

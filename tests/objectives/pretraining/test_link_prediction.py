@@ -5,8 +5,8 @@ import torch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.objectives.pretraining import link_prediction
-from kgqa.objectives.pretraining.link_prediction import LinkPrediction, is_fact, without
+from kgqa.objectives.pretraining import knowledge as link_prediction
+from kgqa.objectives.pretraining.knowledge import LinkPrediction, is_fact, without
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 

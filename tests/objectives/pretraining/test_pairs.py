@@ -86,14 +86,14 @@ def test_what_is_exported_loads_whole_and_judges_pairs_alike(
     objective = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict).eval()
     objective.export(tmp_path)
     for kind in (AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining):
-        model, told = kind.from_pretrained(tmp_path, output_loading_info=True)
-        assert not told["missing_keys"], told
+        model, reported = kind.from_pretrained(tmp_path, output_loading_info=True)
+        assert not reported["missing_keys"], reported
     batch = pairs(0, "sop", stream)
     with torch.no_grad():
         inputs = {"attention_mask": batch.attention_mask.long(), "token_type_ids": batch.token_type_ids}
-        said = model.eval()(input_ids=batch.input_ids, **inputs)
+        output = model.eval()(input_ids=batch.input_ids, **inputs)
         ours = objective.pair_head(objective.encoder(input_ids=batch.input_ids, **inputs).last_hidden_state)
-    theirs = said.sop_logits if variant == "albert" else said.seq_relationship_logits
+    theirs = output.sop_logits if variant == "albert" else output.seq_relationship_logits
     assert torch.allclose(ours, theirs, atol=1e-5)
     again = MLMWithPairs(build_language_model(settings, 128), ENCODERS[variant].predict)
     again.start(tmp_path)

@@ -4,7 +4,7 @@ import torch
 from kgqa.batch import TextBatch
 from kgqa.models.encoders.variants import ENCODERS, EncoderSettings, build_language_model
 from kgqa.objectives.pretraining.mlm import MASK_ID
-from kgqa.objectives.pretraining.replaced_mlm import ReplaceMLM
+from kgqa.objectives.pretraining.rtd import ReplaceMLM
 
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "embedding_size": 16}
 

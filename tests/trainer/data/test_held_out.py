@@ -1,9 +1,9 @@
 import torch
 
+from kgqa.data.augment import renamed
 from kgqa.models.collation.collate import Collator
 from kgqa.models.reader import Reader
 from kgqa.models.reasoners import ReasonerSettings
-from kgqa.text.augment import renamed
 from kgqa.trainer.data.held_out import is_held_out, measure
 from kgqa.types import Example, Passage, Question, Subgraph
 
@@ -45,10 +45,11 @@ def test_loss_and_accuracy_over_all_kinds_of_questions(encoder, tokenizer, diggi
 
 def test_yes_and_no_are_told_apart_by_the_gate(encoder, tokenizer) -> None:
     torch.manual_seed(0)
-    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=1, num_heads=2, verdicts=True)).eval()
-    said = [
-        Example(Question("is it red", passage=Passage("the shovel is red")), verdict=v) for v in (True, False)
+    reader = Reader(encoder, ReasonerSettings(graph_size=16, num_layers=1, num_heads=2, yes_no=True)).eval()
+    output = [
+        Example(Question("is it red", passage=Passage("the shovel is red")), yes_no_label=v)
+        for v in (True, False)
     ]
-    collated = Collator(tokenizer)(said, [[Subgraph()]] * 2, with_gold=True)
+    collated = Collator(tokenizer)(output, [[Subgraph()]] * 2, with_gold=True)
     figures = measure(reader, [collated])
     assert figures["accuracy"] == figures["accuracy_verdict"] == 0.5, "the same question, both verdicts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.graph.opening import open_graph
+from kgqa.graph.load import open_graph
 from kgqa.trainer.data.korean_questions import KoreanQuestions
 from kgqa.types import Source
 
@@ -32,6 +32,6 @@ def test_questions_of_facts(tmp_path: Path) -> None:
         e for e in made if e.concepts and "심으려고" in e.question.passage_text and e.kind == "HasInstrument"
     ]
     assert to_plant and all(e.concepts == ("모종삽", "trowel") for e in to_plant)
-    told = [e for e in made if e.spans]
-    assert {e.question.passage_text[slice(*e.spans[0])] for e in told} <= {"모종삽", "삽"}
-    assert all(e.question.passage for e in told)
+    reported = [e for e in made if e.spans]
+    assert {e.question.passage_text[slice(*e.spans[0])] for e in reported} <= {"모종삽", "삽"}
+    assert all(e.question.passage for e in reported)

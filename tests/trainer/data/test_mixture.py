@@ -3,18 +3,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgqa.graph.opening import open_graph
+from kgqa.graph.load import open_graph
 from kgqa.models.collation.collate import Collator
-from kgqa.trainer.data.mixture import DataSettings, MixedBatches, Part, load_examples, sentences
+from kgqa.trainer.data.mixture import DataSettings, MixedBatches, MixturePart, load_examples, sentences
 from kgqa.types import Example, InputError, Passage, Question, Subgraph
 
 
-def part(name: str, count: int, weight: float, size: int) -> Part:
+def part(name: str, count: int, weight: float, size: int) -> MixturePart:
     examples = [
         Example(Question(f"{name} {i}", passage=Passage("it " * (i % 7))), concepts=("x",))
         for i in range(count)
     ]
-    return Part(
+    return MixturePart(
         DataSettings(name=name, weight=weight, batch_questions=size), examples, [[Subgraph()]] * count
     )
 
@@ -35,6 +35,22 @@ def test_an_epoch_sees_every_example_once(tokenizer) -> None:
     batches = MixedBatches([only], Collator(tokenizer), seed=0)
     chosen = [i for batch in batches._order(0, 0) for i in batch.tolist()]
     assert sorted(chosen) == list(range(21)) and batches.steps_per_epoch == 6
+
+
+def test_wordings_of_one_question_are_in_one_batch(tokenizer) -> None:
+    examples = [
+        Example(Question("who " * (n % 5 + 1), passage=Passage("it")), same=f"q{n % 12}" if n < 24 else "")
+        for n in range(60)
+    ]
+    settings = DataSettings(name="own", batch_questions=6)
+    batches = MixedBatches(
+        [MixturePart(settings, examples, [[Subgraph()]] * 60)], Collator(tokenizer), seed=0
+    )
+    chosen = [batch.tolist() for batch in batches._order(0, 0)]
+    assert sorted(i for batch in chosen for i in batch) == list(range(60))
+    together = sum(n in batch and n + 12 in batch for n in range(12) for batch in chosen)
+    assert together >= 9  # the end of a batch may part some
+    assert max(batches[step].gold.same.max().item() for step in range(10)) >= 1
 
 
 def test_weights_share_out_the_steps(tokenizer) -> None:

@@ -6,12 +6,10 @@ import torch
 from kgqa.batch import TextBatch
 from kgqa.objectives.distillation.encoders import DistilBERT, MobileBERT, TinyBERT
 from kgqa.objectives.pretraining.clm import CLM
-from kgqa.objectives.pretraining.entity_denoising import EntityDenoising
-from kgqa.objectives.pretraining.link_prediction import LinkPrediction
+from kgqa.objectives.pretraining.knowledge import EntityDenoising, LinkPrediction
 from kgqa.objectives.pretraining.mlm import MLM
-from kgqa.objectives.pretraining.mplm import MPLM
 from kgqa.objectives.pretraining.pairs import MLMWithPairs
-from kgqa.objectives.pretraining.plm import PLM
+from kgqa.objectives.pretraining.plm import MPLM, PLM
 from kgqa.objectives.pretraining.rtd import RTD
 from kgqa.trainer.pretraining.assemble import PretrainingRecipe, build_objective
 from kgqa.types import InputError

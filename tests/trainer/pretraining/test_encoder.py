@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import load_file
 
 from kgqa.batch import TextBatch
+from kgqa.data.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
+from kgqa.models.entity_vectors import EntityVectors, load_entities
 from kgqa.models.reader import load_reader
-from kgqa.models.vectors.entities import EntityVectors, load_entities
-from kgqa.text.corpus.tokenizer import load_tokenizer, save_tokenizer, train_tokenizer
 from kgqa.trainer.pretraining import encoder as pretraining
 from kgqa.trainer.pretraining.assemble import PretrainingRecipe
 from kgqa.trainer.pretraining.encoder import (
@@ -156,8 +156,8 @@ def test_text_with_subgraphs(
     vectors = EntityVectors(["a", "b"], np.ones((2, 6), dtype=np.float16), {})
     (tmp_path / "vectors").mkdir()
     vectors.save(tmp_path / "vectors" / "entities.safetensors")
-    told = changed.data.model_copy(update={"entities": str(tmp_path / "vectors")})
-    run_recipe(changed.model_copy(update={"data": told}), tmp_path / "told")
+    reported = changed.data.model_copy(update={"entities": str(tmp_path / "vectors")})
+    run_recipe(changed.model_copy(update={"data": reported}), tmp_path / "told")
     kept, card = load_reader(tmp_path / "told" / "export")
     assert kept.settings.entity_size == 6 and kept.state_dict().keys() > names.keys()
     assert load_entities(tmp_path / "told" / "export").size == 6

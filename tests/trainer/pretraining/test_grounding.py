@@ -5,7 +5,7 @@ from tokenizers import Tokenizer
 
 from kgqa.batch import QABatch
 from kgqa.trainer.pretraining.assemble import CorpusSettings
-from kgqa.trainer.pretraining.grounding import grounded_batches, in_turn, passages
+from kgqa.trainer.pretraining.encoder import grounded_batches, in_turn, passages
 from kgqa.types import InputError
 
 

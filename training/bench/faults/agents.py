@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from reliability import Try, World, broken
+from reliability import SyntheticGraph, Try, broken
 
 from kgqa.types import InputError
 
@@ -22,7 +22,7 @@ SAID = "Dr Kim works in the hospital and mends bones, so she was tired. "
 class Agents:
     """What each sends, drawn at random; the tools start with the first in each process."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SyntheticGraph) -> None:
         self.world = world
 
     def tries(self) -> dict[str, Try]:
@@ -35,12 +35,14 @@ class Agents:
 
     def _tool_request(self, draw: Random, folder: Path) -> None:
         name = draw.choice(("answer", "explain", "graph_search"))
-        said: dict[str, Any] = {"text": "hospital", "limit": 3}
+        output: dict[str, Any] = {"text": "hospital", "limit": 3}
         if name != "graph_search":
-            said = {"question": "Who works in the hospital?", "passage": SAID, "choices": ["Kim", "he"]}
-        called: dict[str, Any] = {"name": name, "arguments": said}
+            output = {"question": "Who works in the hospital?", "passage": SAID, "choices": ["Kim", "he"]}
+        called: dict[str, Any] = {"name": name, "arguments": output}
         if draw.random() < 0.5:  # of another type than the tool takes
-            said[draw.choice(sorted(said))] = draw.choice((None, 3, [], {}, [[]], "", "x" * 300_000, -1e99))
+            output[draw.choice(sorted(output))] = draw.choice(
+                (None, 3, [], {}, [[]], "", "x" * 300_000, -1e99)
+            )
         line = json.dumps(
             {"jsonrpc": "2.0", "id": "broken", "method": "tools/call", "params": called}
         ).encode()
@@ -55,8 +57,8 @@ class _Tools:
 
     LATE_S = 100
 
-    def __init__(self, world: World) -> None:
-        from kgqa.serving.tool_server import tool_server
+    def __init__(self, world: SyntheticGraph) -> None:
+        from kgqa.serving.mcp_server import tool_server
 
         ours, theirs = os.pipe(), os.pipe()
         self.child = os.fork()
@@ -88,14 +90,14 @@ class _Tools:
         called = {"name": "graph_search", "arguments": {"text": "hospital"}}
         self._to.write(line + b"\n")
         self._send({"jsonrpc": "2.0", "id": last, "method": "tools/call", "params": called})
-        told = self._heard(last)
-        for row in told[:-1]:
+        info = self._heard(last)
+        for row in info[:-1]:
             if "error" in row:
                 return str(row["error"]["message"])
             if row.get("result", {}).get("isError"):
                 return str(row["result"]["content"][0]["text"])
-        if "concepts" not in told[-1]["result"].get("structuredContent", {}):
-            raise RuntimeError(f"another answer: {told[-1]}")
+        if "concepts" not in info[-1]["result"].get("structuredContent", {}):
+            raise RuntimeError(f"another answer: {info[-1]}")
         return ""
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -103,11 +105,11 @@ class _Tools:
 
     def _heard(self, last: str) -> list[dict[str, Any]]:
         """All messages until the one that answers `last`."""
-        told: list[dict[str, Any]] = []
-        while not told or told[-1].get("id") != last:
+        info: list[dict[str, Any]] = []
+        while not info or info[-1].get("id") != last:
             signal.alarm(self.LATE_S)
             line = self._from.readline()
             if not line:
-                raise RuntimeError(f"the server has ended; before: {told[-1:]}")
-            told.append(json.loads(line))
-        return told
+                raise RuntimeError(f"the server has ended; before: {info[-1:]}")
+            info.append(json.loads(line))
+        return info

@@ -12,22 +12,27 @@ import threading
 import time
 from collections import Counter
 from contextlib import closing, suppress
+from http import HTTPStatus
 from pathlib import Path
 
-from reliability import World
+from reliability import SyntheticGraph
 
 GROWTH_MB = 64
 """That a service may keep of a thousand questions: caches have bounds."""
 
 
+class Busy(Exception):
+    """The service says in how many seconds to ask again."""
+
+
 class Served:
     """A service in a child, over the tiny reader."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SyntheticGraph) -> None:
         import uvicorn
 
-        from kgqa.serving.guarding import Limits
-        from kgqa.serving.service import create_service
+        from kgqa.serving.api import create_service
+        from kgqa.serving.middleware import ServiceLimits
 
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self.listener.getsockname()[1]
@@ -36,7 +41,7 @@ class Served:
             quiet = os.open(os.devnull, os.O_WRONLY)
             os.dup2(quiet, 1), os.dup2(quiet, 2)
             with suppress(BaseException):
-                limits = Limits(timeout_s=120)
+                limits = ServiceLimits(timeout_s=120)
                 app = create_service(lambda: {("tiny", "store"): world.answerer}, limits, eager=True)
                 config = uvicorn.Config(app, log_config=None, access_log=False)
                 uvicorn.Server(config).run(sockets=[self.listener])
@@ -50,6 +55,10 @@ class Served:
             line.request("POST", "/v1/answer", body, {"Content-Type": "application/json"})
             response = line.getresponse()
             found = json.load(response)
+            if response.status == HTTPStatus.SERVICE_UNAVAILABLE and (
+                wait := response.headers["Retry-After"]
+            ):
+                raise Busy(float(wait))
             if response.status != 200:
                 raise OSError(f"status {response.status}: {found.get('detail')}")
             if (found["id"], found["question"]) != (number, text):
@@ -67,7 +76,9 @@ class Served:
         os.waitpid(self.child, 0)
 
 
-def call(world: World, callers: int, seconds: float, most: int = 0) -> tuple[Counter[str], list[str]]:
+def call(
+    world: SyntheticGraph, callers: int, seconds: float, most: int = 0
+) -> tuple[Counter[str], list[str]]:
     """Many callers at a time, for some seconds or (other than 0) `most` questions each: answers lost, mixed up, or
     other than when asked alone."""
     service, count, faults = Served(world), Counter(), []
@@ -85,6 +96,9 @@ def call(world: World, callers: int, seconds: float, most: int = 0) -> tuple[Cou
                 answer = service.ask(f"{caller}-{number}", texts[which])
                 count["answered"] += 1
                 count["other than alone"] += answer != alone[which]
+            except Busy as busy:
+                count["asked again later"] += 1
+                time.sleep(busy.args[0])
             except AssertionError as error:
                 faults.append(f"serve: mixed up: {error}")
             except (OSError, ValueError, http.client.HTTPException) as error:
@@ -100,7 +114,7 @@ def call(world: World, callers: int, seconds: float, most: int = 0) -> tuple[Cou
     return count, faults
 
 
-def ask_many(world: World, most: int) -> tuple[Counter[str], list[str]]:
+def ask_many(world: SyntheticGraph, most: int) -> tuple[Counter[str], list[str]]:
     """So many questions of different words, one after another: what is not answered, and what memory is kept."""
     service, count, faults = Served(world), Counter(), []
     for number in range(most):
@@ -118,7 +132,7 @@ def ask_many(world: World, most: int) -> tuple[Counter[str], list[str]]:
     return count, faults
 
 
-def kill_services(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+def kill_services(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a service that is being asked: callers get whole answers or an error, and the next one serves."""
     faults: list[str] = []
     for _ in range(times):
@@ -131,7 +145,7 @@ def kill_services(world: World, times: int, draw: random.Random) -> tuple[int, l
                     asked.ask(str(caller), f"Who works in ward {caller}?", 10)
             except AssertionError as error:
                 faults.append(f"serve: {error}")
-            except (OSError, ValueError, http.client.HTTPException):
+            except (OSError, ValueError, http.client.HTTPException, Busy):
                 return
 
         threads = [threading.Thread(target=one, args=(caller,)) for caller in range(4)]

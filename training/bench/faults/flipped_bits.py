@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from reliability import ROOT, Try, World
+from reliability import ROOT, SyntheticGraph, Try
 
 ASKED = ("Who works in the hospital?", "Kim", "a nurse", "ward 3")
 KINDS = ("flipped bit of a store", "flipped bit of an index", "flipped bit of a fact encoder")
@@ -22,17 +22,16 @@ KINDS = ("flipped bit of a store", "flipped bit of an index", "flipped bit of a 
 class FlippedBits:
     """Whole things on disk, what they say, and a bit of them flipped."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SyntheticGraph) -> None:
         from kgqa.graph.storage.store import GraphStore
-        from kgqa.models.fact_encoder import FactEncoder
-        from kgqa.models.meaning import make_index
+        from kgqa.models.dense_retrieval import FactEncoder, make_index
 
         self.encoder, self.store = tiny_fact_encoder(world.folder / "facts"), world.store
         self.index = world.folder / "index" / "facts.faiss"
         self.graph, reads = GraphStore.open(self.store), FactEncoder.load(self.encoder)
         self.queries = reads.encode(ASKED)
         make_index(self.graph, reads).save(self.index)
-        self.told = {
+        self.info = {
             self.store: self._of_store(self.store),
             self.index.parent: self._of_index(self.index.parent),
             self.encoder: self._of_encoder(self.encoder),
@@ -57,7 +56,7 @@ class FlippedBits:
             content[bit // 8] ^= 1 << bit % 8
             path.unlink()  # the link, not the whole file
             path.write_bytes(content)
-            if say(copy) != self.told[whole]:
+            if say(copy) != self.info[whole]:
                 raise RuntimeError(f"bit {bit} of {path.name} is told in silence")
 
         return attempt
@@ -83,7 +82,7 @@ class FlippedBits:
         return repr(FactIndex.load(folder / self.index.name, self.graph.edge_count).search(self.queries, 20))
 
     def _of_encoder(self, folder: Path) -> str:
-        from kgqa.models.fact_encoder import FactEncoder
+        from kgqa.models.dense_retrieval import FactEncoder
 
         return repr(FactEncoder.load(folder).encode(ASKED).tolist())
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from faults.kills import trained, training
-from reliability import World, in_child
+from reliability import SyntheticGraph, in_child
 
 from kgqa.types import InputError
 
@@ -21,7 +21,7 @@ from kgqa.types import InputError
 def ending(attempt: Callable[[], object], before: Callable[[], None] = lambda: None) -> str:
     """How something ended in a child: `done`, `refused`, or what went wrong."""
 
-    def told(pipe: int) -> None:
+    def info(pipe: int) -> None:
         before()
         try:
             attempt()
@@ -31,7 +31,7 @@ def ending(attempt: Callable[[], object], before: Callable[[], None] = lambda: N
         except BaseException as error:
             os.write(pipe, f"traceback {type(error).__name__} {error}".encode())
 
-    return in_child(told)[1] or "died"
+    return in_child(info)[1] or "died"
 
 
 @contextmanager
@@ -57,11 +57,11 @@ def leave_room(disk: Path, room: int) -> Path:
     return ballast
 
 
-def fill_small_disk(world: World) -> tuple[int, list[str]]:
+def fill_small_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     """An import, a prediction and a training on a full disk end in one line; what was there before is whole, and what
     was begun goes on to what an unbroken run writes."""
-    from kgqa.cli.asking.predicting import Run, predict
-    from kgqa.graph.storage.importing import import_graph
+    from kgqa.cli.predict import PredictionRun, predict
+    from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
     tried, faults = 0, list[str]()
@@ -75,7 +75,7 @@ def fill_small_disk(world: World) -> tuple[int, list[str]]:
         source, answers = world.folder / "disk_questions.jsonl", disk / "answers.jsonl"
         rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
         source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        asked = Run(str(world.store), str(world.reader), 4, "cpu")
+        asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
         tries: dict[str, Callable[[], object]] = {
             "import": lambda: import_graph([world.graph], disk / "store"),
             "predict": lambda: predict(source, answers, asked),
@@ -85,17 +85,17 @@ def fill_small_disk(world: World) -> tuple[int, list[str]]:
             endings: Counter[str] = Counter()
             for room in (0, 5_000, 20_000, 100_000, 1_000_000, 5_000_000, 12_000_000, 20_000_000):
                 ballast = leave_room(disk, room)
-                said = ending(attempt)
+                output = ending(attempt)
                 ballast.unlink()
-                endings[said.split()[0]] += 1
+                endings[output.split()[0]] += 1
                 tried += 1
-                if said.split()[0] not in ("done", "refused"):
-                    faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
+                if output.split()[0] not in ("done", "refused"):
+                    faults.append(f"full disk, {name}, {room} bytes: {output[:200]}")
             if GraphStore.open(disk / "store").edge_count != facts:
                 faults.append("full disk: the old store is not whole")
             print(f"full disk, {name}: {dict(endings)}", flush=True)
-            if (said := ending(attempt)) != "done":
-                faults.append(f"{name} does not go on after a full disk: {said[:200]}")
+            if (output := ending(attempt)) != "done":
+                faults.append(f"{name} does not go on after a full disk: {output[:200]}")
         found = [json.loads(line)["id"] for line in answers.read_text(encoding="utf-8").splitlines()]
         if found != [str(n) for n in range(24)]:
             faults.append("full disk: a prediction that met one does not go on")
@@ -108,15 +108,15 @@ def fill_small_disk(world: World) -> tuple[int, list[str]]:
     return tried, faults
 
 
-def fill_disk(world: World) -> tuple[int, list[str]]:
+def fill_disk(world: SyntheticGraph) -> tuple[int, list[str]]:
     """An import and a prediction that meet a full disk end in one line, and leave what was there before whole.
 
     What may be written to a file is limited instead of the disk: the system refuses either in the middle of a write.
     """
     import resource
 
-    from kgqa.cli.asking.predicting import Run, predict
-    from kgqa.graph.storage.importing import import_graph
+    from kgqa.cli.predict import PredictionRun, predict
+    from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
     tried, faults = 0, list[str]()
@@ -126,7 +126,7 @@ def fill_disk(world: World) -> tuple[int, list[str]]:
     source = world.folder / "full_questions.jsonl"
     rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(24))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = Run(str(world.store), str(world.reader), 4, "cpu")
+    asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
     tries: dict[str, Callable[[], object]] = {
         "import": lambda: import_graph([world.graph], store),
         "predict": lambda: predict(source, answers, asked),
@@ -138,10 +138,10 @@ def fill_disk(world: World) -> tuple[int, list[str]]:
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
-            said = ending(attempt, limit)
+            output = ending(attempt, limit)
             tried += 1
-            if said.split()[0] not in ("done", "refused"):
-                faults.append(f"full disk, {name}, {room} bytes: {said[:200]}")
+            if output.split()[0] not in ("done", "refused"):
+                faults.append(f"full disk, {name}, {room} bytes: {output[:200]}")
         if name == "import" and GraphStore.open(store).edge_count != facts:
             faults.append("full disk: the old store is not whole")
     predict(source, answers, asked)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from reliability import CPU_S, Try, World
+from reliability import CPU_S, SyntheticGraph, Try
 
-from kgqa.limits.stopping import until
+from kgqa.limits.cancellation import cancel_when
 from kgqa.types import Passage, Question
 
 NAMES = (
@@ -74,7 +74,7 @@ FORMS = (
 class Grammar:
     """Makes questions and has them answered."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SyntheticGraph) -> None:
         self.world = world
 
     def tries(self) -> dict[str, Try]:
@@ -82,7 +82,7 @@ class Grammar:
         return {"question by grammar": self._ask}
 
     def _ask(self, draw: Random, folder: Path) -> None:
-        from kgqa.answering.presentation.answer_json import answer_json
+        from kgqa.qa.render import answer_json
 
         text = sentence(draw)
         passage = choices = None
@@ -91,7 +91,7 @@ class Grammar:
         elif draw.random() < 1 / 2:
             choices = tuple(dict.fromkeys(part(draw, "thing") for _ in range(draw.randint(2, 6))))
         late = time.process_time() + CPU_S / 2
-        with until(lambda: time.process_time() > late):
+        with cancel_when(lambda: time.process_time() > late):
             answer = self.world.answerer.answer(Question(text, choices or (), passage))
             json.dumps(answer_json(answer), ensure_ascii=False).encode()
 
@@ -136,11 +136,11 @@ def number(draw: Random) -> str:
     """A number in figures of some script, of up to 5,000 digits, perhaps with a sign, a point and a unit."""
     length = draw.choice((1, 2, 4, 9, 20, 309, 5_000))
     digits = draw.choice(("0123456789", "9", "0", "٠١٢٣٤٥٦٧٨٩", "०१२३", "０１２", "一二三", "½²Ⅷ"))
-    said = "".join(draw.choice(digits) for _ in range(length))
-    said = draw.choice(("", "", "-", "+", "−", "~", "≥ ", "1e", "0x")) + said
+    output = "".join(draw.choice(digits) for _ in range(length))
+    output = draw.choice(("", "", "-", "+", "−", "~", "≥ ", "1e", "0x")) + output
     mark = draw.choice(("", "", ".", ",", "/", ":", " ", "e", "e-"))
     more = "".join(draw.choice(digits) for _ in range(draw.choice((1, 3, 400)))) if mark else ""
-    return said + mark + more + draw.choice(UNITS)
+    return output + mark + more + draw.choice(UNITS)
 
 
 def date(draw: Random) -> str:

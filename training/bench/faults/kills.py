@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from reliability import ROOT, World, in_child
+from reliability import ROOT, SyntheticGraph, in_child
 
 from kgqa.types import InputError
 
@@ -35,9 +35,9 @@ def killed(work: Callable[[], object], after_s: float) -> bool:
     return bool(os.WIFSIGNALED(os.waitpid(child, 0)[1]))
 
 
-def kill_imports(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+def kill_imports(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of an import over an older store: the old one or the new one is there, whole."""
-    from kgqa.graph.storage.importing import import_graph
+    from kgqa.graph.storage.import_graph import import_graph
     from kgqa.graph.storage.store import GraphStore
 
     folder, faults, kills = world.folder / "killed", [], 0
@@ -61,14 +61,14 @@ def kill_imports(world: World, times: int, draw: random.Random) -> tuple[int, li
     return kills, faults + [f"import: {name} is left" for name in left if not name.endswith(".lock")]
 
 
-def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+def kill_predictions(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a prediction that goes on where it was: the same file as without."""
-    from kgqa.cli.asking.predicting import Run, predict
+    from kgqa.cli.predict import PredictionRun, predict
 
     source, whole = world.folder / "asked.jsonl", world.folder / "whole.jsonl"
     rows = ({"id": str(n), "question": f"Who works in ward {n}?"} for n in range(48))
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    asked = Run(str(world.store), str(world.reader), 4, "cpu")
+    asked = PredictionRun(str(world.store), str(world.reader), 4, "cpu")
     begin = time.perf_counter()
     in_child(lambda _: predict(source, whole, asked))
     whole_s = time.perf_counter() - begin
@@ -92,18 +92,17 @@ def kill_predictions(world: World, times: int, draw: random.Random) -> tuple[int
     return kills, faults
 
 
-def training(world: World, steps: int = 12) -> Callable[[Path], object]:
+def training(world: SyntheticGraph, steps: int = 12) -> Callable[[Path], object]:
     """Trains a tiny reader into a folder, with a checkpoint after each step."""
-    from kgqa.trainer.finetuning.answering import train_reader
-    from kgqa.trainer.finetuning.answering_recipe import AnsweringRecipe
+    from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
 
-    recipe = AnsweringRecipe.model_validate(
+    recipe = ReaderRecipe.model_validate(
         {
             "name": "killed",
             "encoder": {"folder": str(world.reader)},
             "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
             "data": [{"name": str(QUESTIONS), "graph": str(world.store), "batch_questions": 4}],
-            "reading": {"max_nodes": 16, "max_tokens": 64},
+            "input": {"max_nodes": 16, "max_tokens": 64},
             "trainer": {"max_steps": steps, "precision": "fp32", "save_every_minutes": 1e-9},
         }
     )
@@ -115,7 +114,7 @@ def trained(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted((folder / "export").glob("*.safetensors"))]
 
 
-def kill_trainings(world: World, times: int, draw: random.Random) -> tuple[int, list[str]]:
+def kill_trainings(world: SyntheticGraph, times: int, draw: random.Random) -> tuple[int, list[str]]:
     """Kills of a training that goes on from its checkpoint: the same weights, to the bit, as without."""
     train, whole = training(world), world.folder / "whole"
     in_child(lambda _: train(whole))

@@ -1,0 +1,181 @@
+"""Graphs of visitors: read from files, kept in memory while the app runs, named in links by a secret."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from apps.resources import shared_graph
+from kgqa.graph import formats
+from kgqa.graph.storage.import_graph import import_sandboxed
+from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.answerer import Answerer
+from kgqa.settings import GRAPHS
+from kgqa.types import InputError, KnowledgeGraph
+
+MAX_UPLOAD_BYTES = 50_000_000
+SUFFIXES = [suffix.removeprefix(".") for suffix in formats.SUFFIXES]
+MAX_KEPT = 8
+"""Graphs that the app keeps for all visitors together; the one opened first is forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A visitor's graph, with what was understood of its files."""
+
+    graph: KnowledgeGraph
+    manifest: dict[str, Any] | None = None
+
+
+@st.cache_resource(show_spinner=False)
+def shelf() -> dict[str, Opened]:
+    """The graphs that are open, by the secret that links name."""
+    return {}
+
+
+def keep_custom(opened: Opened | None) -> None:
+    """Let the visitor's questions go to a graph of their own, or (None) to the shared one again."""
+    token = ""
+    if opened is None:
+        shelf().pop(custom_token(), None)
+    else:
+        token = secrets.token_urlsafe(8)
+        shelf()[token] = opened
+        for old in list(shelf())[:-MAX_KEPT]:
+            shelf().pop(old, None)
+    _use(token, opened)
+
+
+def _use(token: str, opened: Opened | None) -> None:
+    state = st.session_state
+    state["own_token"], state["own_opened"] = token, opened
+    state["own_answerers"] = {}
+    state["graph_choice"] = "own" if opened is not None else "shared"
+    state.pop("answer", None)
+
+
+def reopen() -> None:
+    """Take up the graph that the page's address names: asked by a link (g), or kept over a reload (kept).
+
+    Where a link asks a graph that is no longer open, its name stays in the session as `graph_gone`.
+    """
+    if st.session_state.setdefault("own_was_reopened", False):
+        return
+    st.session_state["own_was_reopened"] = True
+    asked, kept = (st.query_params.get(name, "") for name in ("g", "kept"))
+    opened = shelf().get(asked or kept)
+    if opened is not None:
+        _use(asked or kept, opened)
+        if st.query_params.get("q") and not asked:
+            st.session_state["graph_choice"] = "shared"
+    elif asked:
+        st.session_state["graph_gone"] = " ".join(st.query_params.get("n", "").split())[:60] or "?"
+
+
+def keep_in_address() -> None:
+    """Name the visitor's graph in the page's address, so that a reload finds it."""
+    token = custom_token()
+    if token and token not in (st.query_params.get("g"), st.query_params.get("kept")):
+        st.query_params["kept"] = token
+    elif not token and "kept" in st.query_params:
+        del st.query_params["kept"]
+
+
+def own() -> Opened | None:
+    """What the visitor has opened."""
+    opened: Opened | None = st.session_state.get("own_opened")
+    return opened
+
+
+def custom_graph() -> KnowledgeGraph | None:
+    """The visitor's own graph."""
+    opened = own()
+    return opened.graph if opened is not None else None
+
+
+def custom_token() -> str:
+    """The secret of the visitor's own graph, empty where there is none."""
+    return str(st.session_state.get("own_token", ""))
+
+
+def is_asked_custom() -> bool:
+    """Whether questions go to the visitor's own graph."""
+    return custom_graph() is not None and st.session_state.get("graph_choice") == "own"
+
+
+def asked_graph() -> KnowledgeGraph:
+    """The graph that questions go to."""
+    graph = custom_graph()
+    return graph if graph is not None and is_asked_custom() else shared_graph()
+
+
+def over_asked(other: Answerer) -> Answerer:
+    """A reader over the graph that questions go to."""
+    graph = custom_graph()
+    return other.with_graph(graph) if graph is not None and is_asked_custom() else other
+
+
+def shipped_file() -> Path | None:
+    """The file of the graph that the app was started with, where it is a file."""
+    named = os.environ.get("KGQA_GRAPH") or "everyday"
+    path = next((p for p in (Path(named), GRAPHS / f"{named}.ttl") if p.is_file()), None)
+    return path
+
+
+def uploaded(files: Sequence[tuple[str, bytes]], beside: Path | None = None) -> Opened:
+    """Files (name, content) of a visitor as one graph in memory; nothing of them stays on disk.
+
+    Raises:
+        InputError: too large, not a kind that is read, or broken; the message names the file as uploaded.
+    """
+    for name, _ in files:
+        if Path(name).suffix.lower().lstrip(".") not in SUFFIXES:
+            raise InputError(f"{name}: not a kind of file that is read; give {', '.join(SUFFIXES)}")
+    if sum(len(content) for _, content in files) > MAX_UPLOAD_BYTES:
+        names = ", ".join(name for name, _ in files)
+        raise InputError(
+            f"{names}: larger than 50 MB; import it with `kgqa graph import` and start the app on it"
+        )
+    with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
+        paths = []
+        for number, (name, content) in enumerate(files):
+            stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:60]  # the class of the things of a table
+            path = Path(folder) / str(number) / f"{stem or 'upload'}{Path(name).suffix.lower()}"
+            path.parent.mkdir()
+            path.write_bytes(content)
+            paths.append(path)
+        title = " + ".join(Path(name).stem for name, _ in files)[:60] or "graph"
+        sources = [beside, *paths] if beside else paths
+        try:
+            manifest = import_sandboxed(sources, Path(folder) / "store", name=title)
+        except InputError as error:
+            message = str(error)
+            for path, (name, _) in zip(paths, files, strict=True):
+                message = message.replace(str(path), name)
+            raise InputError(message) from None
+        named = {path.name: name for path, (name, _) in zip(paths, files, strict=True)}
+        for source in manifest["sources"]:
+            source["file"] = named.get(source["file"], source["file"])
+        store = GraphStore.open(Path(folder) / "store", in_memory=True)
+        store.manifest["sources"] = manifest["sources"]
+        return Opened(store, manifest)
+
+
+@st.cache_resource(show_spinner=False)
+def _sample(name: str) -> Opened:
+    """A graph that comes with the app, read once for all visitors."""
+    path = GRAPHS / "examples" / f"{name}.ttl"
+    return uploaded([(path.name, path.read_bytes())])
+
+
+def open_sample(name: str) -> None:
+    """Let the visitor's questions go to a graph that comes with the app."""
+    keep_custom(_sample(name))

@@ -1,0 +1,67 @@
+"""Questions that one may ask next: a fact of the graph answers each. No Streamlit."""
+
+from __future__ import annotations
+
+from kgqa.data.synthetic.fact_sentences import as_type
+from kgqa.data.synthetic.inflection import with_article
+from kgqa.graph.linking.normalize import people
+from kgqa.graph.relation_types import is_type_relation, is_vague
+from kgqa.graph.suggested_questions import Wording, is_date, relation_question
+from kgqa.korean.verbalize import korean_question
+from kgqa.language.values import with_unit
+from kgqa.qa.evidence import answer_nodes
+from kgqa.types import Answer, Relation
+
+COUNT = 3
+PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
+"""Words that end a relation as units do, and are what is asked for: a birth year."""
+
+
+def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str]:
+    """At most `count` questions that facts of an answer's subgraph answer, of the answer first and then of what else
+    might have been it: each of another fact than led there, and none of what was asked."""
+    graph = answer.evidence.subgraph
+    distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
+    order = list(dict.fromkeys([*sorted(answer_nodes(answer)), *distractors]))
+    told = {step for path in answer.evidence.paths for step in path.steps}
+    rows = [(order.index(h), row) for row, (h, _, _) in enumerate(graph.edges.tolist()) if h in order]
+    found: dict[tuple[int, int], str] = {}
+    for _, row in sorted(rows):
+        head, number, tail = graph.edges[row].tolist()
+        relation, name, label = graph.relations[number], graph.nodes[tail], graph.labels[tail]
+        if row in told or (head, number) in found or is_type_relation(relation) or is_vague(relation):
+            continue
+        asked = wording(relation, graph.labels[head], is_date(name), bool(people(label)))
+        if asked not in ("", answer.question.text, *found.values()):
+            found[head, number] = asked
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def wording(language: str) -> Wording:
+    """Words questions for facts in a language."""
+    return in_korean if language == "ko" else in_english
+
+
+def in_english(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
+    """A question for the tail of a relation: a common noun has its article, a deed is one ("opening the hive")."""
+    relation = without_unit(relation)
+    if about.islower() and about.replace(" ", "").isalpha():
+        about = deed if (deed := as_type(about)) != about else with_article(about)
+    return relation_question(relation, about, dated, person)
+
+
+def in_korean(relation: Relation, about: str, dated: bool = False, person: bool = False) -> str:
+    """The same in Korean."""
+    return korean_question(without_unit(relation), about, dated, person)
+
+
+def without_unit(relation: Relation) -> Relation:
+    """A measure as it is asked for: the price, not the price euros."""
+    words = relation.label.split()
+    measures = with_unit("1", '"1"', relation) != "1" and words[-1].lower().removesuffix("s") not in PERIODS
+    if not measures:
+        return relation
+    kept = words[:-2] if words[-2] == "in" and len(words) > 2 else words[:-1]
+    return Relation(relation.name, " ".join(kept))

@@ -1,0 +1,111 @@
+"""Work that takes longer than a second: done in a thread, with a bar, and stopped or left at any time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import streamlit as st
+
+from apps.resources import say
+from kgqa.limits.cancellation import Cancelled, cancel_when
+
+Part = TypeVar("Part")
+SHOWN_EVERY_S = 0.1
+
+
+class Job(Generic[Part]):
+    """Parts of some work, one after the other in a thread of its own; it goes on while its visitor looks elsewhere.
+
+    `note` may be set by a part, to say what it is at.
+    """
+
+    def __init__(self, parts: Sequence[Callable[[], Part]], words: str) -> None:
+        self.parts, self.words, self.note = parts, words, ""
+        self.results: list[Part] = []
+        self.error: Exception | None = None
+        self.is_stopped = False
+        self._thread = threading.Thread(target=self._work, name="kgqa-job", daemon=True)
+        self._thread.start()
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is more to come."""
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Let it end; what is done is kept."""
+        self.is_stopped = True
+
+    def _work(self) -> None:
+        try:
+            with cancel_when(lambda: self.is_stopped):
+                for part in self.parts:
+                    if self.is_stopped:
+                        return
+                    self.results.append(part())
+        except Cancelled:
+            pass
+        except Exception as error:
+            self.error = error
+
+
+def follow(job: Job[Any], each: Callable[[], object] = lambda: None) -> None:
+    """Show how far a job is, with Stop, until it ends; `each` is called whenever a part is done.
+
+    Raises:
+        Exception: what one of its parts raised.
+    """
+    place, done = st.empty(), -1
+    with place.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, job.words)
+        st.button(say("stop"), on_click=job.stop, key=f"stop{id(job)}", icon=":material/stop_circle:")
+    while job.runs:
+        if len(job.results) > done:
+            done = len(job.results)
+            each()
+        count = say("answering", done=done, total=len(job.parts)) if len(job.parts) > 1 else ""
+        bar.progress(done / len(job.parts), " ".join(filter(None, (job.note or job.words, count))))
+        job._thread.join(SHOWN_EVERY_S)
+    place.empty()
+    if job.error is not None:
+        raise job.error
+
+
+def worked(words: str, work: Callable[[Job[Part]], Part], key: object = None) -> Part | None:
+    """What a single piece of work gives, under the same bar; None where it was stopped.
+
+    A click or a component's message ends a run of the page and begins another: work of the same `key` goes on in it,
+    any other is stopped.
+
+    Raises:
+        Exception: what it raised.
+    """
+    state = st.session_state
+    before, job = state.get("job", (None, None))
+    if job is None or key is None or before != key:
+        if job is not None:
+            job.stop()
+        box: list[Job[Part]] = []
+        ready = threading.Event()
+
+        def part() -> Part:
+            ready.wait()
+            return work(box[0])
+
+        job = Job([part], words)
+        state["job"] = key, job
+        box.append(job)
+        ready.set()
+        job._thread.join(SHOWN_EVERY_S)  # what is quick flickers not
+    try:
+        if job.runs and not job.is_stopped:
+            follow(job)
+        elif job.error is not None:
+            raise job.error
+    except Exception:
+        del state["job"]
+        raise
+    del state["job"]
+    return job.results[0] if job.results and not job.is_stopped else None

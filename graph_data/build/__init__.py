@@ -1,0 +1,1 @@
+"""The source format of the shipped graph, compiled to Turtle and checked: `kgqa graph build`."""

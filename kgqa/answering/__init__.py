@@ -1,1 +1,0 @@
-"""Question in, answer out."""

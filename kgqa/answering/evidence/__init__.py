@@ -1,1 +1,0 @@
-"""Paths of facts that lead to an answer."""

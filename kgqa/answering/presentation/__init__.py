@@ -1,1 +1,0 @@
-"""Answers for people and programs: sentences, JSON, Turtle, and edits of a graph."""

@@ -1,1 +1,0 @@
-"""`kgqa ask`, `predict`, `continue`, `serve` and `mcp`: answers, one by one, by the file and for programs."""

@@ -1,1 +1,0 @@
-"""`kgqa evaluate` and `kgqa probe`."""

@@ -1,1 +1,0 @@
-"""`kgqa graph`: graphs built, imported, looked at and exported."""

@@ -1,0 +1,562 @@
+"""`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run.
+
+Files may be tables (CSV, TSV), JSON lines or Parquet, or lie at any address that fsspec opens; then the answers are
+gathered as JSON lines on this machine, and go there once all are given.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from kgqa.cli.ask import is_prompted, open_prompter
+from kgqa.data.datasets.json_lines import read_table
+from kgqa.progress import bars
+from kgqa.settings import (
+    cache_folder,
+    find_model,
+    hold,
+    output_file,
+    put_in_place,
+    replacing,
+    taken,
+    write_whole,
+)
+from kgqa.types import InputError, Passage, Question, first_line, printable
+from kgqa.validation import check_question
+
+# Where `kgqa predict` writes: unfinished answers lie beside the file, or in the cache, and take its place in
+# the end. What stands where the user points is never written into. It is kept where its every line is an
+# answer to this input, replaced where `--overwrite` says so, and else the run is refused before anything is
+# read.
+
+
+PARQUET = ".parquet"
+BEGIN_ANEW = "name another output, or begin anew with --overwrite"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where answers go, and where they gather meanwhile as JSON lines."""
+
+    name: str
+    """As the user wrote it."""
+    file: Path | None
+    """The file on this machine, links followed; None for an address."""
+    part: Path
+    """Answers so far; a run that was stopped goes on there."""
+    record: Path
+    """What the answers are made of: questions, reader, graph."""
+
+
+def find_output(source: str, target: str) -> Output:
+    """The place that a target names.
+
+    Raises:
+        InputError: it is the input, also through links, or neither a file nor an address that fsspec knows.
+    """
+    here = on_this_machine(target)
+    if here is not None:
+        file = output_file(here, True, on_this_machine(source) or "")
+        part, record = file.with_name(f"{file.name}.part"), file.with_name(f".{file.name}.run.json")
+        return Output(target, file, part, record)
+    if on_this_machine(source) is None and _address(source) == _address(target):
+        raise InputError(f"{target}: is the input itself; name another output file")
+    key, folder = blake2b(target.encode(), digest_size=12).hexdigest(), cache_folder("predictions")
+    folder.mkdir(parents=True, exist_ok=True)
+    return Output(target, None, folder / f"{key}.jsonl", folder / f".{key}.jsonl.run.json")
+
+
+def on_this_machine(name: str) -> Path | None:
+    """The path that a name means; None for an address."""
+    scheme, separator, path = name.partition("://")
+    if not separator:
+        return Path(name)
+    return Path(path) if scheme in ("file", "local") else None
+
+
+def _address(name: str) -> tuple[Any, str]:
+    """File system and path of an address."""
+    try:
+        from fsspec.core import url_to_fs
+
+        found: tuple[Any, str] = url_to_fs(name)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise InputError(f"{name}: no address that is known ({first_line(error)}); check it") from None
+    return found
+
+
+@contextmanager
+def unfinished(
+    output: Output, questions: Sequence[Question], run: dict[str, str], overwrite: bool
+) -> Iterator[tuple[IO[str], int]]:
+    """The file to add answers to and how many are there already, all of them where nothing is left to do.
+
+    Once the block ends, and all are there, they are put where they belong.
+
+    Raises:
+        InputError: what is there is not this run's, another run writes it now, or it cannot be written.
+    """
+    with _owned(output) as out:
+        finished = 0 if overwrite else _finished(output, questions, run)
+        done = _begun(output, questions, run, overwrite)
+        if finished == len(questions):
+            yield out, finished
+            return
+        if done < finished:
+            assert output.file is not None
+            shutil.copyfile(output.file, output.part)
+            done = finished
+        if not done:
+            write_whole(output.record, json.dumps(run) + "\n")
+        yield out, done
+        out.flush()
+        if sys.platform == "win32":  # renames no open file
+            out.close()
+        _bring(output, overwrite or finished > 0)
+
+
+@contextmanager
+def _owned(output: Output) -> Iterator[IO[str]]:
+    """The unfinished file, opened to go on at its end; nobody else writes it meanwhile."""
+    held = InputError(f"{output.name}: another run is writing it; wait for it, or name another output")
+    if output.part.exists() and not output.part.is_file():
+        raise InputError(f"{output.part}: no regular file; {BEGIN_ANEW.partition(',')[0]}")
+    try:
+        out = output.part.open("a", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{output.name}: cannot be written ({error.strerror}); name another output"
+        ) from None
+    with out:
+        try:
+            if not hold(out.fileno()) or not os.path.samefile(output.part, out.fileno()):
+                raise held
+        except ImportError:
+            pass  # Windows: nobody can be told from another
+        except FileNotFoundError:  # the other run has just ended
+            raise held from None
+        try:
+            yield out
+        finally:
+            if output.part.exists() and not output.part.stat().st_size:
+                output.part.unlink()
+
+
+def _finished(output: Output, questions: Sequence[Question], run: dict[str, str]) -> int:
+    """How many answers stand at the place itself; none where nothing is there."""
+    try:
+        if output.file is None:
+            system, path = _address(output.name)
+            if not system.exists(path):
+                return 0
+            with system.open(path, "rb") as file:
+                return _checked(output, file, questions, run)
+        if not output.file.exists():
+            return 0
+        with output.file.open("rb") as file:
+            return _checked(output, file, questions, run)
+    except InputError:
+        raise
+    except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
+        raise InputError(f"{output.name}: cannot be read ({first_line(error)}); {BEGIN_ANEW}") from None
+
+
+def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run: dict[str, str]) -> int:
+    _check_run(output.name, output.record, run)
+    rows: Iterable[Any] = file
+    if output.name.endswith(PARQUET):
+        rows = _parquet_rows(file)
+    count = 0
+    for line in rows:
+        if count >= len(questions) or not _answers(line, questions[count]):
+            raise InputError(
+                f"{output.name}:{count + 1}: not the answer to question {count + 1} of the input; {BEGIN_ANEW}"
+            )
+        count += 1
+    if 0 < count < len(questions) and (output.file is None or output.name.endswith(PARQUET)):
+        raise InputError(f"{output.name}: holds {count} answers of {len(questions)}; {BEGIN_ANEW}")
+    return count
+
+
+def _parquet_rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet
+
+    for batch in pyarrow.parquet.ParquetFile(file).iter_batches(1_000):
+        yield from batch.to_pylist()
+
+
+def _answers(line: Any, question: Question) -> bool:
+    """Whether a row, or a whole line of JSON, is an answer to a question."""
+    if isinstance(line, bytes):
+        try:
+            line = json.loads(line) if line.endswith(b"\n") else None
+        except (ValueError, RecursionError):
+            return False
+    asked = {"id": question.id, "question": question.text}
+    return isinstance(line, dict) and {"answer", "source"} <= line.keys() and line | asked == line
+
+
+def _begun(output: Output, questions: Sequence[Question], run: dict[str, str], overwrite: bool) -> int:
+    """How many answers a stopped run left; a last line that was cut off is dropped.
+
+    Only a file with a record beside it is a run's, and `--overwrite` gives up no other.
+    """
+    size = output.part.stat().st_size
+    if not size:
+        return 0
+    if not output.record.is_file():
+        raise InputError(f"{output.part}: not what a stopped run left; move it away, or name another output")
+    kept = count = 0
+    try:
+        _check_run(str(output.part), output.record, run)
+        with output.part.open("rb") as lines:
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    break
+                if count >= len(questions) or not _answers(line, questions[count]):
+                    raise InputError(
+                        f"{output.part}:{count + 1}: not the answer to question {count + 1} of the input; {BEGIN_ANEW}"
+                    )
+                kept, count = kept + len(line), count + 1
+    except InputError:
+        if not overwrite:
+            raise
+        kept = count = 0
+    if kept < size:
+        os.truncate(output.part, kept)
+    return count
+
+
+def _check_run(name: str, record: Path, run: dict[str, str]) -> None:
+    """Raise where answers are those of another run; a file that was moved has no record."""
+    try:
+        earlier = json.loads(record.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{record}: damaged ({first_line(error)}); {BEGIN_ANEW}") from None
+    if earlier != run:
+        changed = [key for key in run if not isinstance(earlier, dict) or earlier.get(key) != run[key]]
+        raise InputError(
+            f"{name}: holds answers made before the {' and the '.join(changed)} changed; {BEGIN_ANEW}"
+        )
+
+
+def _bring(output: Output, overwrite: bool) -> None:
+    """Put the answers where they are to be, in the form that the name says."""
+    try:
+        if output.file is None:
+            system, path = _address(output.name)
+            with system.open(f"{path}.part", "wb") as out:
+                _write(output, out)
+            if not overwrite and system.exists(path):
+                raise taken(output.name)
+            system.mv(f"{path}.part", path)
+        elif not output.name.endswith(PARQUET):
+            put_in_place(output.part, output.file, overwrite)
+            return
+        else:
+            with replacing(output.file, overwrite) as part, part.open("wb") as out:
+                _write(output, out)
+    except InputError:
+        raise
+    except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
+        raise InputError(
+            f"{output.name}: cannot be written ({first_line(error)}); check address and rights; "
+            "the same command goes on"
+        ) from None
+    output.part.unlink()
+
+
+def _write(output: Output, out: IO[bytes]) -> None:
+    """The answers as they lie, or as Parquet; nested parts stay JSON: of other questions they have other fields."""
+    with output.part.open("rb") as lines:
+        if not output.name.endswith(PARQUET):
+            shutil.copyfileobj(lines, out)
+            return
+        import pyarrow
+        import pyarrow.parquet
+
+        rows = [json.loads(line) for line in lines]
+    for row in rows:
+        nested = {name: value for name, value in row.items() if isinstance(value, dict | list)}
+        row |= {name: json.dumps(value, ensure_ascii=False) for name, value in nested.items()}
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
+
+
+MAX_LINE_BYTES = 16 << 20
+MAX_ID_CHARACTERS = 200
+MAX_TOLD = 10
+"""Bad rows that are told one by one."""
+_TABLES = (".csv", ".tsv", ".txt")
+_LINES = (".jsonl", ".ndjson", ".json", "")
+ASKED = ("id", "question", "passage", "choices")
+"""Columns that are read; a table may have others."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionRun:
+    """Who answers a file, and where: in this process ("local") or by `workers` actors of a cluster ("ray")."""
+
+    graph: str
+    model: str
+    batch: int
+    """Questions read together."""
+    device: str = "auto"
+    language: str = "auto"
+    engine: str = "local"
+    workers: int = 2
+    strict: bool = False
+    """Stop at the first row that holds no question, instead of leaving it out."""
+    no_answer_threshold: float | None = None
+    """Say none where that is likelier; None leaves it to the reader's card."""
+
+
+def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:
+    """The questions of a file, here or at an address, and what is wrong with each row that holds none.
+
+    JSON lines and Parquet are `id question passage? choices?` a row; tables (CSV, TSV) have a first line of such names.
+
+    Raises:
+        InputError: the file cannot be read, or `strict` and a row is bad; naming file and line.
+    """
+    name = str(source)
+    suffix = check_form(name, (*_LINES, *_TABLES))
+    is_table = suffix in _TABLES
+    found: list[Question] = []
+    faults: list[str] = []
+    for row in _table_rows(name) if is_table else _json_rows(name):
+        if isinstance(row, Question):
+            found.append(row)
+        elif strict:
+            raise InputError(row)
+        else:
+            faults.append(row)
+    return found, faults
+
+
+def check_form(name: str, known: Sequence[str]) -> str:
+    """The suffix of a file or an address, in lower case.
+
+    Raises:
+        InputError: neither one of `known` nor Parquet, or Parquet without pyarrow.
+    """
+    suffix = Path(urlsplit(name).path if "://" in name else name).suffix.lower()
+    if suffix == PARQUET:
+        if importlib.util.find_spec("pyarrow") is None:
+            raise InputError(f"{name}: Parquet is read and written by pyarrow; pip install 'kgqa[cluster]'")
+    elif suffix not in known:
+        forms = ", ".join(filter(None, (*known, PARQUET)))
+        raise InputError(f"{name}: no form that is read or written here; the name ends in one of {forms}")
+    return suffix
+
+
+def _table_rows(name: str) -> Iterator[Question | str]:
+    for row in read_table(name, b"".join(_lines(name))):
+        yield row.question or f"{name}:{row.number}: {row.error}"
+
+
+def _json_rows(name: str) -> Iterator[Question | str]:
+    number, goes_on = 0, False
+    for line in _lines(name):
+        part, goes_on = goes_on, len(line) > MAX_LINE_BYTES and not line.endswith(b"\n")
+        if part:  # of a line that was too long
+            continue
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            yield f"{name}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line"
+            continue
+        try:
+            if question := _question(line, f"{name}:{number}", number):
+                yield question
+        except InputError as error:
+            yield str(error)
+
+
+def _lines(name: str) -> Iterator[bytes]:
+    """Lines of JSON; nothing is written down on the way, so that nothing is left where the run is killed."""
+    if "://" not in name and not Path(name).is_file():
+        wrong = "no regular file" if Path(name).exists() else "no such file"
+        raise InputError(f"{name}: {wrong}; give a file with one question a line")
+    try:
+        with _opened(name) as file:
+            if not name.endswith(".parquet"):
+                yield from iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
+                return
+            import pyarrow.parquet
+
+            table = pyarrow.parquet.ParquetFile(file)
+            columns = [name for name in ASKED if name in table.schema_arrow.names]
+            for rows in table.iter_batches(1_000, columns=columns):
+                for row in rows.to_pylist():
+                    yield json.dumps(
+                        {k: v for k, v in row.items() if v is not None}, default=_json_default
+                    ).encode()
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise InputError(f"{name}: cannot be read ({first_line(error)}); check address and form") from None
+
+
+def _opened(name: str) -> Any:
+    """A file here, or wherever fsspec finds it."""
+    if "://" not in name:
+        return Path(name).open("rb")
+    import fsspec
+
+    return fsspec.open(name, "rb")
+
+
+def _json_default(value: object) -> str:
+    """A date, a number of fixed places or bytes as text."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _question(line: bytes, where: str, number: int) -> Question | None:
+    """The question of a line, None of a blank one."""
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        if not text:
+            return None
+        row: Any = json.loads(text)
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8; convert the file") from None
+    except json.JSONDecodeError as error:
+        over_lines = number == 1 and text[:1] in ("[", "{") and not text.endswith(("]", "}"))
+        remedy = "`jq -c '.[]' FILE` does so with a list" if over_lines else 'as {"question": "..."}'
+        raise InputError(f"{where}: not JSON ({error.msg}); write one object a line, {remedy}") from error
+    except (ValueError, RecursionError):  # a number of thousands of digits; lists without end
+        raise InputError(f"{where}: a number too long, or nested too deeply; write it as text") from None
+    if not isinstance(row, dict) or not isinstance(row.get("question"), str):
+        raise InputError(f'{where}: no "question"; write {{"id": ..., "question": ...}}')
+    passage, choices, name = row.get("passage"), row.get("choices") or (), row.get("id", number)
+    if not isinstance(choices, (list, tuple)) or not all(isinstance(c, str) for c in choices):
+        raise InputError(f'{where}: "choices" is not a list of strings')
+    if passage is not None and not isinstance(passage, str):
+        raise InputError(f'{where}: "passage" is not a string')
+    if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
+        raise InputError(f'{where}: "id" is no text or number of at most {MAX_ID_CHARACTERS} characters')
+    question = Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
+    try:
+        check_question(question)
+    except InputError as error:
+        raise InputError(f"{where}: question {question.id}: {error}") from None
+    return question
+
+
+def predict(source: Path | str, target: Path | str, run: PredictionRun, overwrite: bool = False) -> None:
+    """Answer a file of questions. A stopped run goes on where it was: its answers lie in `TARGET.part` until all are
+    there, those for an address in the cache.
+
+    Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
+    does not go on there. Either engine writes the same file.
+
+    Raises:
+        InputError: a question cannot be read, the output is not this run's, or another run writes it now.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    from kgqa.validation import checked_language
+
+    if not is_prompted(run.model):
+        find_model(run.model)
+    checked_language(run.language)
+    check_form(str(target), _LINES)
+    place = find_output(str(source), str(target))
+    questions, faults = read_questions(source, run.strict)
+    if faults and not questions:
+        raise InputError(faults[0])
+    for fault in faults[:MAX_TOLD]:
+        print(f"left out: {printable(fault)}", file=sys.stderr)
+    if faults:
+        print(f"{source}: {len(faults)} rows left out; --strict stops at the first", file=sys.stderr)
+    with unfinished(place, questions, _run_of(questions, run), overwrite) as (out, done):
+        if done == len(questions):
+            print(f"{target}: all {done} answers are there", file=sys.stderr)
+            return
+        options = {
+            "device": run.device,
+            "language": run.language,
+            "no_answer_threshold": run.no_answer_threshold,
+        }
+        reading = (questions[done:], run.model, run.graph, run.batch, options)
+        if run.engine == "ray":
+            from kgqa.serving.cluster import answered
+
+            answers = answered(*reading, workers=run.workers)
+        else:
+            answers = _answered(*reading)
+        columns = (TextColumn("answering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with bars(*columns) as progress:
+            bar = progress.add_task("", total=len(questions), completed=done)
+            for lines in answers:
+                out.write("".join(lines))
+                out.flush()
+                os.fsync(out.fileno())
+                progress.advance(bar, len(lines))
+
+
+def _answered(
+    questions: Sequence[Question], model: str, graph: str, batch: int, options: dict[str, Any]
+) -> Iterator[list[str]]:
+    """The answers of each batch, a line of JSON each; a causal language model is prompted and asks no graph."""
+    from kgqa.qa.answerer import Answerer
+    from kgqa.qa.render import json_lines
+
+    chunks = [questions[at : at + batch] for at in range(0, len(questions), batch)]
+    if is_prompted(model):
+        prompter = open_prompter(model, 0, None, "token", options["device"])
+        yield from (json_lines(prompter.answer_many(chunk)) for chunk in chunks)
+        return
+    answerer = Answerer.load(model, graph, **options)
+    yield from (json_lines(map(answerer.shown, answerer.answer_many(chunk))) for chunk in chunks)
+
+
+def _run_of(questions: Sequence[Question], run: PredictionRun) -> dict[str, str]:
+    """Fingerprints of what the answers depend on."""
+    from kgqa.graph.load import graph_fingerprint
+    from kgqa.models.reader import fingerprint
+
+    prompted = is_prompted(run.model)
+    content = "" if prompted else graph_fingerprint(run.graph)
+    asked = blake2b(digest_size=16)
+    for question in questions:
+        parts = [question.id, question.text, question.passage_text, *question.choices]
+        asked.update(json.dumps(parts).encode())
+    reader = fingerprint(Path(run.model), "config.json") if prompted else fingerprint(find_model(run.model))
+    found = {"questions": asked.hexdigest(), "reader": reader, "graph": content}
+    return {**found, "language": run.language, "threshold for none": str(run.no_answer_threshold)}
+
+
+def classify_file(
+    source: Path, target: Path, folder: Path, batch: int, device: str = "auto", overwrite: bool = False
+) -> None:
+    """Label the rows of a JSON-lines file: each comes back with what was decided beside it, in the same order.
+
+    Raises:
+        InputError: a row cannot be used, the folder holds no classifier, or the output is there already.
+    """
+    from kgqa.data.datasets.labelled import as_labelled
+    from kgqa.data.files import rows_of
+    from kgqa.models.classifiers import Classifier
+
+    output_file(target, overwrite, source)
+    classifier = Classifier(folder, device)
+    given = [
+        (row, as_labelled(classifier.kind, row, f"{source}:{number}")) for number, row in rows_of(source)
+    ]
+    with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as out:
+        for at in range(0, len(given), batch):
+            chosen = given[at : at + batch]
+            for (row, _), labels in zip(chosen, classifier([read for _, read in chosen]), strict=True):
+                kept = {name: value for name, value in row.items() if name not in labels}
+                out.write(json.dumps({**kept, **labels}, ensure_ascii=False) + "\n")

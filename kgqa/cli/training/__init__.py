@@ -1,1 +1,0 @@
-"""`kgqa train`, `pretrain`, `adapt` and `words`."""

@@ -1,0 +1,1 @@
+"""Text and data sets: question sets, corpora, augmentation, synthetic questions."""

@@ -1,0 +1,1 @@
+"""Running text to train on: tokenizer, shards on disk, sentence pairs, verbalized facts."""

@@ -1,0 +1,154 @@
+"""Data cards: what each part of a question set may be used for, who wrote it, and the hashes by which it is recognised.
+
+A set is a folder with a card in TOML; `training/data_cards.py` writes a file of hashes beside it,
+with the hashes of all that may not be trained on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from enum import StrEnum
+from functools import lru_cache
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import TypedDict
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgqa.data.datasets.json_lines import question_of
+from kgqa.data.files import read_text, rows_of
+from kgqa.settings import DATA_SETS, GRAPH_SUITE
+from kgqa.types import InputError, Question
+
+CARD, HASHES = "card.toml", "hashes.json"
+ABOUT = (CARD, HASHES, "README.md")
+"""Files of a set's folder that are no data."""
+
+
+class DataUse(StrEnum):
+    """What a part may be used for."""
+
+    TRAIN = "train"
+    CALIBRATION = "calibration"
+    """Confidences are fitted to it."""
+    DEVELOPMENT = "development"
+    """Measured while building: readers and settings may be chosen on it."""
+    TEST = "test"
+    """Measured at the end: nothing is chosen on it."""
+
+
+class DataPart(BaseModel):
+    """Some files of a set, or some published sets by their names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: DataUse
+    files: str = ""
+    """Pattern within the card's folder; a file belongs to the first part whose pattern fits."""
+    names: tuple[str, ...] = ()
+    """Names by which `load_dataset` knows published sets."""
+    asks: str
+    author: str
+
+
+class DataCard(BaseModel):
+    """A set of questions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: Path
+    about: str
+    licence: str
+    parts: tuple[DataPart, ...]
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.parent.name
+
+    def files(self) -> dict[Path, DataPart]:
+        """Each file of the set with its part."""
+        found: dict[Path, DataPart] = {}
+        for part in self.parts:
+            for path in sorted(self.path.parent.glob(part.files)) if part.files else ():
+                if path.is_file() and path.name not in ABOUT:
+                    found.setdefault(path, part)
+        return found
+
+
+def read_card(path: Path) -> DataCard:
+    """The card of a set."""
+    try:
+        return DataCard.model_validate({**tomllib.loads(read_text(path)), "path": path})
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: no TOML ({error}); mend the line") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: {place}: {first['msg']}; mend it") from None
+
+
+def shipped_cards() -> list[DataCard]:
+    """Cards of the project's own sets, of the suite of graphs and of the published sets, as far as they are there."""
+    paths = [*sorted(DATA_SETS.glob(f"*/{CARD}")), GRAPH_SUITE / CARD]
+    return [read_card(path) for path in paths if path.is_file()]
+
+
+def card_above(path: Path) -> DataCard | None:
+    """The card of the set that a file lies in, in its folder or the folder above."""
+    for folder in list(path.resolve().parents)[:2]:
+        if (folder / CARD).is_file():
+            return read_card(folder / CARD)
+    return None
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file, as `sha256sum` prints it."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def text_hash(question: Question) -> str:
+    """Hash of a question's passage, or of its own text where it has none; case, spaces and punctuation do not count."""
+    return _hash(question.passage_text.strip() or question.text)
+
+
+@lru_cache(1 << 16)
+def _hash(text: str) -> str:
+    words = re.sub(r"\W+", " ", text.casefold()).strip()
+    return blake2b(words.encode(), digest_size=8).hexdigest()
+
+
+class KnownHashes(TypedDict, total=False):
+    """What `hashes.json` holds of a file."""
+
+    sha256: str
+    texts: list[str]
+    """Hashes of passages, and of questions without one."""
+
+
+def hashes_of(card: DataCard) -> dict[str, KnownHashes]:
+    """What `hashes.json` should hold of what may not be trained on, by the paths of the files within the set."""
+    found: dict[str, KnownHashes] = {}
+    for path, part in card.files().items():
+        if part.role == DataUse.TRAIN:
+            continue
+        stored: KnownHashes = {"sha256": file_hash(path)}
+        if path.suffix == ".jsonl":
+            questions = (question_of(row, f"{path}:{number}", "") for number, row in rows_of(path))
+            stored["texts"] = sorted(set(map(text_hash, questions)))
+        found[path.relative_to(card.path.parent).as_posix()] = stored
+    return found
+
+
+def known_hashes(card: DataCard) -> dict[str, KnownHashes]:
+    """What `hashes.json` holds; nothing where there is none."""
+    path = card.path.with_name(HASHES)
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(read_text(path)))
+    except ValueError as error:
+        raise InputError(f"{path}: damaged ({error}); run python training/data_cards.py") from None

@@ -1,0 +1,314 @@
+"""Your own questions: JSON lines with answers, and files of questions as people have them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kgqa.data.files import rows_of
+from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
+from kgqa.types import Example, InputError, Passage, Question, Source, Span, first_line
+from kgqa.validation import check_question
+
+# Your own questions with answers from JSON lines.
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """Questions with answers from JSON lines: `{"id"?, "question", "passage"?, "choices"?}`, with the answer as one of
+
+    - `"choice"`: index (from 0), letter or text of the right choice;
+    - `"verdict"`: true or false, for a question that is answered with yes or no;
+    - `"span": [start, end]`: characters of the passage, half-open;
+    - `"answer": "..."` or `"answers": ["...", ...]`, any of them right: with choices, the text of the right
+      one; else a stretch of the passage where it stands there verbatim, else a concept. An empty list means
+      that the question cannot be answered.
+
+    `question.schema.json` says the same as a JSON schema.
+
+    An optional `"source"` (passage, knowledge, choice, none) settles which of these is meant: of a verdict beside a
+    passage, whether it is read there or known. An optional `"kind"` is kept, and so is `"same"`, the name that all
+    wordings of one question bear. A line without an id gets its number.
+    """
+    for number, row in rows_of(path):
+        example = example_of(row, f"{path}:{number}", str(number))
+        yield replace(example, same=str(row["same"])) if row.get("same") else example
+
+
+def question_of(row: dict[str, Any], where: str, default_id: str) -> Question:
+    """The question of a line's fields."""
+    text = row.get("question")
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f'{where}: no question; write "question": "..."')
+    passage, choices = row.get("passage"), row.get("choices") or []
+    if passage is not None and not isinstance(passage, str):
+        raise InputError(f'{where}: the passage is not text; write "passage": "..." or leave it out')
+    if not isinstance(choices, list) or not all(isinstance(c, str) and c.strip() for c in choices):
+        raise InputError(f'{where}: the choices are not a list of texts; write "choices": ["...", "..."]')
+    identity = str(row.get("id", default_id))
+    return Question(text, tuple(choices), Passage(passage) if passage else None, identity)
+
+
+def example_of(row: dict[str, Any], where: str, default_id: str) -> Example:
+    """The question and its answer of a line's fields."""
+    question = question_of(row, where, default_id)
+    kind, source = str(row.get("kind", "")), row.get("source")
+    if source is not None and source not in set(Source):
+        raise InputError(f"{where}: unknown source {source!r}; write one of {', '.join(Source)}")
+    if row.get("verdict") is not None:
+        if not isinstance(row["verdict"], bool) or question.choices:
+            raise InputError(f'{where}: "verdict" is true or false, for a question without choices')
+        if row.get("answers", row.get("answer")) is not None:
+            raise InputError(f'{where}: "verdict" and "answers" are both given; leave one out')
+        if source in (Source.CHOICE, Source.NONE) or (source == Source.PASSAGE and not question.passage):
+            raise InputError(f"{where}: source {source} contradicts the verdict; mend one")
+        return Example(question, kind=kind, yes_no_label=row["verdict"], known=source == Source.KNOWLEDGE)
+    if row.get("choice") is not None:
+        return Example(question, choice=_choice(question, row["choice"], where), kind=kind)
+    if row.get("span") is not None:
+        return Example(question, spans=(_span(question, row["span"], where),), kind=kind)
+    answers = row.get("answers", row.get("answer"))
+    if answers is None and source != Source.NONE:
+        raise InputError(f'{where}: no answer; write "answers": ["..."], or [] where nobody can answer')
+    answers = [answers] if isinstance(answers, str) else (answers or [])
+    if not isinstance(answers, list) or not all(isinstance(a, str) and a.strip() for a in answers):
+        raise InputError(f'{where}: the answers are not a list of texts; write "answers": ["...", "..."]')
+    if source == Source.NONE or not answers:
+        if source not in (None, Source.NONE) or (source and answers):
+            raise InputError(f"{where}: source {source} contradicts answers {answers}; mend one")
+        return Example(question, kind=kind)
+    if question.choices and source in (None, Source.CHOICE):
+        return Example(question, choice=_choice(question, answers[0], where), kind=kind)
+    spans = () if source == Source.KNOWLEDGE else spans_of(question.passage_text, answers)
+    if source == Source.PASSAGE and not spans:
+        raise InputError(f"{where}: {answers[0]!r} does not stand in the passage; copy it verbatim")
+    return Example(question, spans=spans, concepts=() if spans else tuple(answers), kind=kind)
+
+
+def spans_of(passage: str, answers: list[str]) -> tuple[Span, ...]:
+    """Every place where one of the answers stands in the passage as whole words, letter case ignored.
+
+    A Korean word may go on after the answer: its particles and endings are written to it.
+    """
+    folded, found = passage.lower(), []
+    if len(folded) != len(passage):  # a few letters change length when lowered: offsets would be wrong
+        folded = passage
+    for answer in answers:
+        wanted = answer.lower() if folded is not passage else answer
+        start = folded.find(wanted)
+        while wanted and start >= 0:
+            end = start + len(wanted)
+            in_hangul = all("가" <= letter <= "힣" for letter in passage[end - 1 : end + 1])
+            goes_on = passage[end : end + 1].isalnum() and not in_hangul
+            if not (passage[start - 1 : start].isalnum() or goes_on):
+                found.append(Span(start, end))
+            start = folded.find(wanted, start + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def _choice(question: Question, given: Any, where: str) -> int:
+    choices = question.choices
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < len(choices):
+        return given
+    if isinstance(given, str):
+        if given in choices:
+            return choices.index(given)
+        if len(given) == 1 and 0 <= ord(given.upper()) - ord("A") < len(choices):
+            return ord(given.upper()) - ord("A")
+    raise InputError(f"{where}: {given!r} is none of the {len(choices)} choices; give index, letter or text")
+
+
+def _span(question: Question, given: Any, where: str) -> Span:
+    length = len(question.passage_text)
+    if isinstance(given, list) and len(given) == 2 and all(type(v) is int for v in given):
+        start, end = given
+        if 0 <= start < end <= length:
+            return Span(start, end)
+    raise InputError(
+        f"{where}: {given!r} is no span of the passage ({length} characters); write [start, end]"
+    )
+
+
+# Files of questions as people have them: tables, JSON lines or Parquet; a bad row says what is wrong with it.
+
+SEPARATORS = ",;\t|"
+NOBODY_KNOWS = "(none)"
+"""In a column of answers: the question cannot be answered."""
+TABLES = ("csv", "tsv", "txt", "jsonl", "ndjson", "parquet")
+"""Suffixes of the files that are read."""
+_ALIASES = {
+    "context": "passage",
+    "text": "passage",
+    "options": "choices",
+    "질문": "question",
+    "지문": "passage",
+    "선택지": "choices",
+    "정답": "answer",
+}
+"""What columns are called as well; capitals do not count."""
+SANDBOX_LIMITS = SandboxLimits(memory_bytes=2 << 30, time_s=60.0)
+"""Of whoever reads Parquet."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a file: its cells, and the question in it, or what is wrong with it.
+
+    `golds` are the accepted answers (none of them: it cannot be answered), None where the file gives none.
+    """
+
+    number: int
+    cells: dict[str, str] = field(default_factory=dict)
+    question: Question | None = None
+    golds: tuple[str, ...] | None = None
+    error: str = ""
+
+
+def read_table(name: str, content: bytes, most: int | None = None) -> list[TableRow]:
+    """Rows of a table with a first line of names (of any separator), of JSON lines, or of Parquet."""
+    if name.lower().endswith(".parquet"):
+        content = str(
+            run_sandboxed(f"{__name__}:json_lines", name, SANDBOX_LIMITS, content, name=name)
+        ).encode()
+        name = f"{name}.jsonl"
+    text = decoded(name, content)
+    is_lines = name.lower().endswith((".jsonl", ".ndjson"))
+    rows = []
+    for row in _json_rows(text) if is_lines else _csv_rows(name, text):
+        rows.append(row)
+        if most is not None and len(rows) > most:
+            raise InputError(f"{name}: more than {most:,} questions; use `kgqa predict` for so many")
+    if not rows:
+        raise InputError(f"{name}: no questions in it; write one a line")
+    if not any(row.question for row in rows):
+        raise InputError(f"{name}:{rows[0].number}: {rows[0].error}")
+    return rows
+
+
+def decoded(name: str, content: bytes) -> str:
+    """A text as spreadsheets save it: UTF-8, UTF-16 with its mark, or cp949, which is Excel's on Korean Windows."""
+    try:
+        return content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
+    except UnicodeDecodeError:
+        korean = content.decode("cp949", "replace")
+        others = [letter for letter in korean if letter > "\x7f"]
+        if "\ufffd" in korean or 2 * sum("가" <= letter <= "힣" for letter in others) < len(others):
+            raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
+        return korean
+
+
+def json_lines(content: bytes, name: str) -> str:
+    """The rows of a Parquet file of that name as JSON lines."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError(
+            f"{name}: Parquet is read with pyarrow; pip install pyarrow, or save the table as CSV"
+        ) from None
+    try:
+        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(content)).to_pylist()
+        kept = [{k: v for k, v in row.items() if v is not None} for row in rows]
+        return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in kept)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise InputError(
+            f"{name}: no Parquet that can be read ({first_line(error)}); save the table as CSV"
+        ) from None
+
+
+def separator_of(line: str) -> str:
+    """The character that parts the columns of a table, by its first line."""
+    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
+
+
+def _csv_rows(name: str, text: str) -> Iterator[TableRow]:
+    lines = text.splitlines()
+    try:
+        separator = separator_of(lines[0]) if lines else ","
+        table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        columns = table.fieldnames or ()
+    except csv.Error as error:
+        raise InputError(f"{name}:1: not CSV ({error}); check its quotes") from None
+    among = ";" if separator == "|" else "|"
+    named = {_ALIASES.get(key, key): c for c in reversed(columns) if (key := c.strip().casefold())}
+    if "question" not in named:
+        raise InputError(f"{name}:1: no column `question`; the first line names the columns")
+    try:
+        for row in table:
+            beyond: Sequence[str] = row.pop(None, [])
+            cells = {column: value or "" for column, value in row.items()}
+            if not any(cells.values()):
+                continue
+            if beyond:
+                wrong = (
+                    f"{len(beyond)} cells more than columns; put quotes around a cell with a separator in it"
+                )
+                yield TableRow(table.line_num, cells, error=wrong)
+                continue
+            golds = None
+            known = {key: cells[column] for key, column in named.items()}
+            if given := (known.get("answer") or known.get("answers") or "").strip():
+                golds = () if given == NOBODY_KNOWS else _parts(given, among)
+            yield _row(table.line_num, cells, _parts(known.get("choices", ""), among), golds, known)
+    except csv.Error as error:
+        raise InputError(f"{name}:{table.line_num}: not CSV ({error}); check its quotes") from None
+
+
+def _parts(cell: str, separator: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in cell.split(separator) if part.strip())
+
+
+def _json_rows(text: str) -> Iterator[TableRow]:
+    # a line of JSON may hold what else Python takes for the end of a line (U+2028)
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        if not line.strip():
+            continue
+        try:
+            row: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            yield TableRow(number, error="not JSON; write one object a line")
+            continue
+        if not isinstance(row, dict) or not isinstance(row.get("question"), str):
+            yield TableRow(number, error='no "question"; write {"question": "..."}')
+            continue
+        row = {name: value for name, value in row.items() if value is not None}
+        given_answers = {
+            name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()
+        }
+        choices, golds = row.get("choices") or [], row.get("answers", row.get("answer"))
+        if not isinstance(choices, list) or not all(isinstance(c, str) for c in choices):
+            yield TableRow(number, given_answers, error='"choices" is not a list of texts')
+            continue
+        if isinstance(row.get("verdict"), bool):
+            golds = "yes" if row["verdict"] else "no"
+        golds = [golds] if isinstance(golds, str) else golds
+        known = tuple(map(str, golds)) if isinstance(golds, list) else None
+        yield _row(number, given_answers, tuple(choices), known)
+
+
+def _row(
+    number: int,
+    cells: dict[str, str],
+    choices: tuple[str, ...],
+    golds: tuple[str, ...] | None,
+    named: Mapping[str, str] | None = None,
+) -> TableRow:
+    """A row; `named` are its cells by what they mean, where its columns have other names."""
+    known = named or cells
+    passage = known.get("passage", "")
+    question = Question(
+        known.get("question", ""),
+        choices,
+        Passage(passage) if passage.strip() else None,
+        id=known.get("id") or str(number),
+    )
+    try:
+        check_question(question)
+    except InputError as error:
+        return TableRow(number, cells, golds=golds, error=str(error))
+    return TableRow(number, cells, question, golds)

@@ -1,0 +1,1 @@
+"""Synthetic questions from the facts of graphs, and synthetic graphs."""

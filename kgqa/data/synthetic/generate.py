@@ -1,0 +1,355 @@
+"""Graph -> short everyday passages with questions, to train the open-answer head, the span head and the answer-type
+classifier.
+
+A fact is hidden: the passage tells of its head, the question asks for its tail. Half of the questions come as
+contrast pairs: one question about two contexts that differ in their answer ("What did I dig with?" after
+planting flowers and after building a house). Others state an answer in the passage, often an untypical one,
+or ask for what neither passage nor graph tells. Wording: templates.toml and generic.toml.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgqa.data.synthetic.inflection import is_plural, place_phrase, time_phrase, with_article
+from kgqa.data.synthetic.passages import (
+    MARK,
+    NAMING,
+    YOU,
+    Facts,
+    PassageWriter,
+    QuestionGroup,
+    event_forms,
+    expand,
+    fill,
+    find_groups,
+    needs,
+)
+from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span
+
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMixture:
+    """Shares of the kinds of question, as fractions of all; what is left is knowledge with a passage."""
+
+    stated: float = 0.30
+    """answer stands in the passage"""
+    none: float = 0.12
+    """neither passage nor graph tells"""
+    no_passage: float = 0.10
+    """knowledge asked without a passage"""
+    choices: float = 0.10
+    """of the knowledge questions: asked with 4 or 5 choices"""
+    pairs: float = 0.60
+    """of the knowledge questions with a passage: in contrast pairs"""
+
+
+def generate_questions(
+    graph: KnowledgeGraph,
+    *,
+    count: int,
+    seed: int,
+    split: str = "train",
+    mixture: QuestionMixture | None = None,
+) -> Iterator[Example]:
+    """Made questions about the facts of a graph, the same ones for the same arguments.
+
+    Ids are `syn-<split>-<seed>-<number>`, members of a contrast pair with `-a` and `-b` behind. `kind` is the
+    template group (instrument, place, why, ...). Accepted answers are labels of the graph.
+
+    Args:
+        graph: its relations' names must end in ConceptNet's or the everyday graph's (HasInstrument, UsedFor).
+        split: `train` or `dev`; the head concept's label decides which, so no event is in both.
+    """
+    if split not in ("train", "dev"):
+        raise InputError(f"split={split!r}: take train or dev")
+    maker = _Maker(
+        Facts(graph), split == "dev", random.Random(f"{seed}/{split}"), mixture or QuestionMixture()
+    )
+    if not maker.groups:
+        raise InputError(
+            f"graph {graph.name}: no facts of relations such as HasInstrument, UsedFor or AtLocation"
+        )
+    made = number = failures = 0
+    while made < count and failures < 2000:
+        examples = maker.draw(f"syn-{split}-{seed}-{number}")
+        number += 1
+        failures = 0 if examples else failures + 1
+        for example in examples[: count - made]:
+            made += 1
+            yield example
+
+
+class _Maker:
+    def __init__(self, facts: Facts, dev: bool, rng: random.Random, mixture: QuestionMixture) -> None:
+        self.facts, self.rng, self.mixture = facts, rng, mixture
+        self.groups = find_groups(facts, dev)
+        self.group_weights = [
+            group.wording.get("weight", 2) * min(1.0, len(group.heads) / 20) for group in self.groups
+        ]
+        self.passage_writer = PassageWriter(facts, self.groups)
+
+    # One draw: one example, or the two of a contrast pair.
+
+    def draw(self, identity: str) -> list[Example]:
+        """Examples of one randomly chosen fact; none where it cannot be told well."""
+        rng, mixture = self.rng, self.mixture
+        group = rng.choices(self.groups, self.group_weights)[0]
+        # A pair counts twice, so knowledge with a passage is drawn less often.
+        open_share = (1 - mixture.stated - mixture.none - mixture.no_passage) / (1 + mixture.pairs)
+        shares = [mixture.stated, mixture.none, mixture.no_passage, open_share]
+        what = rng.choices(["stated", "none", "bare", "hidden"], shares)[0]
+        for _ in range(_TRIES):
+            head = rng.choices(group.heads, cum_weights=group.weights)[0]
+            if what == "stated":
+                example = self._attribute(head, group, identity, True) if rng.random() < 0.15 else None
+                example = example or self._stated(head, group, identity)
+            elif what == "none":
+                if rng.random() < 0.55:
+                    example = self._attribute(head, group, identity, False)
+                else:
+                    example = self._someone_else(head, group, identity)
+            elif what == "bare":
+                example = self._no_passage(head, group, identity)
+            elif rng.random() < mixture.pairs:
+                pair = self._pair(head, group, identity)
+                if pair:
+                    return pair
+                example = None
+            else:
+                verbs = group.verbs.get(head)
+                verb = rng.choice(verbs) if verbs and rng.random() < 0.4 else ""
+                example = self._hidden(head, group, identity, rng.random(), verb)
+            if example:
+                return [example]
+        return []
+
+    def _hidden(
+        self,
+        head: int,
+        group: QuestionGroup,
+        identity: str,
+        form: float,
+        verb: str = "",
+        paired: bool = False,
+    ) -> Example | None:
+        """The fact's tail is told nowhere. `form` seeds the wording, so that a pair shares it."""
+        rng = random.Random(form)
+        accepted = set(group.generic[head, verb]) if verb else set(group.answers[head])
+        stated_text = self.passage_writer.write(head, group, rng, verb, paired)
+        if not stated_text:
+            return None
+        sentences, question = stated_text
+        passage = " ".join(sentences)
+        return self._example(identity, group, passage, question, accepted, head, paired)
+
+    def _pair(self, head: int, group: QuestionGroup, identity: str) -> list[Example]:
+        rng = self.rng
+        verb, distractors = "", group.heads
+        verbs = [verb for verb in group.verbs.get(head, ()) if len(group.by_verb[verb]) > 1]
+        if verbs and rng.random() < 0.7:
+            verb = rng.choice(verbs)
+            distractors = group.by_verb[verb]
+        elif group.wording["kind"] in ("event", "agent") and rng.random() < 0.5:
+            distractors = group.same_verb[self.facts.verb(head)]
+        first = group.generic[head, verb] if verb else set(group.answers[head])
+        shuffled = rng.sample(distractors, min(12, len(distractors)))
+        for other in shuffled:
+            second = group.generic[other, verb] if verb else set(group.answers[other])
+            if other == head or first & second or bool(self.facts.verb(other)) != bool(self.facts.verb(head)):
+                continue
+            form = rng.random()
+            pair = [
+                self._hidden(member, group, f"{identity}-{letter}", form, verb, True)
+                for member, letter in ((head, "a"), (other, "b"))
+            ]
+            made = [example for example in pair if example]
+            if len({example.question.text for example in made}) == 1 == len(made) - 1:
+                return made
+        return []
+
+    def _stated(self, head: int, group: QuestionGroup, identity: str) -> Example | None:
+        """The passage tells the answer: mostly an untypical one, sometimes in place of the typical."""
+        rng, facts, wording = self.rng, self.facts, group.wording
+        typical = list(group.answers[head])
+        usual = rng.random() < 0.45 or not wording["stated_but"]
+        stated = rng.choice(typical if usual else group.pool)
+        templates = wording["stated"]
+        distractors = [t for t in typical if t != stated]
+        if distractors and not usual and rng.random() < 0.5 and wording["stated_but"]:
+            templates = wording["stated_but"]
+        # A named group of people is no chance answer: "the Jew came to sweep the yard" teaches nothing good.
+        if not templates or stated == head or (not usual and facts.texts[stated][0].isupper()):
+            return None
+        person = self.passage_writer.person(rng)
+        slots = self.passage_writer.slots(head, person, rng)
+        answer = facts.texts[stated]
+        if slots is None or _leaks(answer, facts.texts[head]):
+            return None
+        if facts.verb(stated):
+            forms = event_forms(answer, person)
+            slots |= {"a": _marked(forms["e"]), "apast": _marked(forms["ed"])}
+        else:
+            slots |= {
+                "a": _marked(answer),
+                "aa": with_article(answer).removesuffix(answer) + _marked(answer),
+                "atime": time_phrase(answer).replace(answer, _marked(answer)),
+                "aplace": place_phrase(answer).replace(answer, _marked(answer)),
+            }
+        if distractors:
+            usual_one = facts.texts[rng.choice(distractors)]
+            forms = event_forms(usual_one, person) if facts.verb(distractors[0]) else {"e": usual_one}
+            slots |= {
+                "b": forms["e"],
+                "ab": with_article(usual_one),
+                "btime": time_phrase(usual_one),
+                "bplace": place_phrase(usual_one),
+            }
+        template = rng.choice(templates)
+        if not needs(template) <= slots.keys():
+            return None
+        sentence = fill(expand(template, rng), slots)
+        question = self.passage_writer.question(group, "past", slots, person, [], rng, paired=False)
+        if not question:
+            return None
+        sentences = self.passage_writer.surround([sentence], person, group, rng)
+        return self._with_spans(identity, group.name, sentences, question)
+
+    def _attribute(self, head: int, group: QuestionGroup, identity: str, stated: bool) -> Example | None:
+        """Colours, prices, names: told by the passage or by nothing."""
+        rng = self.rng
+        person = self.passage_writer.person(rng)
+        slots = self.passage_writer.slots(head, person, rng)
+        stated_text = self.passage_writer.write(head, group, rng, "", False, person)
+        if slots is None or not stated_text:
+            return None
+        topic, other = rng.sample(self.passage_writer.words["attribute"], 2)
+        if self.facts.verb(head) or group.wording["kind"] == "being":
+            thing = (
+                self.facts.texts[rng.choice(self.passage_writer.things)]
+                if self.passage_writer.things
+                else "bag"
+            )
+            slots |= {"x": thing, "ax": with_article(thing), "xwas": "were" if is_plural(thing) else "was"}
+        sentences = list(stated_text[0])
+        for subject in [topic] if stated else [other] if rng.random() < 0.5 else []:
+            mark = subject is topic
+            value = rng.choice(subject["values"])
+            more = fill(
+                expand(rng.choice(subject["stated"]), rng), slots | {"a": _marked(value) if mark else value}
+            )
+            sentences.insert(rng.randint(1, len(sentences)), more)
+        if not any(slots["x"] in sentence for sentence in sentences):
+            sentences.append(fill("{s} had {ax} too.", slots))
+        question = fill(
+            expand(rng.choice(topic["questions"]), rng),
+            slots | self.passage_writer.asked(person, sentences, rng),
+        )
+        return self._with_spans(identity, group.name, sentences, question)
+
+    def _someone_else(self, head: int, group: QuestionGroup, identity: str) -> Example | None:
+        """The question is about a person of whom the passage says nothing."""
+        rng = self.rng
+        stated_text = self.passage_writer.write(head, group, rng, "", False)
+        other = rng.choice([p for p in self.passage_writer.people if p.name[0].isupper()])
+        slots = self.passage_writer.slots(head, other, rng)
+        if not stated_text or slots is None or any(other.name in sentence for sentence in stated_text[0]):
+            return None
+        usable = [t for t in group.wording["past"] if "{q}" in t and not needs(t) & NAMING]
+        if not usable:
+            return None
+        form = expand(rng.choice(usable), rng)
+        if "{q}" not in form:
+            return None
+        question = fill(form, slots | {"q": other.name})
+        return Example(Question(question, (), Passage(" ".join(stated_text[0])), identity), kind=group.name)
+
+    def _no_passage(self, head: int, group: QuestionGroup, identity: str) -> Example | None:
+        """General knowledge without a passage."""
+        slots = self.passage_writer.slots(head, YOU, self.rng)
+        if slots is None or self.facts.is_quality(head):
+            return None
+        if not self.facts.verb(head) and group.wording["kind"] in ("event", "agent"):
+            return None
+        question = fill(expand(self.rng.choice(group.wording["bare"]), self.rng), slots)
+        return self._example(identity, group, "", question, set(group.answers[head]), head)
+
+    # Sentences.
+
+    def _example(
+        self,
+        identity: str,
+        group: QuestionGroup,
+        passage: str,
+        question: str,
+        accepted: set[int],
+        head: int,
+        paired: bool = False,
+    ) -> Example | None:
+        facts, text = self.facts, f"{passage} {question}"
+        ranked = sorted(accepted, key=lambda a: (-group.answers[head].get(a, 0.0), facts.labels[a]))
+        kept = [a for a in ranked if not _leaks(facts.texts[a], text)]
+        if not kept:
+            return None
+        asked = Question(question, (), Passage(passage) if passage else None, identity)
+        if paired or self.rng.random() >= self.mixture.choices:
+            surfaces = dict.fromkeys(s for a in kept for s in (facts.labels[a], facts.texts[a]))
+            return Example(asked, concepts=tuple(surfaces), kind=group.name)
+        choices = self._choices(group, head, kept[0])
+        if not choices:
+            return None
+        with_choices = replace(asked, choices=tuple(facts.texts[c] for c in choices))
+        return Example(with_choices, choice=choices.index(kept[0]), kind=group.name)
+
+    def _choices(self, group: QuestionGroup, head: int, right: int) -> list[int]:
+        """The right answer among four or five: half of the others are right for a similar context."""
+        rng, facts = self.rng, self.facts
+        wrong: list[int] = []
+        alike = group.same_verb[facts.verb(head)] if facts.verb(head) else []
+        similar = rng.sample(alike, min(6, len(alike)))
+        near = [a for h in similar for a in group.answers[h]]
+        accepted = {facts.texts[a] for a in group.answers[head]} | {facts.texts[head]}
+        for option in rng.sample(near, min(2, len(near))) + rng.sample(group.pool, min(9, len(group.pool))):
+            if facts.texts[option] not in accepted and option not in wrong:
+                wrong.append(option)
+        size = rng.choice((4, 5))
+        if len(wrong) < size - 1:
+            return []
+        choices = [right, *wrong[: size - 1]]
+        rng.shuffle(choices)
+        return choices
+
+    def _with_spans(
+        self, identity: str, kind: str, sentences: Sequence[str], question: str
+    ) -> Example | None:
+        """An example whose answers are the marked stretches; one without gold where nothing is marked."""
+        text, spans = "", []
+        for part in re.split(r"([\x01\x02])", " ".join(sentences)):
+            if part == MARK[0]:
+                spans.append([len(text), len(text)])
+            elif part == MARK[1]:
+                spans[-1][1] = len(text)
+            else:
+                text += part
+        gold = tuple(Span(start, end) for start, end in spans)
+        if not text or any(_leaks(text[span.start : span.end], question) for span in gold):
+            return None
+        return Example(Question(question, (), Passage(text), identity), spans=gold, kind=kind)
+
+
+def _leaks(answer: str, text: str) -> bool:
+    return f" {_stems(answer)} " in f" {_stems(text)} "
+
+
+def _stems(text: str) -> str:
+    words = re.findall(r"[a-z]+", text.lower())
+    return " ".join(re.sub(r"(?:es|s|ed|ing|e)$", "", w) or w for w in words if w not in ("a", "an", "the"))
+
+
+def _marked(text: str) -> str:
+    return f"{MARK[0]}{text}{MARK[1]}"

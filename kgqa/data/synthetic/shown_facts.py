@@ -1,0 +1,137 @@
+"""Facts as a person reads them. Readers go on reading what they were trained on, however a label is mended here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from kgqa.data.synthetic.fact_sentences import Lexicon, as_type, read_lexicon, verbalize_triple, words_of
+from kgqa.data.synthetic.inflection import PAST, gerund, is_mass, is_plural, third, with_article
+
+_AUXILIARIES = {"is": "be", "are": "be", "was": "be", "were": "be", "has": "have", "have": "have"}
+_OF_PEOPLE = {"be": "are", "not": "do not"}
+_KIND = "/IsA"
+
+
+def shown_fact(head: str, relation: str, words: str, tail: str) -> str:
+    """The fact in a sentence without capital or full stop; arguments as `verbalize_triple` has them.
+
+    >>> shown_fact("zipper gets stuck", "HasEmotion", "", "annoyed")
+    'a zipper getting stuck makes people feel annoyed'
+    >>> shown_fact("freeze", "AtLocation", "", "freezer")
+    'people freeze things in the freezer'
+    """
+    lexicon = _lexicon()
+    kind = as_type(tail, lexicon) if relation.endswith(_KIND) else tail
+    return verbalize_triple(head, relation, words, kind, lexicon)
+
+
+class _Shown(Lexicon):
+    """Knows clauses, states and verbs that want an object too."""
+
+    def is_deed(self, label: str, expected: bool) -> bool:
+        first, _, rest = label.partition(" ")
+        if self.clause(label):
+            return False
+        if first in self.words["before_nouns"] and rest and not self.begins_object(rest.split()[0]):
+            return expected and first in self.words["verbs"]
+        return super().is_deed(label, expected)
+
+    def is_mass(self, noun: str) -> bool:
+        return is_mass(noun) or (" of " not in noun and noun.rsplit(" ", 1)[-1] in self.words["mass"])
+
+    def is_done(self, label: str) -> bool:
+        return bool(self.clause(label)) or super().is_done(label)
+
+    def is_many(self, label: str) -> bool:
+        return is_plural(label) and not self.clause(label)
+
+    def named(self, label: str, relation: str) -> str:
+        """A label as a noun phrase: a trowel, being sad, being on fire, a zipper getting stuck."""
+        first, _, rest = label.partition(" ")
+        adjectives = self.words["adjectives"]
+        if rest and first in ("before", "after"):
+            return f"the time {label}"
+        if clause := self.clause(label):
+            return clause
+        joined = first in adjectives and rest.partition(" ")[0] in self.words["joins"]
+        state = label in adjectives and relation in self.words["of_states"]
+        if state or joined or (rest and first in self.words["states"]):
+            return f"being {label}"
+        return label if label in adjectives - self.words["things"] else self._with_article(label)
+
+    def _with_article(self, noun: str) -> str:
+        if noun[:1].isupper() and noun.rsplit(" ", 1)[-1] in self.words["with_the"]:
+            return f"the {noun}"
+        return (
+            noun if self.is_mass(noun) or noun.split()[0] in self.words["no_article"] else with_article(noun)
+        )
+
+    def whole(self, label: str, deed: bool) -> str:
+        """A deed with an object if its verb wants one: freeze -> freeze things; a clause as a phrase."""
+        if not deed:
+            return self.clause(label) or label
+        return f"{label} things" if label in self.words["objects"] else label
+
+    def does(self, who: str, deed: str) -> str:
+        """A deed as what somebody does: people are hungry, siblings compete, a miser does not pay."""
+        verb, _, rest = deed.partition(" ")
+        if who != "people" and not is_plural(who):
+            return f"does {deed}" if verb == "not" else super().does(who, deed)
+        found = f"{_OF_PEOPLE.get(verb, verb)} {rest}".strip()
+        return f"people {found}" if who == "people" else found
+
+    def clause(self, label: str) -> str:
+        """A label that is a clause as a phrase: zipper gets stuck -> a zipper getting stuck; "" for any other."""
+        parts = label.split()
+        for place in range(0 if parts[:1] == ["cannot"] else 1, len(parts)):
+            subject, verb, rest = " ".join(parts[:place]), parts[place], parts[place + 1 :]
+            if base := self._finite(subject, verb, rest):
+                negated = verb == "cannot" or rest[:1] == ["not"]
+                rest = rest[rest[:1] == ["not"] :]
+                if base == "do":
+                    base, rest = rest[0], rest[1:]
+                is_progressive = verb != "cannot" and base == "be" and rest[0].endswith("ing")
+                doing = ["being able to"] if verb == "cannot" else [] if is_progressive else [gerund(base)]
+                whose = [self._with_article(subject)] if subject else []
+                return " ".join([*whose, *["not"] * negated, *doing, *rest])
+        return ""
+
+    def _finite(self, subject: str, verb: str, rest: Sequence[str]) -> str:
+        """The base of a finite verb between a subject and the rest of a clause; "" if it is none."""
+        before = subject.split()
+        if not self.words["relative"].isdisjoint(before):
+            return ""
+        if verb in ("do", "does", "did", "will"):
+            return "do" if rest[:1] == ["not"] and len(rest) > 1 else ""
+        if verb == "cannot":
+            return "be" if rest else ""
+        if not subject or (before[0] not in self.words["also_nouns"] and self.is_verb(before[0])):
+            return ""  # a deed with its object
+        if verb in _AUXILIARIES:
+            return _AUXILIARIES[verb] if rest else ""
+        base = verb if is_plural(subject) else self._by_third.get(verb, "")
+        if not self.is_verb(base) or before[-1] in self.words["adjectives"]:
+            return ""
+        if not rest:
+            return base if base in self.words["ends"] else ""
+        if rest[0] in self.words["no_article"] or rest[0] in self.words["particles"]:
+            return base
+        is_noun = base in self.words["also_nouns"]
+        compound = is_noun or rest[0] in self.words["joins"] or self.is_verb(rest[0])
+        return "" if compound else base
+
+    @cached_property
+    def _by_third(self) -> dict[str, str]:
+        """Verbs by their third person singular."""
+        return {third(verb): verb for verb in (*self.words["verbs"], *PAST)}
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> _Shown:
+    more = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    read, templates, by_tail = read_lexicon(), more.pop("templates"), frozenset(more.pop("by_tail").split())
+    words = {kind: words | read.words.get(kind, frozenset()) for kind, words in words_of(more).items()}
+    return _Shown({**read.words, **words}, {**read.templates, **templates}, by_tail)

@@ -1,0 +1,398 @@
+"""Measuring a reader on questions with gold answers; near-duplicates, and the deletion test of explanations."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, normalise
+from kgqa.language.wording import verdicts
+from kgqa.metrics import best_threshold, f1, is_correct, pair_accuracy, score_answers, squad_normalise
+from kgqa.models.collation.collate import gold_source
+from kgqa.models.pretrained import write_card
+from kgqa.models.reader import read_card
+from kgqa.progress import track
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.decide import whole_probability
+from kgqa.qa.evidence import answer_paths
+from kgqa.qa.read import read
+from kgqa.qa.state import QAState
+from kgqa.types import Answer, EvidencePath, Example, InputError, Question, Source, Subgraph
+from kgqa.validation import LANGUAGES
+
+# Near-duplicates: training rows that share most of their content words, and an answer, with a row that is measured.
+
+SHARE = 0.5
+"""Share of the content words, weighted by inverse document frequency, that both rows of a pair have in common."""
+
+_AT_ONCE = 256
+"""Measured rows that are compared at once, which bounds the memory."""
+_WORD = re.compile(r"\w\w+")
+_lemma = lru_cache(1 << 16)(lemma)
+
+
+class DuplicatePair(NamedTuple):
+    """Places of two rows that are near-duplicates, and the smaller share of either that the other has too."""
+
+    measured: int
+    trained: int
+    share: float
+
+
+def near_duplicates(
+    measured: Sequence[Example], trained: Sequence[Example], least: float = SHARE
+) -> Iterator[DuplicatePair]:
+    """Pairs of rows with an accepted answer in common, and at least so much of the words of passage and question.
+
+    Two rows without an answer have that in common.
+    """
+    try:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+    except ImportError:
+        raise InputError('near-duplicates need scikit-learn; pip install "kgqa[near-duplicates]"') from None
+
+    if not measured or not trained:
+        return
+    vectorizer = TfidfVectorizer(tokenizer=_content_words, token_pattern=None, binary=True, norm=None)
+    words = vectorizer.fit_transform([_text(example) for example in (*measured, *trained)]).astype(np.float32)
+    weight = np.asarray(words.sum(axis=1)).ravel()
+    words.data **= 0.5  # so that a product of two rows is the summed weight of their common words
+    others, least_weight = words[len(measured) :].T.tocsr(), least * weight[len(measured) :]
+    answers = list(map(_answers, trained))
+    for start in range(0, len(measured), _AT_ONCE):
+        rows = range(start, min(start + _AT_ONCE, len(measured)))
+        common = (words[rows.start : rows.stop] @ others).tocoo()
+        near = common.data >= np.maximum(least * weight[start + common.row], least_weight[common.col])
+        found = zip(start + common.row[near], common.col[near], common.data[near], strict=True)
+        for first, second, shared in sorted(found):
+            if _answers(measured[first]) & answers[second]:
+                most = max(weight[first], weight[len(measured) + second])
+                yield DuplicatePair(int(first), int(second), float(shared / most))
+
+
+def _content_words(text: str) -> list[str]:
+    found = _WORD.findall(text.casefold())
+    return [_lemma(word) for word in found if word not in STOP_WORDS]
+
+
+def _text(example: Example) -> str:
+    return f"{example.question.passage_text} {example.question.text}"
+
+
+def _answers(example: Example) -> set[str]:
+    if example.yes_no_label is not None:
+        return {"yes" if example.yes_no_label else "no"}
+    return {squad_normalise(gold) for gold in example.golds} or {""}
+
+
+# The deletion test of explanations: does an answer need the path that is shown with it more than any other?
+
+ANSWER_PATHS = 24
+"""Other paths to the answer that are tried."""
+ELSEWHERE_PATHS = 8
+"""Paths elsewhere in the subgraph that are tried."""
+
+
+def control_paths(answer: Answer, path: EvidencePath) -> list[tuple[int, ...]]:
+    """Other paths of a path's size: those that lead to the answer first, then some elsewhere in the graph."""
+    graph, size = answer.evidence.subgraph, len(path.steps)
+    found = {
+        frozenset(other.steps)
+        for other in answer_paths(answer.candidates[0], graph, k=4 * ANSWER_PATHS)
+        if len(other.steps) == size
+    }
+    kept = sorted(tuple(sorted(steps)) for steps in found - {frozenset(path.steps)})[:ANSWER_PATHS]
+    draw = np.random.default_rng(0)
+    for _ in range(4 * ELSEWHERE_PATHS):
+        walked = _walk(graph, size, draw)
+        if walked and walked not in kept and set(walked) != set(path.steps):
+            kept.append(walked)
+        if len(kept) >= ANSWER_PATHS + ELSEWHERE_PATHS:
+            break
+    return kept
+
+
+def _walk(graph: Subgraph, size: int, draw: np.random.Generator) -> tuple[int, ...]:
+    """A path of `size` facts from a random one on, empty where it runs into a dead end."""
+    steps = [int(draw.integers(len(graph.edges)))]
+    seen = {int(graph.edges[steps[0], 0]), int(graph.edges[steps[0], 2])}
+    here = int(graph.edges[steps[0], 2])
+    while len(steps) < size:
+        head, tail = graph.edges[:, 0], graph.edges[:, 2]
+        other = np.where(head == here, tail, np.where(tail == here, head, -1))
+        ways = np.flatnonzero((other >= 0) & ~np.isin(other, list(seen)))
+        if not len(ways):
+            return ()
+        steps.append(int(draw.choice(ways)))
+        here = int(other[steps[-1]])
+        seen.add(here)
+    return tuple(sorted(steps))
+
+
+def deletion_test(answerer: Answerer, questions: Sequence[Question]) -> list[float]:
+    """For each question whose answer shows a path that has rivals: 1 where the shown path matters most.
+
+    That is: removing its facts changes the answer's log-odds more, up or down, than removing any
+    other path of its size, to the answer or elsewhere in the subgraph (at most 32 are tried).
+    """
+    passed = []
+    for question in questions:
+        answer = answerer.answer(question)
+        if not answer.evidence.paths or not answer.candidates:
+            continue
+        shown = answer.evidence.paths[0]
+        others = control_paths(answer, shown)
+        if not others:
+            continue
+        own, *rest = answerer.log_odds_drops(answer, [shown.steps, *others])
+        passed.append(float(abs(own) > max(abs(drop) for drop in rest)))
+    return passed
+
+
+# Measuring a reader on questions with gold answers.
+
+MIN_OF_A_KIND = 5
+"""Questions of a kind for a figure of their own."""
+
+AnswerMany = Callable[[Sequence[Question]], Sequence[Answer]]
+Said = TypeVar("Said")
+
+
+def answer_all(
+    answer_many: Callable[[Sequence[Question]], Sequence[Said]], examples: Sequence[Example], batch: int = 16
+) -> list[Said]:
+    """Answers to all questions in their order, questions of like length together, with a progress bar."""
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].question.passage_text))
+    found: dict[int, Said] = {}
+    for start in track(range(0, len(order), batch), "answering"):
+        chunk = order[start : start + batch]
+        answers = answer_many([examples[i].question for i in chunk])
+        found.update(zip(chunk, answers, strict=True))
+    return [found[i] for i in range(len(examples))]
+
+
+def in_english(answer: Answer) -> Answer:
+    """An answer with yes and no as data sets have them, in whatever language they were said."""
+    if answer.source is Source.CHOICE:
+        return answer
+    known = {text: verdict for language in LANGUAGES for verdict, text in verdicts(language).items()}
+    candidates = tuple(replace(c, text=known.get(c.text, c.text)) for c in answer.candidates)
+    return replace(answer, text=known.get(answer.text or "", answer.text), candidates=candidates)
+
+
+def evaluate(
+    answer_many: AnswerMany,
+    examples: Sequence[Example],
+    whole: AnswerMany | None = None,
+    near: Sequence[Example] | None = None,
+) -> dict[str, float]:
+    """Figures of `metrics.score_answers` and milliseconds a question; surfaces compared normalised.
+
+     Knowledge questions whose ids differ in their last letter alone (h0001-a, h0001-b) are a contrast pair:
+     `pair_exact_match` is the share of pairs with every side right. Where there are several kinds of question, each
+     with at least `MIN_OF_A_KIND` has a figure of its own: `exact_match_passage_why`. Where some open questions have
+     no answer, `best_exact_match` and `best_f1` are what the best `no_answer_threshold` would bring,
+     `best_exact_match_threshold` and `best_f1_threshold` what it is (as SQuAD 2.0's script). Where `answer_many` has
+     something taken away from it, `whole` is the same with all of it: `whole_exact_match` is its share, `gain` how
+     much more that is and `gain_error` the standard error of that over the same questions; the same again of knowledge
+     questions alone. With training rows `near`: `near_duplicates` is how many questions nearly repeat one of them
+    , `exact_match_near` and `exact_match_far` the shares of these and of all others.
+    """
+    close = None if near is None else {pair.measured for pair in near_duplicates(examples, near)}
+    started = time.perf_counter()
+    answers = [in_english(answer) for answer in answer_all(answer_many, examples)]
+    elapsed = time.perf_counter() - started
+    figures = score_answers(examples, answers, normalise=normalise)
+    pairs, right = [_pair(example) for example in examples], _right(examples, answers)
+    if any(pairs):
+        figures["pair_exact_match"] = pair_accuracy(pairs, right)
+    figures |= _of_each_kind(examples, right) | _with_the_best_threshold(examples, answers)
+    if close is not None:
+        figures["near_duplicates"] = len(close)
+        for name, chosen in (("near", close), ("far", set(range(len(right))) - close)):
+            if chosen:
+                figures[f"exact_match_{name}"] = float(np.mean([right[n] for n in chosen]))
+    if whole is not None:
+        better = _right(examples, [in_english(answer) for answer in answer_all(whole, examples)])
+        known = [n for n, example in enumerate(examples) if example.source == "knowledge"]
+        for name, rows in (("", list(range(len(examples)))), ("knowledge_", known)):
+            if len(rows) > 1:
+                gain = np.array([better[n] - right[n] for n in rows])
+                figures[f"{name}whole_exact_match"] = float(np.mean([better[n] for n in rows]))
+                figures[f"{name}gain"] = float(gain.mean())
+                figures[f"{name}gain_error"] = float(gain.std(ddof=1) / len(rows) ** 0.5)
+    return {**figures, "ms_per_question": 1000 * elapsed / max(len(examples), 1)}
+
+
+def _right(examples: Sequence[Example], answers: Sequence[Answer]) -> list[float]:
+    return [
+        is_correct(example, answer.best, normalise) for example, answer in zip(examples, answers, strict=True)
+    ]
+
+
+def _of_each_kind(examples: Sequence[Example], right: Sequence[float]) -> dict[str, float]:
+    seen: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for example, value in zip(examples, right, strict=True):
+        if example.kind and example.choice is None:
+            seen[example.source.value, example.kind].append(value)
+    if len({kind for _, kind in seen}) < 2:
+        return {}
+    return {
+        f"exact_match_{source}_{kind.replace(' ', '_')}": sum(values) / len(values)
+        for (source, kind), values in sorted(seen.items())
+        if len(values) >= MIN_OF_A_KIND
+    }
+
+
+def _with_the_best_threshold(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, float]:
+    asked = [(e, a) for e, a in zip(examples, answers, strict=True) if e.choice is None]
+    answerable = [bool(example.golds) for example, _ in asked]
+    if all(answerable) or not any(answerable):
+        return {}
+    predictions = [(e, a.candidates[0].text if a.candidates else "") for e, a in asked]
+    found: dict[str, float] = {}
+    for name, worth in (
+        ("exact_match", [is_correct(example, text, normalise) for example, text in predictions]),
+        ("f1", [f1(text, example.golds) for example, text in predictions]),
+    ):
+        threshold, best = best_threshold([answer.none for _, answer in asked], worth, answerable)
+        found |= {f"best_{name}": best, f"best_{name}_threshold": threshold}
+    return found
+
+
+def _pair(example: Example) -> str:
+    stem, dash, side = example.question.id.rpartition("-")
+    paired = dash and len(side) == 1 and side.isalpha() and example.source == "knowledge"
+    return stem if paired else ""
+
+
+# Fitting a trained reader to questions it was not trained on: which source it believes, and how sure it is.
+
+
+CLOSE = 1.0
+"""How strongly the answer-type classifier is held where training left it: the weight of a squared change."""
+SHARES = (0.0, 0.5)
+"""Of the reading without facts; that with which more is right."""
+
+
+def calibrate(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
+    """Fit the answer-type classifier and the table of decisions to examples; the answerer has them from then on.
+
+    Returns what `store_calibration` writes.
+    """
+    asked = [example for example in examples if example.source is not Source.CHOICE]
+    if len(asked) < 30:
+        raise InputError(
+            f"{len(asked)} questions without choices are too few to calibrate with; give 30 or more"
+        )
+    closed_world = (
+        answerer.graph.closed_world
+    )  # a closed-world graph is read once, and tells nothing of the other
+    shares = (answerer.decision.graph_free_weight,) if closed_world else SHARES
+    fitted = [_fit(answerer, examples, asked, share) for share in shares]
+    share, answer_type, answers = max(fitted, key=lambda found: _judged(examples, found[2]).sum())
+    answerer.reader.network.answer_type.calibrate(*answer_type)
+    table = {"graph_free_weight": share, "calibration": fit_calibration(examples, answers)}
+    answerer.decision = answerer.decision.model_copy(update=table)
+    scale, shift = answer_type
+    return {
+        "answer_type": {"scale": scale, "shift": shift},
+        "decision": answerer.decision.model_dump(mode="json"),
+    }
+
+
+def _fit(
+    answerer: Answerer, examples: Sequence[Example], asked: Sequence[Example], share: float
+) -> tuple[float, tuple[float, tuple[float, ...]], list[Answer]]:
+    """The answer-type classifier fitted with a share of a reading without facts, and the answers then, their
+    confidence not fitted."""
+    answer_type = answerer.reader.network.answer_type
+    answer_type.calibrate()
+    answerer.decision = answerer.decision.model_copy(update={"graph_free_weight": share, "calibration": {}})
+
+    def gates(questions: Sequence[Question]) -> list[Tensor]:
+        states = tuple(QAState(question, tuple(answerer.retrieve(question))) for question in questions)
+        graph_free = answerer.decision.graph_free(answerer.graph)
+        return [state.scores.answer_type for state in read(states, answerer.reader, graph_free)]
+
+    scores = torch.stack(answer_all(gates, asked))  # (Q, C)
+    fitted = fit_answer_type(scores, torch.tensor([gold_source(e) for e in asked]))
+    answer_type.calibrate(*fitted)
+    return share, fitted, [in_english(answer) for answer in answer_all(answerer.answer_many, examples)]
+
+
+def _judged(examples: Sequence[Example], answers: Sequence[Answer]) -> NDArray[np.bool_]:
+    pairs = zip(examples, answers, strict=True)
+    return np.array([is_correct(example, answer.best, normalise) for example, answer in pairs])
+
+
+def fit_answer_type(scores: Tensor, right: Tensor) -> tuple[float, tuple[float, ...]]:
+    """Temperature and thresholds of the answer-type classifier: (a, b) of softmax(a * scores + b), by likelihood.
+
+    Vector scaling with one scale (Guo et al., 2017, section 4.2), held near (1, 0) by `CLOSE`.
+    """
+    logarithm = torch.zeros((), requires_grad=True)
+    shift = torch.zeros(scores.shape[1], requires_grad=True)
+    optimizer = torch.optim.LBFGS([logarithm, shift], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = torch.nn.functional.cross_entropy(scores * logarithm.exp() + shift, right, reduction="sum")
+        value = value + CLOSE * (logarithm.square() + shift.square().sum())
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    return float(logarithm.detach().exp()), tuple(round(float(b), 4) for b in shift.detach())
+
+
+def fit_calibration(examples: Sequence[Example], answers: Sequence[Answer]) -> dict[str, tuple[float, float]]:
+    """Platt scaling (Platt, 1999) of all sorts of answers: (a, b) of sigmoid(a * logit(score) + b), a not below 0.
+
+    One pair for all: fitted to each sort alone it is further off on other questions (training/RUNS.md). Fewer than 30
+    answers fit nothing.
+    """
+    sorts, scores = set(), []
+    for answer in answers:
+        best = answer.candidates[0] if answer.text is not None else None
+        sorts.add(best.sort if best else answer.source.value)
+        scores.append(whole_probability(best, answer.candidates) if best else answer.confidence)
+    if len(scores) < 30:
+        return {}
+    return dict.fromkeys(sorted(sorts), fit_platt(np.array(scores), _judged(examples, answers).astype(float)))
+
+
+def fit_platt(score: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[float, float]:
+    """(a, b) under which sigmoid(a * logit(score) + b) is likeliest, held a little near (1, 0)."""
+    from scipy.optimize import minimize
+
+    score = score.clip(1e-6, 1 - 1e-6)
+    x = np.stack([np.log(score / (1 - score)), np.ones_like(score)], axis=1)
+    mean = x[:, 0].mean()
+    x[:, 0] -= mean  # where all scores lie close together far from 0, slope and shift are else one direction
+    start = np.array([1.0, mean])
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        odds, off = x @ weights, weights - start
+        value = np.logaddexp(0, odds).sum() - right @ odds + 5e-4 * off @ off
+        return float(value), x.T @ (np.exp(-np.logaddexp(0, -odds)) - right) + 1e-3 * off
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), (None, None)])
+    slope, shift = map(float, found.x)
+    return slope, shift - slope * float(mean)
+
+
+def store_calibration(folder: Path, fitted: dict[str, Any]) -> None:
+    """Write what `calibrate` fitted into a reader's card, atomically."""
+    write_card(folder, {**read_card(folder), **fitted})

@@ -1,1 +1,0 @@
-"""Measuring readers and encoders: evaluation, calibration, comparison, probes."""

@@ -1,1 +1,0 @@
-"""The shipped graph's own text format: compiled, checked, written as Turtle."""

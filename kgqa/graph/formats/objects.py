@@ -1,0 +1,109 @@
+"""Graphs as Python programs hold them: of rdflib, of networkx, tables of pandas or Arrow, triples one by one.
+
+None of these libraries is imported: whoever gives such a graph has imported it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kgqa.graph.formats.rdf import read_rdf_text
+from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches
+from kgqa.graph.formats.tables import cell_name, read_things
+from kgqa.graph.formats.tsv import columns_named
+from kgqa.graph.linking.label_keys import literal_name
+from kgqa.types import InputError, Label, Triple
+
+TAKEN = (
+    "a shipped name, a file, a folder or a SPARQL URL, or an rdflib Graph, a directed networkx graph, "
+    "a table of pandas or Arrow, or triples"
+)
+
+
+def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
+    """Facts and labels of a graph in memory.
+
+    A table has columns called head, relation and tail (or subject, predicate and object), else these are the first
+    three of three or four; any other table is one of things by columns.
+    """
+    match _library(graph):
+        case "rdflib" if hasattr(graph, "serialize"):
+            form = "nquads" if hasattr(graph, "quads") else "nt"
+            yield from read_rdf_text(graph.serialize(format=form, encoding="utf-8"), tally)
+        case "networkx" if graph.is_directed():
+            yield from batches(_network(graph))
+        case "pandas" if hasattr(graph, "itertuples"):
+            yield from batches(_table(list(graph.columns), graph.itertuples(index=False, name=None), tally))
+        case "pyarrow" if hasattr(graph, "column_names"):
+            rows = zip(*(column.to_pylist() for column in graph.columns), strict=True)
+            yield from batches(_table(graph.column_names, rows, tally))
+        case "networkx" | "rdflib" | "pandas" | "pyarrow":
+            raise InputError(f"{type(graph).__name__}: no directed graph and no table; give {TAKEN}")
+        case _ if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
+            yield from batches(_triples(graph))
+        case _:
+            raise InputError(f"the graph is of type {type(graph).__name__}; give {TAKEN}")
+
+
+def _library(graph: Any) -> str:
+    known = {"rdflib", "networkx", "pandas", "pyarrow"}
+    origins = (base.__module__.partition(".")[0] for base in type(graph).__mro__)
+    return next((name for name in origins if name in known), "")
+
+
+def _network(graph: Any) -> Iterator[Triple | Label]:
+    """Edges by their attribute `relation`, else `label`, else key; nodes may have a `label`."""
+    for node, about in graph.nodes(data=True):
+        if about.get("label"):
+            yield Label(_name(node), str(about["label"]))
+    edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
+    for head, tail, *key, about in edges:
+        own = key[0] if key and isinstance(key[0], str) else ""
+        relation = about.get("relation") or about.get("label") or own
+        if not relation:
+            raise InputError(
+                f"edge {head!r} to {tail!r}: no relation; give it as the edge's attribute `relation` or as its key"
+            )
+        if own and own != relation and "relation" not in about:  # what `Subgraph.to_networkx` writes
+            yield Label(own, str(relation))
+            relation = own
+        yield Triple(_name(head), str(relation), _name(tail), float(about.get("weight", UNSTATED)))
+
+
+def _table(columns: list[Any], rows: Iterable[tuple[Any, ...]], tally: Tally) -> Iterator[Triple | Label]:
+    names = [str(column) for column in columns]
+    places = columns_named(names)
+    if places is None and len(names) not in (3, 4):
+        numbered = list(enumerate(rows, 1))
+        yield from read_things("table", "", names, numbered, tally)
+        return
+    places = places or {"head": 0, "relation": 1, "tail": 2}
+    weighed = places.get("weight", -1)
+    for row in rows:
+        head, relation, tail = (_name(row[places[name]]) for name in ("head", "relation", "tail"))
+        if head and relation and tail:
+            yield Triple(head, relation, tail, float(row[weighed]) if weighed >= 0 else UNSTATED)
+        else:
+            tally.skipped["row with an empty cell"] += 1
+
+
+def _triples(graph: Iterable[Any]) -> Iterator[Triple]:
+    for number, fact in enumerate(graph, 1):
+        if isinstance(fact, Triple):
+            yield fact
+            continue
+        parts = fact if isinstance(fact, tuple | list) and len(fact) == 3 else ()
+        names = [_name(part) for part in parts]
+        if not names or not all(names):
+            raise InputError(f"triple {number}: {fact!r:.60} is no triple; give (head, relation, tail)")
+        yield Triple(names[0], names[1], names[2], UNSTATED)
+
+
+def _name(value: Any) -> str:
+    """Name of a term: of rdflib, of a number or date, or a plain one."""
+    if _library(value) != "rdflib":
+        return cell_name(value)
+    if hasattr(value, "datatype"):
+        return literal_name(str(value), value.language or "", str(value.datatype or ""))
+    return str(value.n3()) if value.n3().startswith("_:") else str(value)

@@ -1,0 +1,463 @@
+"""RDF of every common syntax to facts and labels, in a stream (pyoxigraph).
+
+What is not a plain fact: rdf:List becomes its members; a number, a date or a short text becomes a concept that is
+named as the literal is written; what several statements say together (`structures`) is read as facts; notes and
+what of the schema says nothing about the world are left out, and counted.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+
+from kgqa.graph.formats.source_files import COMPRESSIONS, UNSTATED, Batch, Checked, Tally
+from kgqa.graph.formats.structures import GraphFact, Structures
+from kgqa.graph.formats.vocabulary import (
+    NIL,
+    OWL,
+    RDF,
+    SHACL,
+    PropertyRole,
+    is_schema,
+    names_a_thing,
+    role_of,
+)
+from kgqa.graph.linking.label_keys import literal_name
+from kgqa.types import InputError, Label
+
+# JSON-LD that names schema.org's context gets one of ours, since the network is never asked.
+
+
+MAX_DEPTH = 200
+"""Objects and lists within each other; the parser walks them on the stack."""
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NEITHER = bytes(set(range(256)) - set(b"{}[]"))
+_ADDRESS = re.compile(r"https?://(www\.)?schema\.org(/docs/jsonldcontext\.(json|jsonld))?/?")
+CONTEXT: dict[str, Any] = {
+    "@vocab": "https://schema.org/",
+    "schema": "https://schema.org/",
+    "type": "@type",
+    "id": "@id",
+    **{
+        name: {"@type": "@id"}
+        for name in ("sameAs", "url", "image", "license", "additionalType", "mainEntityOfPage")
+    },
+}
+"""Terms of schema.org as its vocabulary has them: each is its own name, some are addresses."""
+
+
+def with_context(path: Path) -> bytes | None:
+    """The file with schema.org's context written out, or None where it names none and is read as it stands.
+
+    Raises InputError for a file that is damaged, or nested to exhaust its reader.
+    """
+    with io.BufferedReader(Checked(path), 1 << 20) as stream:
+        content = stream.read()
+    if depth(content) > MAX_DEPTH:
+        raise InputError(f"{path}: objects and lists nested over {MAX_DEPTH} deep; flatten the file")
+    if b"schema.org" not in content:
+        return None
+    try:
+        document = json.loads(content)
+        found = _written_out(document)
+        return json.dumps(found, ensure_ascii=False).encode() if found != document else None
+    except (ValueError, RecursionError):  # no JSON, or half a letter in it
+        return None  # the parser says where
+
+
+def depth(content: bytes) -> int:
+    """How deep the objects and lists of a JSON text lie within each other, whether or not it is well formed."""
+    brackets = np.frombuffer(_TEXT.sub(b"", content).translate(None, _NEITHER), dtype=np.uint8)
+    steps = np.where((brackets == ord("{")) | (brackets == ord("[")), 1, -1)
+    return int(np.cumsum(steps).max(initial=0))
+
+
+def _written_out(value: Any, is_context: bool = False) -> Any:
+    if isinstance(value, str) and is_context and _ADDRESS.fullmatch(value.strip()):
+        return CONTEXT
+    if isinstance(value, list):
+        return [_written_out(item, is_context) for item in value]
+    if isinstance(value, dict):
+        return {key: _written_out(item, key == "@context") for key, item in value.items()}
+    return value
+
+
+# RDF/XML is looked over before it is parsed: entities that multiply, and nesting without end.
+
+
+MAX_ELEMENT_DEPTH = 1_000
+MAX_ATTRIBUTES = 1_000
+"""Of one element; parsers compare each with all others."""
+MAX_PARTS = 10
+"""Elements and attributes that one compressed byte may stand for, each of which takes its reader a microsecond."""
+FREE_PARTS = 1_000_000
+"""What any archive may hold, whatever its size."""
+MAX_ENTITY = 1_000
+"""Characters an entity may stand for; namespaces, which entities are for, are far shorter."""
+
+
+def check_markup(path: Path) -> None:
+    """Raise `InputError` for XML that is not well formed or that is built to exhaust its reader."""
+    parser = expat.ParserCreate()
+    parser.ordered_attributes = True
+    depth = parts = 0
+    compressed = path.suffix.lower() in COMPRESSIONS
+    most = max(FREE_PARTS, MAX_PARTS * path.stat().st_size) if compressed else sys.maxsize
+
+    def place() -> str:
+        return f"{path}:{parser.CurrentLineNumber}:{parser.CurrentColumnNumber + 1}"
+
+    def start(name: str, attributes: Any) -> None:
+        nonlocal depth, parts
+        depth += 1
+        parts += 1 + len(attributes) // 2
+        if parts > most:
+            raise InputError(
+                f"{place()}: elements and attributes of over {MAX_PARTS} to a byte of the archive; decompress it "
+                "yourself if that is meant"
+            )
+        if depth > MAX_ELEMENT_DEPTH:
+            raise InputError(f"{place()}: elements nested over {MAX_ELEMENT_DEPTH} deep; flatten the file")
+        if len(attributes) > 2 * MAX_ATTRIBUTES:
+            raise InputError(
+                f"{place()}: over {MAX_ATTRIBUTES} attributes in one element; write elements instead"
+            )
+
+    def end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def entity(name: str, is_parameter: bool, value: str | None, *rest: Any) -> None:
+        if value is None or is_parameter:
+            raise InputError(
+                f"{place()}: entity {name!r} lies outside the file; write its value in its place"
+            )
+        if "&" in value or len(value) > MAX_ENTITY:
+            raise InputError(f"{place()}: entity {name!r} expands others or is very long; write it out")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.EntityDeclHandler = entity
+    with Checked(path) as stream:
+        try:
+            while data := stream.read(1 << 20):
+                parser.Parse(data, False)
+            parser.Parse(b"", True)
+        except (expat.ExpatError, LookupError, ValueError) as error:  # the last: UTF-7 and the like
+            if isinstance(error, InputError):
+                raise
+            message = str(error).split(":")[0]
+            raise InputError(
+                f"{place()}: not RDF/XML here: {message}; correct the file, or its ending if it is something else"
+            ) from None
+
+
+_SYNTAXES = {
+    "N_TRIPLES": ("N-Triples", ".nt", ".ntriples"),
+    "N_QUADS": ("N-Quads", ".nq", ".nquads"),
+    "TURTLE": ("Turtle", ".ttl", ".turtle"),
+    "N3": ("N3", ".n3"),
+    "TRIG": ("TriG", ".trig"),
+    "RDF_XML": ("RDF/XML", ".rdf", ".owl", ".xml"),
+    "JSON_LD": ("JSON-LD", ".jsonld", ".json"),
+}
+FORMATS = {suffix: form for form, (_, *suffixes) in _SYNTAXES.items() for suffix in suffixes}
+"""What pyoxigraph calls the syntax of a suffix."""
+_STATED = frozenset(
+    {
+        PropertyRole.FACT,
+        PropertyRole.TYPE,
+        PropertyRole.LABEL,
+        PropertyRole.ALTERNATE,
+        PropertyRole.WORDS,
+        PropertyRole.KIND,
+        PropertyRole.ADDRESS,
+        PropertyRole.DEFINITION,
+        PropertyRole.DERIVED,
+    }
+)
+"""Roles of statements that are facts as they stand."""
+BATCH = 250_000
+_AT_ONCE = 100
+MAX_TEXT = 120
+"""Characters of a text that may still be an answer."""
+MAX_DEFINITION = 600
+"""The same of what is declared to define something."""
+_NOTES, _SCHEMA = "note or comment", "statement of the schema"
+_LONG = f"text of over {MAX_TEXT} characters, of several lines, or empty"
+
+
+def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Batch]:
+    """Facts and labels of an RDF file.
+
+    `syntax` is a suffix such as `.ttl`; `prefix` keeps the blank nodes of several files apart. Raises `InputError`
+    with line and column of what cannot be read.
+    """
+    form = FORMATS[syntax]
+    if form == "RDF_XML":
+        check_markup(path)
+    reader = RdfReader(tally, prefix)
+    content = with_context(path) if form == "JSON_LD" else None
+    yield from reader.quads(_parse(path, form, content))
+    yield from reader.rest()
+
+
+def read_rdf_text(content: bytes, tally: Tally) -> Iterator[Batch]:
+    """Facts and labels of N-Quads in memory. Raises `InputError` where it is none."""
+    reader = RdfReader(tally, "")
+    yield from reader.quads(_parse(Path("graph.nq"), "N_QUADS", content))
+    yield from reader.rest()
+
+
+def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
+    """Quads of a file, many at once, or of the `content` that stands for it."""
+    import pyoxigraph
+
+    stream = Checked(path) if content is None else None
+    try:
+        quads = pyoxigraph.parse(
+            content if stream is None else stream,  # type: ignore[arg-type]
+            format=getattr(pyoxigraph.RdfFormat, form),
+            base_iri=path.absolute().as_uri(),
+        )
+        while some := list(islice(quads, _AT_ONCE)):
+            yield some
+    except (SyntaxError, ValueError, OSError, MemoryError) as error:
+        if stream is not None and stream.fault:
+            raise stream.fault from None
+        if isinstance(error, InputError):
+            raise
+        if isinstance(error, MemoryError):  # the parser's own limit is raised as one
+            raise InputError(f"{path}: a value or line of over 16 MB; shorten it, or leave it out") from None
+        raise InputError(_explain(path, form, error)) from None
+    finally:
+        if stream is not None:
+            stream.close()
+
+
+def _explain(path: Path, form: str, error: Exception) -> str:
+    line, column = getattr(error, "lineno", None), getattr(error, "offset", None)
+    place = f"{path}:{line}:{column}" if line else str(path)
+    message = " ".join(str(error).split())
+    if ": " in message and message.startswith("Parser error at"):
+        message = message.split(": ", 1)[1]
+    message = message.rsplit(" (line ", 1)[0][:200]
+    if "LoadDocumentCallback" in message:
+        return (
+            f"{place}: its @context is on the network, which is never asked; write the context into the file"
+        )
+    remedy = "correct the file" + (", or its ending if it is something else" if line == 1 else "")
+    return f"{place}: not {_SYNTAXES[form][0]} here: {message}; {remedy}"
+
+
+class RdfReader:
+    """State that outlives a batch: numbers of blank nodes, lists, reified statements."""
+
+    def __init__(self, tally: Tally, prefix: str) -> None:
+        self.tally = tally
+        self.prefix = prefix
+        self.batch = Batch()
+        self.roles: dict[str, PropertyRole] = {}
+        self.facts: dict[str, str] = {}  # relations that are facts, by themselves
+        self.blanks: dict[str, str] = {}
+        self.structures = Structures(tally.skipped)
+
+    def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
+        """Sort statements to where they belong; what has gathered is given whenever it is much."""
+        from pyoxigraph import DefaultGraph, NamedNode
+
+        fact, reified = self.facts.get, self.structures.reified
+        for quads in parts:
+            heads, relations, tails = self.batch.heads, self.batch.relations, self.batch.tails
+            for quad in quads:
+                subject, predicate, value, graph = quad
+                # the one string of a relation stands for all of its facts, which saves memory, and so time
+                relation = fact(predicate.value)
+                if (
+                    relation
+                    and type(subject) is NamedNode
+                    and type(value) is NamedNode
+                    and type(graph) is DefaultGraph
+                    and value.value != NIL
+                    and subject.value not in reified
+                ):  # nine of ten statements, without the cost of a call
+                    heads.append(subject.value)
+                    relations.append(relation)
+                    tails.append(value.value)
+                else:
+                    where = "" if type(graph) is DefaultGraph else self.name(graph)
+                    self.odd(subject, predicate.value, value, where)
+            if len(heads) >= BATCH or len(self.batch.labels) >= BATCH:
+                yield self.flush()
+
+    def role(self, relation: str) -> PropertyRole:
+        """What a relation means, worked out once."""
+        role = self.roles.get(relation)
+        if role is None:
+            role = role_of(relation)
+            if role is PropertyRole.FACT and names_a_thing(relation):
+                role = PropertyRole.ALTERNATE
+            self.roles[relation] = role
+            if role is PropertyRole.FACT:
+                self.facts[relation] = relation
+        return role
+
+    def flush(self) -> Batch:
+        """What has gathered."""
+        batch, self.batch = self.batch, Batch()
+        count = len(batch.heads)
+        if batch.weights:
+            batch.weights.extend([UNSTATED] * (count - len(batch.weights)))
+        if batch.graphs:
+            batch.graphs.extend([""] * (count - len(batch.graphs)))
+        return batch
+
+    def fact(self, head: str, relation: str, tail: str, weight: float, graph: str) -> None:
+        """One fact to the batch, whose columns of weights and graphs are as long as was needed until `flush`."""
+        batch = self.batch
+        if tail == NIL:
+            self.tally.skipped["empty list"] += 1
+            return
+        batch.heads.append(head)
+        batch.relations.append(relation)
+        batch.tails.append(tail)
+        count = len(batch.heads)
+        if weight == weight:
+            batch.weights.extend([UNSTATED] * (count - 1 - len(batch.weights)))
+            batch.weights.append(weight)
+        if graph:
+            batch.graphs.extend([""] * (count - 1 - len(batch.graphs)))
+            batch.graphs.append(graph)
+
+    def name(self, term: Any) -> str:
+        """Name of an IRI or blank node."""
+        import pyoxigraph as ox
+
+        if type(term) is ox.BlankNode:
+            number = len(self.blanks) + 1
+            return self.blanks.setdefault(term.value, f"_:{self.prefix}b{number}")
+        return str(term.value)
+
+    def concept(self, term: Any, most: int = MAX_TEXT) -> str | None:
+        """Name of a term as a concept, None for a literal that is none."""
+        import pyoxigraph as ox
+
+        if type(term) is ox.Literal:
+            text = term.value.strip()
+            if most > MAX_TEXT:
+                text = " ".join(text.split())
+            if not text or len(text) > most or "\n" in text:
+                self.tally.skipped[_LONG] += 1
+                return None
+            return literal_name(text, term.language or "", "" if term.language else term.datatype.value)
+        if type(term) is ox.Triple:
+            self.tally.skipped["statement about a statement"] += 1
+            return None
+        return self.name(term)
+
+    def odd(self, subject: Any, relation: str, value: Any, graph: str) -> None:
+        """A statement that is no plain fact between two IRIs."""
+        import pyoxigraph as ox
+
+        if type(subject) is ox.Triple:
+            self.tally.skipped["statement about a statement"] += 1
+            return
+        role = self.role(relation)
+        if role is PropertyRole.ADDRESS and type(value) is ox.NamedNode:
+            self.batch.labels.append(Label(value.value, value.value, preferred=False))
+        head = self.name(subject)
+        is_text = type(value) is ox.Literal
+        gathered = self.structures
+        if role in (PropertyRole.LABEL, PropertyRole.ALTERNATE) and is_text:
+            text = " ".join(value.value.split())
+            if text and len(text) <= 1000:
+                label = Label(head, text, value.language or "", role is PropertyRole.LABEL)
+                self.batch.labels.append(label)
+                gathered.label(label)
+            else:
+                self.tally.skipped["label that is empty or over 1,000 characters"] += 1
+        elif role is PropertyRole.WORDS and is_text:
+            self.tally.words.setdefault(head, {})[value.language or ""] = value.value
+        elif role is PropertyRole.KIND and is_text:
+            self.tally.entity_types[head] = value.value
+        elif role is PropertyRole.MEANS and is_text:
+            self.tally.relation_types.setdefault(head, []).append(value.value)
+        elif role is PropertyRole.COMPLETE and is_text:
+            self.tally.closed_world = value.value in ("true", "1")
+        elif role is PropertyRole.WIDER and not is_text:
+            self.tally.wider[head] = self.name(value)
+        elif role is PropertyRole.LICENCE:
+            if value.value not in self.tally.licences and len(self.tally.licences) < 20:
+                self.tally.licences.append(value.value[:300])
+        elif role is PropertyRole.REIFIES and type(value) is ox.Triple:
+            parts = (value.subject, value.predicate, value.object)
+            names = [self.concept(part) for part in parts]
+            if None not in names:
+                gathered.reified[head] = [str(name) for name in names] + [graph]
+        elif role is PropertyRole.WEIGHT:
+            self.weight(head, relation, value, graph)
+        elif role is PropertyRole.SKIP or (
+            role is PropertyRole.TYPE and (is_text or is_schema(str(value.value)))
+        ):
+            if role is PropertyRole.TYPE and (
+                value.value.endswith("Property") or value.value.startswith(SHACL)
+            ):
+                self.tally.apart.add(head)
+            if not (role is PropertyRole.TYPE and not is_text and value.value == RDF + "Statement"):
+                self.tally.skipped[_NOTES if is_text and not relation.startswith(OWL) else _SCHEMA] += 1
+        elif (
+            tail := self.concept(value, MAX_DEFINITION if role is PropertyRole.DEFINITION else MAX_TEXT)
+        ) is None:
+            return
+        elif role not in _STATED:
+            gathered.note(role, head, relation, tail, graph)
+        elif head in gathered.reified:
+            gathered.annotations.setdefault(head, []).append((relation, tail))
+        elif role is PropertyRole.DERIVED and "/reference/" in tail:
+            self.tally.skipped["source of a statement"] += 1
+        elif tail.startswith("_:") or head.startswith("_:"):
+            gathered.loose.append(GraphFact(head, relation, tail, UNSTATED, graph))
+        else:
+            if role is PropertyRole.TYPE:
+                gathered.instantiated.add(tail)
+            self.fact(head, relation, tail, UNSTATED, graph)
+
+    def weight(self, head: str, relation: str, value: Any, graph: str) -> None:
+        """Remember the weight of what may turn out to be a statement about a fact; any other is a fact itself."""
+        tail = self.concept(value)
+        if tail is None:
+            return
+        try:
+            number = float(value.value)
+        except ValueError:
+            number = UNSTATED
+        is_blank, is_reified = head.startswith("_:"), head in self.structures.reified
+        if (is_blank or is_reified) and abs(number) < 1e30:  # which no NaN is
+            self.structures.weights[head] = (relation, tail, number, graph)
+        elif is_reified:
+            self.tally.skipped["weight that is no number"] += 1
+        elif is_blank:
+            self.structures.loose.append(GraphFact(head, relation, tail, UNSTATED, graph))
+        else:
+            self.fact(head, relation, tail, UNSTATED, graph)
+
+    def rest(self) -> Iterator[Batch]:
+        """Facts that only the end of the file could complete."""
+        for fact in self.structures.facts():
+            self.fact(*fact)
+            if len(self.batch.heads) >= BATCH:
+                yield self.flush()
+        self.batch.labels.extend(self.structures.labels())
+        for relation, other in self.structures.inverses.items():
+            self.tally.inverses[relation] = other
+            self.tally.inverses.setdefault(other, relation)
+        yield self.flush()

@@ -1,0 +1,253 @@
+"""Bytes of a source file, and what it says: facts and labels."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from kgqa.types import InputError, Label, Relation, Triple
+
+# Bytes of a source file, whatever its compression, checked for what no graph file holds.
+
+COMPRESSIONS = (".gz", ".zst")
+MAX_NESTING = 200
+"""Triple terms within triple terms; no graph needs more, and parsers walk them on the stack."""
+MAX_RATIO = 300
+"""Bytes that one compressed byte may stand for; graphs in words stay below 100."""
+FREE_BYTES = 64 << 20
+"""What any archive may hold, whatever its ratio."""
+_FED = 1 << 12
+"""Bytes of a zstd file decompressed at once: a block of four bytes may stand for 128 KB."""
+_TRIPLE_TERM = re.compile(rb"<<|>>")
+
+
+def bare_suffix(path: Path) -> str:
+    """Suffix of a file name below its compression: `.nt` of `a.nt.gz`, lower-cased."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+class Checked(io.RawIOBase):
+    """A source's bytes, decompressed. `fault` is the reason why reading stopped, if it did.
+
+    Raises `InputError` for a NUL byte, a damaged archive, or absurdly nested triple terms.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.fault: InputError | None = None
+        self._lines = 1
+        self._nesting = 0
+        self._started = False
+        self._count = 0
+        self._stream = _open(path)
+        compressed = path.suffix.lower() in COMPRESSIONS
+        self._most = max(FREE_BYTES, MAX_RATIO * path.stat().st_size) if compressed else None
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, for the buffered and text layers above."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, or all there are, checked."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(1 << 20), b""))
+        try:
+            # of UTF-16 two bytes may become three
+            data = self._stream.read(
+                max(size // 2, 1) if isinstance(self._stream, codecs.StreamRecoder) else size
+            )
+        except (OSError, EOFError, zlib.error, UnicodeError) as error:
+            self._stop(f"{self._lines}: damaged or cut short ({error}); fetch it again")
+        if not self._started and data:
+            self._started = True
+            if data.startswith(codecs.BOM_UTF8):  # some editors put it there; no parser of RDF wants it
+                data = data[len(codecs.BOM_UTF8) :] or self._stream.read(size)
+        self._count += len(data)
+        if self._most is not None and self._count > self._most:
+            self._stop(f" holds over {MAX_RATIO} times its size; decompress it yourself if that is meant")
+        at = data.find(b"\0")
+        if at >= 0:
+            line = self._lines + data.count(b"\n", 0, at)
+            self._stop(f"{line}: NUL byte; the file must be UTF-8 text, convert it")
+        self._check_nesting(data)
+        self._lines += data.count(b"\n")
+        return data
+
+    def _check_nesting(self, data: bytes) -> None:
+        """Follow how deep the triple terms of `data` lie within each other."""
+        if b"<<" not in data and not self._nesting:
+            return
+        for mark in _TRIPLE_TERM.findall(data):
+            self._nesting = self._nesting + 1 if mark == b"<<" else max(self._nesting - 1, 0)
+            if self._nesting > MAX_NESTING:
+                self._stop(f"{self._lines}: triple terms nested over {MAX_NESTING} deep")
+
+    def _stop(self, why: str) -> NoReturn:
+        self.fault = InputError(f"{self.path}:{why}")
+        raise self.fault from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+        super().close()
+
+
+def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+    """Lines of a text with their numbers, from 1. Raises InputError for what cannot be read or is not UTF-8."""
+    number = 0
+    with io.TextIOWrapper(io.BufferedReader(Checked(path), 1 << 20), encoding) as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                yield number, line
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}:{number + 1}: not UTF-8 ({error.reason}); convert the file") from None
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; name a file, or a folder that `kgqa graph import` made")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no regular file; write it to one first")
+        suffix = path.suffix.lower()
+        if suffix == ".gz":
+            return gzip.open(path, "rb")  # type: ignore[return-value]
+        if suffix == ".zst":
+            return _Zstd(path)  # type: ignore[return-value]
+        file = path.open("rb")
+        is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as spreadsheets save it
+        return codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+
+
+def _frames(path: Path) -> Generator[bytes, None, None]:
+    """What the frames of a zstd file hold; unlike the library's own reader this notices a missing end."""
+    import zstandard
+
+    new = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
+    frame: Any = None
+    rest = b""
+    with path.open("rb") as file:
+        while data := rest or file.read(_FED):
+            frame = frame or new()
+            try:
+                yield frame.decompress(data)
+            except zstandard.ZstdError as error:
+                raise OSError(str(error)) from None
+            rest = b""
+            if frame.eof:
+                frame, rest = None, frame.unused_data
+    if frame is not None:
+        raise EOFError("zstd frame ends early")
+
+
+class _Zstd:
+    """A zstd file, to be read."""
+
+    def __init__(self, path: Path) -> None:
+        path.open("rb").close()  # what cannot be read is told at once
+        self._parts = _frames(path)
+        self._left = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        while not self._left and (part := next(self._parts, None)) is not None:
+            self._left = memoryview(part)
+        data, self._left = bytes(self._left[:size]), self._left[size:]
+        return data
+
+    def close(self) -> None:
+        self._parts.close()
+
+
+# What a source says: facts and labels, one at a time or many at once.
+
+UNSTATED = math.nan
+"""Weight of a fact whose source gives none; it yields to any stated weight and is 1 in the end."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Facts and labels in columns, so that millions pass without an object each.
+
+    `weights` and `graphs` are empty where no fact of the batch states one, else as long as `heads`.
+    """
+
+    heads: list[str] = field(default_factory=list)
+    relations: list[str] = field(default_factory=list)
+    tails: list[str] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    graphs: list[str] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.heads) + len(self.labels)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Filled while a source is read: what was left out and why, words and meanings of relations, kinds of concepts,
+    licences."""
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
+    inverses: dict[str, str] = field(default_factory=dict)  # relation -> what says it the other way round
+    entity_types: dict[str, str] = field(default_factory=dict)  # concept -> what kind of thing it is
+    relation_types: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # relation -> what it is declared to mean
+    wider: dict[str, str] = field(default_factory=dict)  # relation -> the one that it is a narrower one of
+    apart: set[str] = field(default_factory=set)  # properties and nameless things, which are no concepts
+    closed_world: bool | None = None  # whether the source says that it is closed-world
+    licences: list[str] = field(default_factory=list)
+
+    def relations(self, language: str = "en") -> Iterator[Relation]:
+        """Relations whose words the source has given by then, in the wanted language where it can be."""
+        for name, texts in self.words.items():
+            words = texts.get(language) or texts.get("en") or texts.get("") or next(iter(texts.values()))
+            yield Relation(name, "", words)
+
+
+Statement = Triple | Label | Batch
+
+
+def batches(statements: Iterable[Statement], size: int = 250_000) -> Iterator[Batch]:
+    """Gather single facts and labels into batches of at most `size`; batches pass in their place."""
+    batch = Batch()
+    for statement in statements:
+        if isinstance(statement, Batch):
+            if len(batch):
+                yield batch
+                batch = Batch()
+            yield statement
+            continue
+        if isinstance(statement, Label):
+            batch.labels.append(statement)
+        else:
+            batch.heads.append(statement.head)
+            batch.relations.append(statement.relation)
+            batch.tails.append(statement.tail)
+            batch.weights.append(statement.weight)
+        if len(batch) >= size:
+            yield batch
+            batch = Batch()
+    if len(batch):
+        yield batch

@@ -1,0 +1,312 @@
+"""What several statements say together, read as facts: statements about facts, restrictions, things without name.
+
+A statement node (Wikibase), a reified statement (rdf:Statement) and an annotated one (RDF 1.2) are one fact; its
+qualifiers become facts of both its ends, whose relation is the fact's and the qualifier's (`joined`): "Kestle, chief
+executive, Oyelaran" since 2009 becomes also "Kestle, chief executive since, 2009" and "Oyelaran, chief executive
+since, 2009", so that two facts lead from the company over the year to the person.
+
+An OWL restriction on a class that has no instances is a fact of the class, as in an ontology of pizzas; else it
+describes them, and is none. A blank node that has no label is passed through: an address without name gives its street
+to whoever has it; of several, as the ingredients of a bread, the things in each have its values too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kgqa.graph.formats.source_files import UNSTATED
+from kgqa.graph.formats.vocabulary import (
+    NIL,
+    OWL,
+    RDF,
+    RDFS,
+    UNIT_SYMBOLS,
+    PropertyRole,
+    is_schema,
+    joined,
+    role_of,
+)
+from kgqa.types import Label
+
+PAST = 0.5
+"""Weight of a fact that has an end."""
+MAX_PARENTS = 5
+DEEPEST = 3
+MAX_SPREAD = 1_000_000
+"""Members that lists may give to facts, beyond twenty times their own; n statements on n members are n squared."""
+SUBCLASS = f"{RDFS}subClassOf"
+_TYPE = f"{RDF}type"
+_ENDED = re.compile(
+    r"(P582|[/#](end|ended|until|to|valid_?until|endDate|end_?time|end_?year))$", re.IGNORECASE
+)
+_VALUE = re.compile(
+    r"[/#](?:P\d+_)?(has)?_?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
+)
+_UNIT = re.compile(
+    r"[/#](?:P\d+_)?(has)?_?(unit|unit_?text|unit_?code|unit_?of_?measure\w*|currency|quantity_?unit)$",
+    re.IGNORECASE,
+)
+_PROPERTY = re.compile(r"^(.*)/entity/(P\d+)$")
+_KINDS_OF_PROPERTY = ("direct", "statement", "qualifier")
+_ONE = (
+    PropertyRole.FIRST,
+    PropertyRole.REST,
+    PropertyRole.ON_PROPERTY,
+    PropertyRole.INVERSE,
+    PropertyRole.STATED,
+)
+"""Properties of which a node has one."""
+_SEVERAL = (PropertyRole.FILLER, PropertyRole.PROPERTY)
+
+
+class GraphFact(NamedTuple):
+    """A fact with the graph it is from."""
+
+    head: str
+    relation: str
+    tail: str
+    weight: float = UNSTATED
+    graph: str = ""
+
+
+class Structures:
+    """Gathers the statements that only mean something together; `facts` and `labels` are what they mean."""
+
+    def __init__(self, skipped: Counter[str]) -> None:
+        self.skipped = skipped
+        self._spread = 0
+        self._one: dict[PropertyRole, dict[str, str]] = {role: {} for role in _ONE}
+        self._several: dict[PropertyRole, dict[str, list[str]]] = {role: {} for role in _SEVERAL}
+        self.first, self.following, self.on_property, self.inverses, self.stated = self._one.values()
+        self.fillers, self.same_property = self._several.values()
+        self.reified: dict[str, list[str]] = {}
+        self.weights: dict[str, tuple[str, str, float, str]] = {}
+        self.annotations: dict[str, list[tuple[str, str]]] = {}
+        self.loose: list[GraphFact] = []  # facts with a blank node at either end
+        self.labelled: set[str] = set()  # blank nodes that have one
+        self.claims: dict[str, tuple[str, str, str]] = {}  # statement node: head, property, graph
+        self.deprecated: set[str] = set()
+        self.instantiated: set[str] = set()  # classes that have instances
+        self.parts: dict[str, str] = {}
+        self.either: set[str] = set()  # of `parts`, those of which one is enough
+        self.property_labels: dict[str, list[Label]] = {}
+
+    def note(self, role: PropertyRole, head: str, relation: str, tail: str, graph: str) -> None:
+        """One statement of a role other than fact, label or weight."""
+        if role in self._one:
+            self._one[role][head] = tail
+        elif role in self._several:
+            self._several[role].setdefault(head, []).append(tail)
+        elif role in (PropertyRole.SUBJECT, PropertyRole.PREDICATE, PropertyRole.OBJECT):
+            parts_of = self.reified.setdefault(head, ["", "", "", graph])
+            parts_of[role - PropertyRole.SUBJECT] = tail
+        elif role is PropertyRole.PARTS:
+            self.parts[head] = tail
+            if not relation.endswith("intersectionOf"):
+                self.either.add(head)
+        elif role is PropertyRole.CLAIM:
+            self.claims[tail] = (head, relation, graph)
+        elif role is PropertyRole.QUALIFIER:
+            self.annotations.setdefault(head, []).append((relation, tail))
+        elif role is PropertyRole.RANK and tail.endswith("DeprecatedRank"):
+            self.deprecated.add(head)
+
+    def label(self, label: Label) -> None:
+        """Remember a label that may be of more than its own name."""
+        if label.name.startswith("_:"):
+            self.labelled.add(label.name)
+        elif _PROPERTY.match(label.name):
+            self.property_labels.setdefault(label.name, []).append(label)
+
+    def labels(self) -> Iterator[Label]:
+        """Labels of a Wikibase's properties, for each of the relations that stand for one."""
+        for name, labels in self.property_labels.items():
+            match = _PROPERTY.match(name)
+            assert match
+            usual = [f"{match[1]}/prop/{kind}/{match[2]}" for kind in _KINDS_OF_PROPERTY]
+            for other in dict.fromkeys([*self.same_property.get(name, ()), *usual]):
+                for label in labels:
+                    yield Label(other, label.text, label.language, label.preferred)
+
+    def facts(self) -> Iterator[GraphFact]:
+        """Every fact that the gathered statements make."""
+        self._annotate()
+        yield from self._claimed()
+        yield from self._reified()
+        yield from self._of_classes()
+        yield from self._joined()
+
+    def _annotate(self) -> None:
+        """Set aside what is said of statements."""
+        kept = []
+        for fact in self.loose:
+            if fact.head in self.reified:
+                self.annotations.setdefault(fact.head, []).append((fact.relation, fact.tail))
+            else:
+                kept.append(fact)
+        self.loose = kept
+
+    def _claimed(self) -> Iterator[GraphFact]:
+        for node, (head, relation, graph) in self.claims.items():
+            if node not in self.stated and "/statement/" not in node and not node.startswith("_:"):
+                yield GraphFact(head, relation, node, UNSTATED, graph)  # no statement, but the value itself
+        for node, value in self.stated.items():
+            if node not in self.claims or node in self.deprecated:
+                self.skipped["deprecated or incomplete statement"] += 1
+                continue
+            head, relation, graph = self.claims[node]
+            yield from self._qualified(
+                node, GraphFact(head, relation.replace("/prop/", "/prop/direct/"), value, UNSTATED, graph)
+            )
+
+    def _reified(self) -> Iterator[GraphFact]:
+        for node, (head, relation, tail, graph) in self.reified.items():
+            if not (head and relation and tail):
+                self.skipped["incomplete rdf:Statement"] += 1
+            elif role_of(relation) in (PropertyRole.FACT, PropertyRole.TYPE, PropertyRole.ADDRESS):
+                for member in self.members(tail):
+                    weight = self.weights[node][2] if node in self.weights else UNSTATED
+                    yield from self._qualified(node, GraphFact(head, relation, member, weight, graph))
+
+    def _qualified(self, node: str, fact: GraphFact) -> Iterator[GraphFact]:
+        """A fact and those its qualifiers make."""
+        qualifiers = [(relation, value) for relation, value in self.annotations.get(node, ()) if value != NIL]
+        ended = any(_ENDED.search(relation) for relation, _ in qualifiers)
+        yield fact._replace(weight=PAST) if ended and fact.weight != fact.weight else fact
+        for relation, value in qualifiers:
+            for end in (fact.head, fact.tail):
+                if end != value:
+                    yield GraphFact(end, joined(fact.relation, relation), value, UNSTATED, fact.graph)
+
+    def _of_classes(self) -> Iterator[GraphFact]:
+        """Facts of the classes that restrictions are put on."""
+        kept = []
+        for fact in self.loose:
+            if fact.tail not in self.on_property and fact.tail not in self.parts:
+                kept.append(fact)
+                continue
+            yield from self._class(fact, fact.tail, 0)
+        self.loose = kept
+
+    def _class(self, fact: GraphFact, node: str, depth: int) -> Iterator[GraphFact]:
+        if depth > DEEPEST or node in self.either:
+            self.skipped["class made of alternatives, or deep within others"] += 1
+        elif node in self.parts:
+            for member in self.members(self.parts[node]):
+                yield from self._class(fact, member, depth + 1)
+        elif node in self.on_property:
+            relation = self.on_property[node]
+            if fact.head in self.instantiated:
+                self.skipped["restriction on a class that has instances"] += 1
+                return
+            if relation.startswith("_:") or not self.fillers.get(node):
+                self.skipped["restriction to a number or of an inverse"] += 1
+                return
+            for filler in self.fillers[node]:
+                for member in self._named(filler, 0):
+                    yield GraphFact(fact.head, relation, member, UNSTATED, fact.graph)
+        elif not node.startswith("_:"):
+            relation = SUBCLASS if fact.relation.startswith(OWL) else fact.relation
+            yield fact._replace(relation=relation, tail=node)
+
+    def _named(self, node: str, depth: int) -> Iterator[str]:
+        """The named classes that a union or intersection is made of."""
+        if node in self.parts and depth <= DEEPEST:
+            for member in self.members(self.parts[node]):
+                yield from self._named(member, depth + 1)
+        elif not node.startswith("_:") and not is_schema(node):
+            yield node
+
+    def _joined(self) -> Iterator[GraphFact]:
+        """Facts of blank nodes: of whoever has them where they have no label, else of their own."""
+        of: dict[str, list[GraphFact]] = {}
+        parents: Counter[str] = Counter()
+        rooted = []
+        for fact in self.loose:
+            if fact.head.startswith("_:"):
+                of.setdefault(fact.head, []).append(fact)
+            else:
+                rooted.append(fact)
+            for member in self.members(fact.tail):
+                if member.startswith("_:"):
+                    parents[member] += 1
+        self._spread = 0  # they are walked once more, for the facts themselves
+        for node, (relation, number, _, graph) in self.weights.items():
+            if node not in self.reified:  # no weight of a statement after all
+                of.setdefault(node, []).append(GraphFact(node, relation, number, UNSTATED, graph))
+
+        beside = Counter((fact.head, fact.relation) for fact in self.loose if fact.tail in of)
+
+        def stays(node: str) -> bool:
+            return node in self.labelled or not 0 < parents[node] <= MAX_PARENTS
+
+        def through(fact: GraphFact, depth: int) -> Iterator[GraphFact]:
+            for member in self.members(fact.tail):
+                here = fact._replace(tail=member)
+                if not member.startswith("_:") or stays(member):
+                    yield here
+                elif depth > DEEPEST:
+                    self.skipped["facts deep within nameless things"] += 1
+                else:
+                    yield from inside(here, depth)
+
+        def inside(fact: GraphFact, depth: int) -> Iterator[GraphFact]:
+            own = of.get(fact.tail, [])
+            units = [other.tail for other in own if _UNIT.search(other.relation)]
+            if not own:
+                self.skipped["nameless thing without facts"] += 1
+            given = []
+            for other in own:
+                if _VALUE.search(other.relation) and other.tail.startswith('"'):
+                    given.append(fact._replace(tail=_with_unit(other.tail, units)))
+                elif other.relation != _TYPE and not (units and _UNIT.search(other.relation)):
+                    relation = joined(fact.relation, other.relation)
+                    given.append(GraphFact(fact.head, relation, other.tail, fact.weight, other.graph))
+            for one in given:
+                yield from through(one, depth + 1)
+            if beside[fact.head, fact.relation] > 1:  # of which of them a value is, what stands with it tells
+                values = [one for one in given if one.tail.startswith('"')]
+                things = [one.tail for one in given if not one.tail.startswith(('"', "_:"))]
+                yield from (value._replace(head=thing) for value in values for thing in things)
+
+        for fact in rooted:
+            yield from through(fact, 0)
+        for node, own in of.items():
+            if stays(node):
+                for fact in own:
+                    yield from through(fact, 0)
+
+    def members(self, node: str) -> list[str]:
+        """Members of a list and of the lists in it, each once; a node that is no list is its own member."""
+        if node not in self.first:
+            return [node]
+        if self._spread > MAX_SPREAD + 20 * len(self.first):
+            self.skipped["statement on a long list that many others are on"] += 1
+            return []
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        waiting = [node]
+        while waiting:
+            here = waiting.pop()
+            if here in seen or here == NIL:
+                continue
+            if here not in self.first:
+                found[here] = None
+                continue
+            seen.add(here)
+            waiting += [self.following.get(here, NIL), self.first[here]]
+        self._spread += len(seen) + len(found)
+        return list(found)
+
+
+def _with_unit(name: str, units: list[str]) -> str:
+    """A literal's name with the unit beside its value, where there is one: `"900"` and `"g"` is `"900 g"`."""
+    if not units:
+        return name
+    unit = units[0]
+    unit_text = unit[1 : unit.rindex('"')] if unit.startswith('"') else re.split(r"[/#:]|unit[-_]", unit)[-1]
+    value = name[1 : name.rindex('"')]
+    return f'"{value} {UNIT_SYMBOLS.get(unit_text, unit_text)}"'

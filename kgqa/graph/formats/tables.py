@@ -1,0 +1,252 @@
+"""Tables of things by columns (CSV, spreadsheets): a row is a thing, a header a relation, the file's name the class."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from kgqa.graph.formats.source_files import Tally, numbered_lines
+from kgqa.graph.formats.tsv import columns_named, fact_of
+from kgqa.graph.formats.vocabulary import RDF
+from kgqa.graph.linking.label_keys import BOOLEAN, XSD, literal_name
+from kgqa.graph.linking.normalize import lemma, split_words
+from kgqa.types import InputError, Label, Triple
+
+MAX_TEXT = 120
+"""Characters of a cell that may still be an answer."""
+_TRUTHS = {spelt: truth for truth in ("true", "false") for spelt in (truth, truth.title(), truth.upper())}
+_TRUTHS |= {
+    spelt: truth for word, truth in (("yes", "true"), ("no", "false")) for spelt in (word, word.title())
+}
+_SEPARATORS = ",;\t|"
+_SEVERAL = ";"
+_NOTHING = frozenset({"", "n/a", "nan", "null", "none"})
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
+_DAY = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})")
+_REFERENCE = re.compile(r"(?<=[\w)])[ _]?(?:(?<=[ _])id|ID|Id)$")
+_LABEL_COLUMNS = ("name", "full name", "label", "title")
+"""Headers of the columns of labels, where numbers or codes identify them."""
+_Row = tuple[int, Sequence[Any]]
+
+
+def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
+    """Facts of a CSV file with a header, fields between commas, semicolons, tabs or bars: things by columns, as
+    `read_things` takes them, or facts, where the header names head, relation and tail.
+    """
+    lines = (line for _, line in numbered_lines(path, "utf-8-sig"))
+    first = next(lines, "")
+    separator = max(_SEPARATORS, key=first.count)
+    reader = csv.reader(_after(first, lines), delimiter=separator, skipinitialspace=True)
+    try:
+        header = next(reader, [])
+        rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise InputError(f"{path}: not CSV here ({error}); correct the file") from None
+    if places := columns_named(header):
+        yield from (fact_of(path, number, row, places) for number, row in rows)
+        return
+    yield from read_things(str(path), kind_of(path.name.split(".")[0]), header, rows, tally, identifier)
+
+
+def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
+    """Facts of every sheet of an Excel workbook, of which each is a table as `read_things` takes it."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise InputError(
+            f"{path}: workbooks are read with openpyxl, which is not installed; "
+            "pip install 'kgqa[tables]', or save the sheet as CSV"
+        ) from None
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+        sheets = [(sheet.title, list(sheet.iter_rows(values_only=True))) for sheet in book.worksheets]
+    except Exception as error:  # whatever a damaged archive makes of it
+        raise InputError(f"{path}: no Excel workbook ({error!s:.100}); save it again as .xlsx") from None
+    filled = [(title, rows) for title, rows in sheets if len(rows) > 1]
+    for title, (header, *body) in filled:
+        kind = path.name.split(".")[0] if len(filled) == 1 else title
+        rows = [(number, row) for number, row in enumerate(body, 2) if any(cell is not None for cell in row)]
+        has_it = identifier in map(str, header)
+        yield from read_things(
+            f"{path}:{title}", kind_of(kind), header, rows, tally, identifier if has_it else ""
+        )
+
+
+def read_things(
+    where: str,
+    kind: str,
+    header: Sequence[Any],
+    rows: Sequence[_Row],
+    tally: Tally,
+    identifier: str = "",
+) -> Iterator[Triple | Label]:
+    """Facts of the rows, with their numbers, of a table under its `header`.
+
+    The column `identifier`, else the first, names a row's thing, which is of the class `kind`, if that is given. Each
+    other header is a relation; `;` stands between several values. Numbers and dates are values. A text that names
+    another row's thing, or stands twice in a column, is that thing, and so is a number under `..._id`.
+    """
+    names = [" ".join(str(cell if cell is not None else "").split()) for cell in header]
+    if identifier and identifier not in names:
+        raise InputError(
+            f"{where}: no column {identifier!r}; its columns are {', '.join(filter(None, names))}"
+        )
+    if not rows or len([name for name in names if name]) < 2:
+        raise InputError(f"{where}: a table needs a header of two columns or more, and a row below it")
+    for number, row in rows:
+        if any(str(cell).strip() for cell in row[len(names) :] if cell is not None):
+            raise InputError(
+                f"{where}:{number}: {len(row)} cells under {len(names)} headers; correct the row"
+            )
+    place = names.index(identifier) if identifier else 0
+    own = {number: row[place] for number, row in rows if place < len(row)}
+    is_key = all(map(_is_number, own.values())) or _REFERENCE.search(f"a {names[place]}") is not None
+    headers = [name.lower() for n, name in enumerate(names) if n != place]
+    label_column = next((name for name in _LABEL_COLUMNS if name in headers and is_key), "")
+    label_place = [name.lower() for name in names].index(label_column) if label_column else -1
+    noun = kind or _relation(names[place])
+    heads = {number: _name(cell, noun) for number, cell in own.items()}
+    things = {name.casefold(): name for name in heads.values() if name} | _repeated(rows, place, label_place)
+    relations = [_relation(name) for name in names]
+    day_first = [_day_first(row[n] for _, row in rows if n < len(row)) for n in range(len(names))]
+    for number, row in rows:
+        head = heads.get(number, "")
+        if not head:
+            tally.skipped["row without a name"] += 1
+            continue
+        if kind:
+            yield Triple(head, f"{RDF}type", kind)
+        for n, cell in enumerate(row[: len(names)]):
+            if n == place or not names[n]:
+                continue
+            if n == label_place and _values(cell):
+                yield Label(head, " ".join(str(cell).split()))
+                continue
+            for value in _values(cell):
+                refers = _REFERENCE.search(names[n]) is not None
+                tail = things.get(_name(value, noun if refers else "").casefold()) or _literal(
+                    value, day_first[n]
+                )
+                if tail:
+                    yield Triple(head, relations[n], tail)
+                else:
+                    tally.skipped[f"text of over {MAX_TEXT} characters"] += 1
+
+
+def kind_of(title: str) -> str:
+    """What the things of a table of this name are, each of them.
+
+    >>> kind_of("people"), kind_of("hr_employees-2024"), kind_of("Sheet1")
+    ('person', 'hr employee', '')
+    """
+    title_words = [word for word in split_words(title).lower().split() if word.isalpha()]
+    if not title_words or title_words == ["sheet"] or re.fullmatch(r"(sheet|table)\d*", title.lower()):
+        return ""
+    return " ".join([*title_words[:-1], "person" if title_words[-1] == "people" else lemma(title_words[-1])])
+
+
+def cell_name(value: Any) -> str:
+    """Name of what stands in a cell: a text as it is, a number, a date or a truth as a typed literal.
+
+    >>> cell_name(3), cell_name("Ilse"), cell_name(None)
+    ('"3"^^<http://www.w3.org/2001/XMLSchema#integer>', 'Ilse', '')
+    """
+    value = value.item() if hasattr(value, "item") else value  # of numpy
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return literal_name(str(value).lower(), datatype=BOOLEAN)
+    if isinstance(value, int | float):
+        whole = float(value).is_integer()
+        return literal_name(
+            str(int(value) if whole else value), datatype=XSD + ("integer" if whole else "decimal")
+        )
+    if isinstance(value, datetime):
+        if (value.hour, value.minute, value.second) != (0, 0, 0):
+            return literal_name(value.isoformat(timespec="seconds"), datatype=f"{XSD}dateTime")
+        value = value.date()
+    if isinstance(value, date):
+        return literal_name(value.isoformat(), datatype=f"{XSD}date")
+    return " ".join(str(value).split())
+
+
+def _after(first: str, lines: Iterable[str]) -> Iterator[str]:
+    yield first
+    yield from lines
+
+
+def _is_number(cell: Any) -> bool:
+    return (isinstance(cell, int | float) and cell == cell) or (
+        isinstance(cell, str) and _NUMBER.fullmatch(cell.strip()) is not None
+    )
+
+
+def _name(cell: Any, kind: str) -> str:
+    """The label of a thing; a mere number says its class too."""
+    if _is_number(cell):
+        number = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+        return f"{kind} {number}" if kind else ""
+    return "" if cell is None else " ".join(str(cell).split()).strip('"')
+
+
+def _values(cell: Any) -> list[Any]:
+    if not isinstance(cell, str):
+        return [cell] if cell is not None and cell == cell else []
+    return [text for part in cell.split(_SEVERAL) if (text := " ".join(part.split())).lower() not in _NOTHING]
+
+
+def _repeated(rows: Sequence[_Row], *but: int) -> dict[str, str]:
+    """Texts that stand twice in a column, and so are things: a department, a town."""
+    found: dict[str, str] = {}
+    for n in range(max(len(row) for _, row in rows)):
+        if n not in but:
+            texts = [v for _, row in rows if n < len(row) for v in _values(row[n]) if isinstance(v, str)]
+            known = Counter(map(str.casefold, texts))
+            found |= {
+                text.casefold(): text
+                for text in texts
+                if known[text.casefold()] > 1 and len(text) <= MAX_TEXT and not _literal_type(text, None)
+            }
+    return found
+
+
+def _relation(header: str) -> str:
+    return re.sub(r"[/#:!]+", " ", _REFERENCE.sub("", header))
+
+
+def _day_first(cells: Iterable[Any]) -> bool | None:
+    """Whether days stand before months in a column; None where nothing tells."""
+    found = [match for cell in cells if isinstance(cell, str) and (match := _DAY.fullmatch(cell.strip()))]
+    if any(match[2] == "." or int(match[1]) > 12 for match in found):
+        return True
+    return False if any(int(match[3]) > 12 for match in found) else None
+
+
+def _literal_type(text: str, day_first: bool | None) -> tuple[str, str] | None:
+    """A text as a value with its datatype; None for a mere text."""
+    if _NUMBER.fullmatch(text):
+        plain = text.replace(",", "")
+        return plain, XSD + ("decimal" if "." in plain or "e" in plain.lower() else "integer")
+    if text in _TRUTHS:
+        return _TRUTHS[text], BOOLEAN
+    if _ISO.fullmatch(text):
+        return text.replace(" ", "T"), XSD + ("date" if len(text) == 10 else "dateTime")
+    if day_first is not None and (match := _DAY.fullmatch(text)):
+        day, month = (match[1], match[3]) if day_first else (match[3], match[1])
+        return f"{match[4]}-{int(month):02}-{int(day):02}", f"{XSD}date"
+    return None
+
+
+def _literal(value: Any, day_first: bool | None) -> str:
+    """Name of a cell's value; "" for a text that is too long to be an answer."""
+    if not isinstance(value, str):
+        return cell_name(value)
+    if typed := _literal_type(value, day_first):
+        return literal_name(typed[0], datatype=typed[1])
+    return literal_name(value) if len(value) <= MAX_TEXT else ""

@@ -1,0 +1,109 @@
+"""What RDF properties mean to a reader of facts: a fact, a label, a part of the syntax, or noise."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from enum import IntEnum
+from pathlib import Path
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+KGQA = "https://kgqa.org/ontology#"
+WIKIBASE = "http://wikiba.se/ontology#"
+SHACL = "http://www.w3.org/ns/shacl#"
+NIL = RDF + "nil"
+_DESCRIBING = (RDFS, OWL, SKOS, KGQA, WIKIBASE, SHACL)
+"""Vocabularies that describe classes and relations: what else they hold is no fact."""
+
+
+PropertyRole = IntEnum(
+    "PropertyRole",
+    "FACT LABEL ALTERNATE SKIP TYPE FIRST REST REIFIES SUBJECT PREDICATE OBJECT WEIGHT WORDS LICENCE "
+    "ON_PROPERTY FILLER PARTS INVERSE CLAIM STATED QUALIFIER RANK PROPERTY KIND MEANS WIDER COMPLETE "
+    "ADDRESS DEFINITION DERIVED",
+)
+"""What is done with a statement of a property. The three parts of a reified statement follow each other."""
+
+
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_ROLES = {
+    start + local: PropertyRole[role.upper()]
+    for role, names in _TABLE["roles"].items()
+    for prefix, _, local in (name.partition(":") for name in names.split())
+    for start in _TABLE["prefixes"][prefix]
+}
+"""The role of each property of a known vocabulary, by its IRI."""
+UNIT_SYMBOLS = {code: symbol for symbol, codes in _TABLE["unit_symbols"].items() for code in codes.split()}
+"""Symbols of units by their codes."""
+LABELS = tuple(name for name, role in _ROLES.items() if role is PropertyRole.LABEL)
+"""Properties that say what a thing is called, the preferred ones first."""
+ALTERNATES = tuple(name for name, role in _ROLES.items() if role is PropertyRole.ALTERNATE)
+_WIKIBASE = (
+    ("/prop/direct-normalized/", PropertyRole.SKIP),
+    ("/prop/direct/", PropertyRole.FACT),
+    ("/prop/statement/value", PropertyRole.SKIP),
+    ("/prop/statement/", PropertyRole.STATED),
+    ("/prop/qualifier/value", PropertyRole.SKIP),
+    ("/prop/qualifier/", PropertyRole.QUALIFIER),
+    ("/prop/reference/", PropertyRole.SKIP),
+    ("/prop/novalue/", PropertyRole.SKIP),
+)
+"""A Wikibase's properties, by the part of the IRI that its data model prescribes; the first that fits counts."""
+_CLAIM = re.compile(r"/prop/P\d+$")
+_NAME = re.compile(r".*[/#:](?:has|full|display|preferred)?_?(?:name|label)", re.IGNORECASE)
+_WEIGHTS = frozenset({"weight", "confidence", "score", "probability", "strength"})
+
+
+def role_of(relation: str) -> PropertyRole:
+    """What a property means. Anything of no known vocabulary is a fact.
+
+    >>> role_of(RDFS + "label").name, role_of("http://x/usedFor").name, role_of(OWL + "disjointWith").name
+    ('LABEL', 'FACT', 'SKIP')
+    """
+    if relation in _ROLES:
+        return _ROLES[relation]
+    if "/prop/" in relation:
+        if _CLAIM.search(relation):
+            return PropertyRole.CLAIM
+        for part, role in _WIKIBASE:
+            if part in relation:
+                return role
+    if relation.replace("#", "/").rsplit("/", 1)[-1] in _WEIGHTS:
+        return PropertyRole.WEIGHT
+    return PropertyRole.SKIP if relation.startswith(_DESCRIBING) else PropertyRole.FACT
+
+
+def names_a_thing(relation: str) -> bool:
+    """Whether a property of no known vocabulary says what a thing is called.
+
+    >>> names_a_thing("http://x/fullName"), names_a_thing("http://x/surname")
+    (True, False)
+    """
+    return _NAME.fullmatch(relation) is not None
+
+
+STEP = "!"
+"""Between the relations that were walked over what has no name, as in a path of Notation3."""
+_STEP = re.compile(r"!(?=[A-Za-z][A-Za-z0-9+.-]*:)")
+
+
+def joined(first: str, second: str) -> str:
+    """Name of the relation that goes over `first` and then over `second`. See `steps_of`."""
+    return f"{first}{STEP}{second}"
+
+
+def steps_of(relation: str) -> list[str]:
+    """The relations that a joined one is made of.
+
+    >>> steps_of("http://x/address!http://x/city")
+    ['http://x/address', 'http://x/city']
+    """
+    return _STEP.split(relation)
+
+
+def is_schema(kind: str) -> bool:
+    """Whether an rdf:type says nothing about the world, as owl:Class does."""
+    return kind.startswith((RDF, *_DESCRIBING))

@@ -1,0 +1,154 @@
+"""A store to files that other programs read: Turtle, GraphML, networkx node-link JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from kgqa.graph.storage.store import GraphStore
+from kgqa.settings import replacing
+from kgqa.types import InputError
+
+_PART = 100_000
+_WEIGHT = "https://kgqa.org/ontology#weight"
+_PLAIN = r"[^\x00-\x20<>\"{}|^`\\#]*"
+_IRI = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_PLAIN}(?:#{_PLAIN})?")
+_LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{_PLAIN})?>)', re.DOTALL)
+
+
+def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
+    """Write a store to `target`, whole or not at all. `form` is turtle, graphml or networkx, else by suffix.
+
+    Raises `InputError` for a form that is not known or a place that cannot be written, a file that is there included
+    unless it may be overwritten.
+    """
+    form = form or {".ttl": "turtle", ".graphml": "graphml", ".json": "networkx"}.get(target.suffix, "")
+    if form not in WRITERS:
+        raise InputError(
+            f"{target}: what form? name it {', '.join(WRITERS)} or end the file in .ttl, .graphml, .json"
+        )
+    with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as file:
+        WRITERS[form](store, file)
+
+
+def turtle(store: GraphStore) -> bytes:
+    """A store as Turtle in UTF-8."""
+    content = io.BytesIO()  # text would take four bytes a character
+    file = io.TextIOWrapper(content, encoding="utf-8", newline="")
+    _turtle(store, file)
+    file.flush()
+    return content.getvalue()
+
+
+def _edges(store: GraphStore) -> Iterator[tuple[int, int, int, float]]:
+    for start in range(0, store.edge_count, _PART):
+        part = store.edges(start, min(start + _PART, store.edge_count))
+        yield from zip(*(column.tolist() for column in part), strict=True)
+
+
+def _nodes(store: GraphStore) -> Iterator[tuple[int, str, str]]:
+    for start in range(0, store.entity_count, _PART):
+        ids = np.arange(start, min(start + _PART, store.entity_count), dtype=np.int32)
+        yield from zip(ids.tolist(), store.names(ids), store.labels(ids), strict=True)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _term(name: str) -> str:
+    """Turtle term: IRI, blank node or literal as it was; a plain name becomes a URN."""
+    if literal := _LITERAL.fullmatch(name):
+        return _text(literal[1]) + literal[2]
+    if name.startswith("_:"):
+        return name
+    return f"<{name}>" if _IRI.fullmatch(name) else f"<urn:kgqa:{quote(name, safe='/')}>"
+
+
+def _turtle(store: GraphStore, file: IO[str]) -> None:
+    file.write("@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n")
+    file.write("@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n")
+    file.write("@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n\n")
+    for relation in store.relations:
+        term = _term(relation.name)
+        file.write(f"{term} rdfs:label {_text(relation.label)} .\n")
+        if relation.words:
+            file.write(f"{term} <https://kgqa.org/ontology#words> {_text(relation.words)} .\n")
+    names = []
+    for entity, name, label in _nodes(store):
+        names.append(_term(name))
+        labels = store.all_labels(entity)
+        for row in labels:
+            kind = "rdfs:label" if row.preferred else "skos:altLabel"
+            language = f"@{row.language}" if row.language else ""
+            file.write(f"{names[-1]} {kind} {_text(row.text)}{language} .\n")
+        if not labels and label and names[-1].startswith("<urn:kgqa:"):
+            file.write(f"{names[-1]} rdfs:label {_text(label)} .\n")
+    for head, relation_id, tail, weight in _edges(store):
+        parts = (names[head], _term(store.relations[relation_id].name), names[tail])
+        file.write(f"{' '.join(parts)} .\n")
+        if weight != 1.0:
+            file.write(
+                f"[] a rdf:Statement ; rdf:subject {parts[0]} ; rdf:predicate {parts[1]} ; "
+                f"rdf:object {parts[2]} ; <{_WEIGHT}> {weight:.9g} .\n".replace("e+", "e")
+            )
+
+
+def _graphml(store: GraphStore, file: IO[str]) -> None:
+    file.write(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    )
+    for key_text in ("node name", "node label", "edge relation", "edge label", "edge weight"):
+        owner, name = key_text.split()
+        kind = "double" if name == "weight" else "string"
+        file.write(f'<key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n')
+    file.write('<graph edgedefault="directed">\n')
+    for entity, name, label in _nodes(store):
+        file.write(f'<node id="n{entity}"><data key="node_name">{_xml(name)}</data>')
+        file.write(f'<data key="node_label">{_xml(label)}</data></node>\n')
+    for number, (head, relation, tail, weight) in enumerate(_edges(store)):
+        about = store.relations[relation]
+        file.write(f'<edge id="e{number}" source="n{head}" target="n{tail}">')
+        file.write(f'<data key="edge_relation">{_xml(about.name)}</data>')
+        file.write(f'<data key="edge_label">{_xml(about.label)}</data>')
+        file.write(f'<data key="edge_weight">{weight:.9g}</data></edge>\n')
+    file.write("</graph>\n</graphml>\n")
+
+
+def _xml(text: str) -> str:
+    return escape("".join(c for c in text if c >= " " or c in "\t\n"))
+
+
+def _networkx(store: GraphStore, file: IO[str]) -> None:
+    file.write('{"directed": true, "multigraph": true, "graph": ')
+    file.write(json.dumps({"name": store.name, "hash": store.hash}) + ', "nodes": [\n')
+    _join(file, ({"id": name, "label": label} for _, name, label in _nodes(store)))
+    file.write('\n], "edges": [\n')
+    names = [name for _, name, _ in _nodes(store)]
+    kinds = [{"key": about.name, "label": about.label} for about in store.relations]
+    facts = (
+        {"source": names[head], "target": names[tail], **kinds[relation], "weight": round(weight, 6)}
+        for head, relation, tail, weight in _edges(store)
+    )
+    _join(file, facts)
+    file.write("\n]}\n")
+
+
+def _join(file: IO[str], rows: Iterator[Any]) -> None:
+    for number, row in enumerate(rows):
+        file.write((",\n" if number else "") + json.dumps(row, ensure_ascii=False))
+
+
+WRITERS: dict[str, Callable[[GraphStore, IO[str]], None]] = {
+    "turtle": _turtle,
+    "graphml": _graphml,
+    "networkx": _networkx,
+}

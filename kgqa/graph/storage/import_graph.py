@@ -1,0 +1,242 @@
+"""Sources of any kind to one store folder, with where they came from in its manifest."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgqa.graph.formats import read_source
+from kgqa.graph.formats.objects import read_object
+from kgqa.graph.formats.source_files import Batch, Tally
+from kgqa.graph.formats.sparql_client import Endpoint, is_small, read_endpoint
+from kgqa.graph.storage.manifest import write_manifest
+from kgqa.graph.storage.store import GraphStore
+from kgqa.graph.storage.writer import Progress, clear_abandoned, write_store
+from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
+from kgqa.settings import put_in_place
+from kgqa.types import InputError
+
+# Official graphs by name: downloaded, or from a file on disk, with their licence and credit.
+
+
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Official:
+    """Where a graph is published, and on what terms. `smallest` and `largest` are sane sizes in bytes."""
+
+    url: str
+    licence: str
+    credit: str
+    smallest: int
+    largest: int
+
+
+OFFICIAL = {
+    "conceptnet": Official(
+        "https://s3.amazonaws.com/conceptnet/downloads/2019/edges/conceptnet-assertions-5.7.0.csv.gz",
+        "CC BY-SA 4.0 (https://creativecommons.org/licenses/by-sa/4.0/)",
+        "ConceptNet 5.7 by Robyn Speer, Joshua Chin and Catherine Havasi (2017), https://conceptnet.io",
+        400 << 20,
+        600 << 20,
+    ),
+    "wordnet": Official(
+        "https://wordnetcode.princeton.edu/wn3.1.dict.tar.gz",
+        "WordNet 3.1 license (https://wordnet.princeton.edu/license-and-commercial-use)",
+        "WordNet 3.1, Princeton University (Miller, 1995; Fellbaum, 1998), https://wordnet.princeton.edu",
+        5 << 20,
+        60 << 20,
+    ),
+}
+
+
+def get_graph(
+    name: str,
+    folder: Path,
+    source: Path | None = None,
+    languages: tuple[str, ...] = ("en",),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Import the official graph `name` into `folder` and return the manifest.
+
+    Without `source`, the file is first downloaded beside `folder`; a download cut short is resumed by the
+    next call. Raises `InputError` where the name, the size or the content is not what it should be.
+    """
+    official = OFFICIAL.get(name)
+    if official is None:
+        raise InputError(f"{name}: not known; choose {' or '.join(OFFICIAL)}")
+    if source is None:
+        source = download(official, folder.parent, progress)
+    return import_graph(
+        [source],
+        folder,
+        name=name,
+        languages=languages,
+        licence=official.licence,
+        credit=official.credit,
+        progress=progress,
+    )
+
+
+def download(official: Official, folder: Path, progress: Progress | None = None) -> Path:
+    """The file of an official graph in `folder`, fetched where it is not there; its size is checked."""
+    target = folder / official.url.rsplit("/", 1)[-1]
+    if target.is_file():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f"{target.name}.part")
+    have = part.stat().st_size if part.exists() else 0
+    headers = {"User-Agent": "kgqa/0.1"} | ({"Range": f"bytes={have}-"} if have else {})
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(official.url, headers=headers), timeout=60
+        ) as answer:
+            if answer.status != 206:
+                have = 0
+            total = have + int(answer.headers.get("Content-Length") or 0)
+            if not official.smallest <= total <= official.largest:
+                raise InputError(
+                    f"{official.url}: {total:,} bytes are not the size it should have; use --from FILE"
+                )
+            with part.open("ab" if have else "wb") as file:
+                while data := answer.read(_CHUNK):
+                    file.write(data)
+                    have += len(data)
+                    if progress:
+                        progress("downloading (KiB)", have >> 10)
+    except urllib.error.HTTPError as error:
+        if error.code == 416:
+            part.unlink(missing_ok=True)
+        raise InputError(f"{official.url}: HTTP {error.code}; fetch it by hand and use --from FILE") from None
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        raise InputError(f"{official.url}: {reason}; run again to resume, or use --from FILE") from None
+    if have != total:
+        raise InputError(f"{official.url}: {have:,} of {total:,} bytes came; run again to resume")
+    put_in_place(part, target)
+    return target
+
+
+def is_url(source: str | Path) -> bool:
+    """Whether a source is the address of a SPARQL endpoint."""
+    return str(source).startswith(("http://", "https://"))
+
+
+def import_sandboxed(
+    sources: Sequence[str | Path | Endpoint],
+    folder: str | Path,
+    sandbox_limits: SandboxLimits = SandboxLimits(),
+    progress: Progress | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """As `import_graph`, of what nobody vouches for, in a child: what exhausts a parser ends no more than that.
+
+    Raises:
+        InputError: as there, or a source takes more than `sandbox_limits` allow; the message names the last one.
+    """
+    asked = [source.asked() if isinstance(source, Endpoint) else str(source) for source in sources]
+    try:
+        manifest: dict[str, Any] = run_sandboxed(
+            f"{__name__}:import_in_child",
+            str(getattr(sources[-1], "url", sources[-1])),
+            sandbox_limits,
+            report=progress,
+            sources=asked,
+            folder=str(folder),
+            settings=settings,
+        )
+    finally:
+        clear_abandoned(Path(folder))
+    return manifest
+
+
+def import_in_child(
+    sources: Sequence[Any], folder: str, settings: dict[str, Any], report: Progress | None = None
+) -> dict[str, Any]:
+    """In a child: what `import_sandboxed` asks for. Raises InputError as `import_graph` does."""
+    given = [Endpoint(**source) if isinstance(source, dict) else source for source in sources]
+    return import_graph(given, folder, progress=report, **settings)
+
+
+def import_graph(
+    sources: Sequence[Any],
+    folder: str | Path,
+    name: str = "",
+    language: str = "en",
+    languages: Sequence[str] = ("en",),
+    licence: str = "",
+    credit: str = "",
+    progress: Progress | None = None,
+    identifier: str = "",
+) -> dict[str, Any]:
+    """Write one store of all `sources` (files, SPARQL endpoints or their URLs, what `read_object` takes) and return its
+    manifest.
+
+    `language` is preferred for labels, `languages` filters ConceptNet, `identifier` is the column that names the
+    things of a table. Raises `InputError` with file, line and column of what cannot be read, or where there is no
+    fact at all; the folder is then as it was.
+    """
+    tally = Tally()
+    about: dict[str, Any] = {"licence": licence, "credit": credit, "sources": [], "skipped": {}}
+
+    facts = 0
+
+    def statements() -> Iterator[Batch]:
+        nonlocal facts
+        for batch in read():
+            facts += len(batch.heads)
+            yield batch
+        about["licence"] = licence or ", ".join(tally.licences)
+        about["skipped"] = dict(tally.skipped.most_common())
+        about["declared"] = {
+            "means": tally.relation_types,
+            "wider": tally.wider,
+            "complete": tally.closed_world,
+        }
+        if not facts:
+            names = [str(getattr(source, "url", source))[:100] for source in sources]
+            left_out = "; left out: " + ", ".join(tally.skipped) if tally.skipped else ""
+            raise InputError(
+                f"{', '.join(names)}: no facts between concepts{left_out}; "
+                "give triples such as ex:trowel ex:usedFor ex:planting"
+            )
+
+    def read() -> Iterator[Batch]:
+        for number, source in enumerate(sources):
+            prefix = f"f{number}" if len(sources) > 1 else ""
+            if isinstance(source, Endpoint) or is_url(source):
+                endpoint = source if isinstance(source, Endpoint) else Endpoint(str(source))
+                about["sources"].append({"url": endpoint.url})
+                yield from read_endpoint(endpoint, tally, prefix, whole=is_small(endpoint))
+            elif not isinstance(source, str | Path):
+                about["sources"].append({"object": type(source).__name__})
+                yield from read_object(source, tally)
+            else:
+                path = Path(source)
+                batches = read_source(path, tally, tuple(languages), prefix, identifier)
+                spelt = path.name.encode("utf-8", "replace").decode()  # manifests are UTF-8
+                about["sources"].append({"file": spelt, "bytes": path.stat().st_size})
+                yield from batches
+
+    # the relations are asked for after the statements have been read, when the tally is full
+    given = tally.relations(language)
+    write_store(
+        statements(),
+        folder,
+        given,
+        name,
+        language,
+        about,
+        progress,
+        tally.inverses,
+        tally.entity_types,
+        tally.apart,
+    )
+    known = GraphStore.open(folder).manifest
+    write_manifest(Path(folder), known)
+    return known

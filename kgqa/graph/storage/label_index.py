@@ -1,0 +1,149 @@
+"""The columns of a store, and its index: sorted hashes of all that an entity is found by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgqa.graph.linking.label_keys import (
+    BOOLEAN,
+    default_label,
+    hash_keys,
+    is_value,
+    keys_of,
+    part_keys,
+    split_literal,
+)
+from kgqa.graph.linking.normalize import local_name, split_local_name
+from kgqa.graph.storage.scratch import mapped
+
+ARRAYS = {
+    "edge_head": "<i4",  # (E,) facts in the order of heads, heaviest first within one
+    "edge_relation": "<i4",  # (E,)
+    "edge_tail": "<i4",  # (E,)
+    "edge_weight": "<f4",  # (E,)
+    "edge_graph": "<i4",  # (E,), or empty where no fact has a named graph
+    "out_pointer": "<i8",  # (V + 1,) rows of edge_* by head
+    "in_pointer": "<i8",  # (V + 1,) rows of in_edge by tail
+    "in_edge": "<i4",  # (E,) rows of edge_* in the order of tails, heaviest first within one
+    "name_offsets": "<i8",  # (V + 1,)
+    "name_text": "u1",
+    "label_pointer": "<i8",  # (V + 1,) rows of label_* by entity, preferred first
+    "label_offsets": "<i8",  # (L + 1,)
+    "label_text": "u1",
+    "label_language": "<i4",  # (L,)
+    "label_preferred": "u1",  # (L,)
+    "key_hash": "<u8",  # (K,) sorted
+    "key_entity": "<i4",  # (K,)
+    "kind": "u1",  # (V,) one more than the place in the manifest's kinds, 0 for none; empty without kinds
+}
+MAX_OF_PART = 3
+"""Entities that a word may be part of the name of; beyond, it says too little."""
+_AT_ONCE = 50_000
+
+_Keys = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Hashes (K,), the entities that bear these keys (K,), and ranks (K,): 0 where one is called so, 1 where it may be,
+2 in another language."""
+_FOREIGN = 2
+
+
+def column(folder: Path, name: str) -> NDArray[Any]:
+    """A column of a store, mapped into memory."""
+    return mapped(folder / f"{name}.bin", ARRAYS[name])
+
+
+def write_index(
+    folder: Path, degrees: NDArray[np.int64], foreign: NDArray[np.bool_], foreign_only: NDArray[np.bool_]
+) -> None:
+    """Write `key_hash` and `key_entity`: every key of a name, of a label and of a part of either.
+
+    Of the entities that bear one key, whoever is called so comes first, then who has more facts; who is called so only
+    by a foreign label beside its own is left out where another's own label is the same word: a gift is no German
+    "Gift". `degrees` is (V,), `foreign` (L,), and `foreign_only` (V,) tells whose labels are all in other languages, so
+    that the words of its name find it too.
+    """
+    found, parts = [_hashed(())], [_hashed(())]
+    for start, names in _texts(folder, "name"):
+        found.append(_hashed(("\0" + name, entity, 0) for entity, name in enumerate(names, start)))
+    for labels in _labels(folder, foreign, foreign_only):
+        found.append(
+            _hashed(
+                (key, entity, max(rank, int(place > 0)))
+                for entity, text, rank in labels
+                for place, key in enumerate(keys_of(text))
+            )
+        )
+        parts.append(_hashed((key, entity, 1) for entity, text, _ in labels for key in part_keys(text)))
+    part, owner, rank = _distinct(parts)
+    _, place, count = np.unique(part, return_inverse=True, return_counts=True)
+    rare = count[place] <= MAX_OF_PART
+    found.append((part[rare], owner[rare], rank[rare]))
+    key, entity, rank = _distinct(found)
+    _, place = np.unique(key, return_inverse=True)
+    known = np.bincount(place, rank < _FOREIGN) > 0
+    kept = (rank < _FOREIGN) | ~known[place]
+    key, entity, rank = key[kept], entity[kept], rank[kept]
+    order = np.lexsort((entity, -degrees[entity], rank, key))
+    key[order].tofile(folder / "key_hash.bin")
+    entity[order].tofile(folder / "key_entity.bin")
+
+
+def _texts(folder: Path, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Strings of a column, many at once, each time with the row of the first."""
+    offsets, text = column(folder, f"{name}_offsets"), column(folder, f"{name}_text")
+    for start in range(0, len(offsets) - 1, _AT_ONCE):
+        cuts = offsets[start : start + _AT_ONCE + 1]
+        raw = text[cuts[0] : cuts[-1]].tobytes()
+        yield start, [raw[a:b].decode("utf-8") for a, b in pairwise((cuts - cuts[0]).tolist())]
+
+
+def _labels(
+    folder: Path, foreign: NDArray[np.bool_], foreign_only: NDArray[np.bool_]
+) -> Iterator[list[tuple[int, str, int]]]:
+    """Entities with what they may be called, many at once, and its rank."""
+    counts = np.diff(column(folder, "label_pointer"))
+    for start, names in _texts(folder, "name"):
+        bare = (counts[start : start + len(names)] == 0).tolist()
+        yield [
+            (entity, text, int(not preferred))
+            for entity, name, is_bare in zip(range(start, start + len(names)), names, bare, strict=True)
+            if is_bare or foreign_only[entity]
+            for text, preferred in _names_as_labels(name)
+        ]
+    owner, preferred = np.repeat(np.arange(len(counts)), counts), column(folder, "label_preferred")
+    ranks = np.where(foreign, _FOREIGN, 1 - preferred.astype(np.int64))
+    for start, texts in _texts(folder, "label"):
+        rows = slice(start, start + len(texts))
+        yield list(zip(owner[rows].tolist(), texts, ranks[rows].tolist(), strict=True))
+
+
+def _names_as_labels(name: str) -> Iterator[tuple[str, bool]]:
+    """What an entity without label is called, and a literal as it is written, where that is another thing."""
+    if not name.endswith(f"<{BOOLEAN}>"):  # "no" names nothing
+        yield default_label(name), True
+        if "://" in name:  # YouTube is no "You Tube", and a MacAddress one of a Mac
+            yield local_name(name).replace("_", " "), False
+            yield split_local_name(name), False
+    if is_value(name):
+        yield split_literal(name)[0], False
+
+
+def _hashed(rows: Iterable[tuple[str, int, int]]) -> _Keys:
+    known = list(rows)
+    entities = np.array([entity for _, entity, _ in known], dtype=np.int32)
+    return hash_keys(key for key, _, _ in known), entities, np.array([r for _, _, r in known], dtype=np.uint8)
+
+
+def _distinct(parts: Sequence[_Keys]) -> _Keys:
+    """All keys in order, each once for an entity, at its best rank."""
+    key, entity, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((rank, entity, key))
+    key, entity, rank = key[order], entity[order], rank[order]
+    new = np.ones(len(key), dtype=bool)
+    new[1:] = (key[1:] != key[:-1]) | (entity[1:] != entity[:-1])
+    return key[new], entity[new], rank[new]

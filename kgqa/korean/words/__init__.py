@@ -1,1 +1,0 @@
-"""What single Korean words are in English: a small dictionary, numbers, and names in Latin letters."""

@@ -1,0 +1,78 @@
+"""Whether a question is of harm to oneself or to others: it gets no ranked answers, but a word on where to turn."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from kgqa.types import Question
+
+KINDS = ("self", "others")
+REACH = 40
+"""Characters that may stand between a wish and what is wished."""
+SHORT = 400
+"""Bytes of a passage in which a visitor may tell of themselves; a longer text tells of others."""
+_HANGUL = re.compile("[가-힣]")
+
+
+class _Harm(NamedTuple):
+    """What tells of one kind of harm in one language, and where to turn."""
+
+    acts: re.Pattern[str]
+    of_passage: re.Pattern[str] | None
+    message: str
+
+
+def harm_of(question: Question) -> str:
+    """The kind of harm that a question is of, "self" or "others"; empty for nearly all questions.
+
+    It is listed by language in `care.toml` beside this; `training/bench/care.py` measures it.
+
+    >>> harm_of(Question("How do I make a bomb?")), harm_of(Question("How do I make a bath bomb?"))
+    ('others', '')
+    """
+    signs, harms = _lists(_language(question))
+    asked, passage = (signs["harmless"].sub(" ", _plain(t)) for t in (question.text, question.passage_text))
+    if len(passage.encode()) > SHORT and not signs["advice"].search(asked):
+        passage = ""
+    if signs["report"].search(asked) or not signs["asks"].search(asked):
+        return ""
+
+    def is_of(harm: _Harm) -> bool:
+        found = [(text, at) for text in (asked, passage) for at in harm.acts.finditer(text)]
+        meant = any(not signs["not"].search(text[: at.start(at.lastindex or 0)]) for text, at in found)
+        return meant or (harm.of_passage is not None and harm.of_passage.search(passage) is not None)
+
+    return next((kind for kind in KINDS if is_of(harms[kind])), "")
+
+
+def turn_to(question: Question, kind: str) -> str:
+    """Where to turn with a question of that kind of harm, in one sentence of the question's language."""
+    return _lists(_language(question))[1][kind].message
+
+
+def _language(question: Question) -> str:
+    return "ko" if _HANGUL.search(question.text) else "en"
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace("’", "'")
+
+
+@lru_cache
+def _lists(language: str) -> tuple[dict[str, re.Pattern[str]], dict[str, _Harm]]:
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))[language]
+    signs = {name: re.compile(value) for name, value in table.items() if isinstance(value, str)}
+    before, after = (r"{wish}.{{0,{reach}}}?\b({meant})", r"({meant}).{{0,{reach}}}?{wish}")
+    pattern = after if language == "ko" else before  # a Korean verb's ending says the wish
+    harms = {}
+    for kind in KINDS:
+        row = table[kind]
+        act, meant = "|".join(row["act"]), "|".join(row["meant"])
+        wished = pattern.format(wish=f"(?:{table['wish']})", meant=f"(?:{meant})", reach=REACH)
+        of_passage = re.compile(row["told"]) if "told" in row else None
+        harms[kind] = _Harm(re.compile(f"{act}|{wished}"), of_passage, row["message"])
+    return signs, harms

@@ -1,0 +1,52 @@
+"""In which language a text is written, told by its script and by its commonest words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+
+from kgqa.graph.linking.normalize import is_korean_question
+
+ENGLISH, KOREAN = "en", "ko"
+_SCRIPTS = {
+    "ko": re.compile("[가-힣ㄱ-ㅎㅏ-ㅣ]"),
+    "ja": re.compile("[\u3040-\u30ff]"),
+    "zh": re.compile("[\u3400-\u9fff]"),
+    "ru": re.compile("[\u0400-\u04ff]"),
+    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+}
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]*)?")
+_OWN = {"ß": "de", "ä": "de", "ñ": "es", "¿": "es", "ç": "fr", "œ": "fr"}
+"""Letters and marks that stand in one of the languages far more often than in the others."""
+
+
+def language_of(text: str) -> str:
+    """The code of a question's language; English where nothing tells. A name in another script decides nothing where
+    the text has common words of a language.
+
+    >>> [language_of(t) for t in ("무엇으로 땅을 팠니?", "Womit grabe ich?", "Who founded 하늘대학교?", "何で掘った？")]
+    ['ko', 'de', 'en', 'ja']
+    """
+    words = [word.lower() for word in _WORD.findall(text)]
+    counts = {code: sum(word in common for word in words) for code, common in _common().items()}
+    for mark, code in _OWN.items():
+        counts[code] += mark in text.lower()
+    best = max(counts, key=lambda code: (counts[code], code == ENGLISH))
+    if counts[best]:
+        return best
+    return next((code for code, script in _SCRIPTS.items() if script.search(text)), ENGLISH)
+
+
+def question_language(text: str) -> str:
+    """The code of a question's language: Korean if it has Hangul and does not begin as an English question does,
+    else as `language_of` tells."""
+    return KOREAN if is_korean_question(text) else language_of(text)
+
+
+@lru_cache(maxsize=1)
+def _common() -> dict[str, frozenset[str]]:
+    """By language the commonest words of questions."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {code: frozenset(words.split()) for code, words in table.items()}

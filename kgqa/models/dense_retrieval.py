@@ -1,0 +1,263 @@
+"""Dense retrieval over a graph: the index of its verbalized facts, built once and cached, and the search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.batch import TextBatch
+from kgqa.data.corpus.tokenizer import load_tokenizer
+from kgqa.data.synthetic import fact_sentences, inflection
+from kgqa.data.synthetic.fact_sentences import verbalize_triple
+from kgqa.fingerprint import fingerprint
+from kgqa.graph.overlay import OverlayGraph
+from kgqa.graph.retrieval.dense import DenseSearch, FactHits, FactIndex
+from kgqa.graph.retrieval.expansion import join, take
+from kgqa.graph.storage.store import GraphStore
+from kgqa.limits.cancellation import report_panics
+from kgqa.models.collation.rows import padded
+from kgqa.models.devices import cast_linear_layers, find_precision, matmul_precision
+from kgqa.models.encoders.bert import open_encoder
+from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums, checksum
+from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, tell_once
+from kgqa.types import Edges, InputError, KnowledgeGraph, first_line
+
+# Facts and questions as vectors of one space, by a small encoder of sentences: what dense retrieval compares.
+
+
+MAX_TOKENS = 128
+"""Tokens of a text that are read; of a longer one the last, where the question stands."""
+AT_ONCE = 64
+
+
+class FactEncoder(nn.Module):
+    """The mean of an encoder's last states, at unit length (Reimers and Gurevych, 2019, section 3).
+
+    Texts end as its tokenizer ends them. `fingerprint` tells it from any other, for what is kept of its vectors;
+    `space` is that of the encoder whose vectors its own are compared with.
+    """
+
+    def __init__(
+        self, encoder: nn.Module, tokenizer: Tokenizer, fingerprint: str = "", precision: str = "fp32"
+    ) -> None:
+        super().__init__()
+        self.encoder, self.tokenizer, self.precision = encoder, tokenizer, precision
+        self.fingerprint = self.space = fingerprint
+
+    @property
+    def size(self) -> int:
+        """Numbers of a vector."""
+        found: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
+        return found
+
+    @classmethod
+    def load(cls, name: str | Path) -> FactEncoder:
+        """The encoder of a folder or shipped name, to search with."""
+        folder = find_encoder(str(name))
+        check_regular(folder)
+        if (card := folder / FACT_ENCODER_CARD).exists():
+            try:
+                sums = json.loads(card.read_text(encoding="utf-8"))
+            except (OSError, ValueError, RecursionError) as error:
+                raise InputError(f"{card}: damaged ({first_line(error)}); copy the folder again") from None
+            check_sums(folder, sums)
+        encoder = open_encoder(folder)
+        made_of = checksum(folder / "tokenizer.json", *sorted(folder.glob("*.safetensors")), size=8)
+        precision = find_precision(encoder.device, encoder.config.hidden_size)
+        cast_linear_layers(encoder, precision)
+        return cls(encoder, load_tokenizer(folder), made_of, precision).eval()
+
+    def tokens(self, texts: Sequence[str]) -> TextBatch:
+        """Texts as rows of tokens, a multiple of 8 long. Raises InputError where the tokenizer fails."""
+        with report_panics("a text", "leave it out, or take another encoder of facts"):
+            read = self.tokenizer.encode_batch(list(texts))
+        rows = [_last_tokens(text) for text in read]
+        width = -(-max(map(len, rows)) // 8) * 8
+        mask = padded([[1] * len(row) for row in rows], width, 0).bool()
+        return TextBatch(padded(rows, width, 0), mask)
+
+    def states(self, batch: TextBatch) -> Tensor:
+        """States (n, T, d) of the tokens, of which the mean is taken."""
+        assert batch.attention_mask is not None
+        found: Tensor = self.encoder(
+            input_ids=batch.input_ids, attention_mask=batch.attention_mask.long()
+        ).last_hidden_state
+        return found.float()
+
+    def pooled(self, batch: TextBatch) -> Tensor:
+        """Unit vectors (n, d) of rows of tokens."""
+        assert batch.attention_mask is not None
+        mask = batch.attention_mask.long()
+        mean = (self.states(batch) * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)  # (n, d)
+        return F.normalize(mean, dim=-1)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        found = np.zeros((len(texts), self.size), dtype=np.float32)
+        device = next(self.encoder.parameters()).device
+        with torch.inference_mode(), matmul_precision(device, self.precision):
+            for at in range(0, len(order), AT_ONCE):
+                rows = order[at : at + AT_ONCE]
+                found[rows] = self.pooled(self.tokens([texts[i] for i in rows]).to(device)).cpu().numpy()
+        return found
+
+
+def _last_tokens(text: Encoding) -> list[int]:
+    """At most `MAX_TOKENS` of a text: what its tokenizer adds before it, and the last ones."""
+    excess = len(text.ids) - MAX_TOKENS
+    if excess <= 0:
+        return text.ids
+    first = text.special_tokens_mask.index(0)
+    return text.ids[:first] + text.ids[first + excess :]
+
+
+def open_fact_encoder(name: str) -> FactEncoder | None:
+    """The encoder that a reader names; None where it names none, or the shipped one is not installed beside it.
+
+    Without it facts are found by links alone, and that is told on standard error.
+    """
+    if not name:
+        return None
+    try:
+        find_encoder(name)
+    except InputError:
+        if name != FACT_ENCODER:
+            raise
+        tell_once(f"{FACT_ENCODER} is not installed; facts are found by links alone; {GET_BASE}")
+        return None
+    return FactEncoder.load(name)
+
+
+HITS = 128
+"""Number of facts retrieved per question."""
+MADE_AT_ONCE = 3_000
+"""Graphs of at most this many facts are indexed when they are opened: some seconds of one core."""
+MADE_ON_IMPORT = 200_000
+"""Facts of an open-world graph up to which `kgqa graph import` makes an index: some minutes.
+
+Beyond, and for closed-world graphs of more than `MADE_AT_ONCE`, `kgqa graph index` does."""
+_PART = 4096
+
+
+def verbalize_facts(graph: KnowledgeGraph, edges: Edges) -> list[str]:
+    """Verbalize each fact."""
+    ends = np.unique(np.concatenate([edges.head, edges.tail]))
+    labels = dict(zip(ends.tolist(), graph.labels(ends), strict=True))
+    relations = graph.relations
+    rows = zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True)
+    return [
+        verbalize_triple(
+            labels[head], relations[r].name, relations[r].words or relations[r].label, labels[tail]
+        )
+        for head, r, tail in rows
+    ]
+
+
+def index_name(graph: GraphStore, encoder: FactEncoder) -> str:
+    """File name of the index of a graph's facts, as they are verbalized now, by an encoder.
+
+    Large graphs have one index for all encoders of a space; small ones, whose labels may be in any language, have one
+    for each encoder.
+    """
+    made_by = encoder.fingerprint if graph.edge_count <= MADE_AT_ONCE else encoder.space
+    return f"{graph.hash[:16]}-{made_by[:8]}-{wording()}.faiss"
+
+
+def wording() -> str:
+    """Key of how facts are verbalized."""
+    return fingerprint(fact_sentences, inflection)[:8]
+
+
+def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
+    """Path of a graph's index: shipped, or in the cache. A shipped one of an earlier wording serves until there is
+    another, which takes minutes to make."""
+    name = index_name(graph, encoder)
+    cached = cache_folder("facts") / name
+    earlier = sorted(INDEXES.glob(f"{name.removesuffix(f'-{wording()}.faiss')}-*.faiss"))
+    return next((path for path in (INDEXES / name, cached, *earlier) if path.is_file()), cached)
+
+
+def make_index(
+    graph: GraphStore, encoder: FactEncoder, progress: Callable[[Iterable[int]], Iterable[int]] = iter
+) -> FactIndex:
+    """Embed every fact of a graph; `progress` iterates over the parts."""
+    parts = [
+        encoder.encode(verbalize_facts(graph, graph.edges(start, start + _PART))).astype(np.float16)
+        for start in progress(range(0, graph.edge_count, _PART))
+    ]
+    return FactIndex.build(np.concatenate(parts))
+
+
+def open_fact_index(
+    graph: KnowledgeGraph, encoder: FactEncoder, below: DenseSearch | None = None
+) -> DenseSearch | None:
+    """Open dense search over a graph's facts; None if it has no index and is too large to build one now.
+
+    Facts added by an edit are found, removed ones are not; `below` is the search over the unedited graph, if open.
+    Remote graphs have none.
+    """
+    if isinstance(graph, OverlayGraph):
+        below = below or open_fact_index(graph.base, encoder)
+        return _Edited(graph, below, encoder) if below else None
+    if not isinstance(graph, GraphStore) or not graph.edge_count:
+        return None
+    path = index_file(graph, encoder)
+    if path.is_file():
+        try:
+            return _Search(graph, FactIndex.load(path, graph.edge_count), encoder)
+        except InputError:
+            if path.parent != cache_folder("facts") or graph.edge_count > MADE_AT_ONCE:
+                raise  # what is cached, as by an earlier version, is made again
+    if graph.edge_count > MADE_AT_ONCE:
+        return None
+    index = make_index(graph, encoder)
+    index.save(path)
+    return _Search(graph, index, encoder)
+
+
+class _Search:
+    """A text's nearest facts in an index."""
+
+    def __init__(self, graph: GraphStore, index: FactIndex, encoder: FactEncoder) -> None:
+        self.graph, self.index, self.encoder = graph, index, encoder
+        self._last: tuple[tuple[str, ...], list[FactHits]] = ((), [])
+
+    def __call__(self, texts: Sequence[str]) -> list[FactHits]:
+        last, found = self._last
+        if last == tuple(texts):  # a question is asked again for each fact that its answer may rest on
+            return found
+        rows, similarity = self.index.search(self.encoder.encode(texts), HITS)
+        facts = self.graph.edges()
+        found = [FactHits(take(facts, own), near) for own, near in zip(rows, similarity, strict=True)]
+        self._last = (tuple(texts), found)
+        return found
+
+
+class _Edited:
+    """The same over an edited graph."""
+
+    def __init__(self, graph: OverlayGraph, below: DenseSearch, encoder: FactEncoder) -> None:
+        self.graph, self.below, self.encoder = graph, below, encoder
+        self.vectors = encoder.encode(verbalize_facts(graph, graph.added_edges)) if len(graph.added) else None
+
+    def __call__(self, texts: Sequence[str]) -> list[FactHits]:
+        queries = self.encoder.encode(texts) if self.vectors is not None else [None] * len(texts)
+        return [self._edited(hits, query) for hits, query in zip(self.below(texts), queries, strict=True)]
+
+    def _edited(self, hits: FactHits, query: NDArray[np.float32] | None) -> FactHits:
+        kept = self.graph.unhidden(hits.edges)
+        edges, similarity = take(hits.edges, kept), hits.similarity[kept]
+        if self.vectors is not None and query is not None:
+            edges = join([edges, self.graph.added_edges])
+            similarity = np.append(similarity, self.vectors @ query)
+        order = np.argsort(-similarity, kind="stable")[:HITS]
+        return FactHits(take(edges, order), similarity[order].astype(np.float32))

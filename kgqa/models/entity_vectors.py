@@ -1,0 +1,208 @@
+"""Vectors of a graph's entities, learnt from its facts alone: an option on top of labels, as ERNIE has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kgqa.graph.storage.store import GraphStore
+from kgqa.settings import replacing
+from kgqa.types import InputError, Subgraph
+
+FILE = "entities.safetensors"
+HELD_OUT = 200
+"""Facts kept out of training and ranked afterwards; a fiftieth of a small graph."""
+RATES = {"transe": 0.01, "distmult": 0.01, "complex": 0.01, "rotate": 0.005}
+METHODS = tuple(RATES)
+HALVED = ("complex", "rotate")
+"""Methods whose numbers are complex."""
+RELATIONS = "relations"
+
+
+class EntityVectors:
+    """Vectors by entity name (IRI or string), float16. Unknown names have the zero vector.
+
+    `relations` are the vectors of relations by name, learnt beside them; `about` tells the method, and mean and
+    deviation of its score over the facts that it learnt. Files of earlier versions hold neither.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        vectors: NDArray[np.float16],
+        about: dict[str, str],
+        relations: Mapping[str, NDArray[np.float16]] | None = None,
+    ) -> None:
+        self.about, self.relations = about, dict(relations or {})
+        self._row = {name: row for row, name in enumerate(names)}
+        self._vectors = vectors
+
+    @property
+    def size(self) -> int:
+        """Width of a vector."""
+        return int(self._vectors.shape[1])
+
+    def look_up(self, names: Sequence[str]) -> Tensor:
+        """Vectors (n, size), float32."""
+        rows = [self._row.get(name, -1) for name in names]
+        found = torch.from_numpy(self._vectors[rows].astype(np.float32))
+        return found * torch.tensor([[float(row >= 0)] for row in rows]).reshape(-1, 1)
+
+    def plausibility(self, graph: Subgraph) -> Tensor:
+        """How likely the method holds each fact of a subgraph to be, (E,) in 0..1; 1 where it does not know all three.
+
+        sigmoid(2 + (s - mean) / deviation) of its score s, over the facts that it learnt: of these about one in sixty
+        falls below one half, whatever other facts stand beside it.
+        """
+        likely = torch.ones(len(graph.edges))
+        kinds = [self.relations.get(relation.name) for relation in graph.relations]
+        if not self.relations:
+            return likely
+        has = np.array([kind is not None for kind in kinds] or [False])
+        there = np.array([name in self._row for name in graph.nodes] or [False])
+        head, relation, tail = graph.edges.reshape(-1, 3).T
+        known = (
+            torch.from_numpy(there[head] & has[relation] & there[tail]) if len(graph.edges) else likely.bool()
+        )
+        if not known.any():
+            return likely
+        empty = np.zeros_like(next(iter(self.relations.values())))
+        table = torch.from_numpy(
+            np.stack([empty if kind is None else kind for kind in kinds]).astype(np.float32)
+        )
+        model = _model(self.about["method"], len(graph.nodes), len(kinds), self.size)
+        with torch.no_grad():
+            _fill(model, "node_emb", self.look_up(graph.nodes))
+            _fill(model, "rel_emb", table)
+            facts = torch.from_numpy(graph.edges.astype(np.int64))[known].T
+            score = model(*facts)
+        mean, deviation = (float(self.about[name]) for name in ("score_mean", "score_deviation"))
+        likely[known] = torch.sigmoid(2 + (score - mean) / max(deviation, 1e-6))
+        return likely
+
+    def save(self, path: Path) -> None:
+        """Write `path`, atomically."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import save_file
+
+        names = np.frombuffer("\n".join(self._row).encode(), dtype=np.uint8)
+        rows: dict[str, NDArray[Any]] = {"vectors": np.ascontiguousarray(self._vectors), "names": names}
+        about = self.about
+        if self.relations:
+            rows["relation_vectors"] = np.stack(list(self.relations.values()))
+            about = {**about, RELATIONS: json.dumps(list(self.relations))}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with replacing(path) as part:
+                save_file(rows, part, metadata=about)
+        except SafetensorError as error:
+            raise InputError(f"{path}: {' '.join(str(error).split())}; make room") from None
+
+
+def load_entities(path: Path) -> EntityVectors:
+    """The vectors in a file, or in a folder that `kgqa graph embed` wrote."""
+    from safetensors import SafetensorError, safe_open
+
+    file = path / FILE if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(f"{file}: no vectors here; make them with `kgqa graph embed`")
+    try:
+        with safe_open(file, framework="np") as stored:
+            about = dict(stored.metadata() or {})
+            vectors, text = stored.get_tensor("vectors"), stored.get_tensor("names").tobytes().decode()
+            relations = json.loads(about.pop(RELATIONS, "[]"))
+            table = stored.get_tensor("relation_vectors") if relations else ()
+        names = text.split("\n") if text else []
+        if len(vectors) != len(names):
+            raise ValueError("names and rows differ in number")
+        return EntityVectors(names, vectors, about, dict(zip(relations, table, strict=True)))
+    except (SafetensorError, OSError, ValueError) as error:
+        raise InputError(f"{file}: damaged ({error}); run `kgqa graph embed` again") from None
+
+
+def train_entities(
+    graph: GraphStore,
+    method: str = "transe",
+    *,
+    size: int = 100,
+    epochs: int = 20,
+    batch: int = 4096,
+    seed: int = 0,
+    progress: Callable[[int, float], Any] | None = None,
+) -> tuple[EntityVectors, dict[str, float]]:
+    """Learn vectors with PyG's TransE, DistMult, ComplEx or RotatE (Bordes 2013; Yang 2015; Trouillon 2016;
+    Sun 2019), and rank the tails of held-out facts among all entities (raw, not filtered).
+
+    `size` is the width of a stored vector; a complex one's real half comes first. `progress(epoch, loss)` is
+    called after each epoch.
+    """
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    halved = method in HALVED
+    if size < 2 or (halved and size % 2):
+        raise InputError(f"size={size}: must be 2 or more, and even for {method}, whose numbers are complex")
+    edges = graph.edges()
+    if not len(edges.head):
+        raise InputError(f"{graph.name}: the graph holds no facts to learn from")
+    torch.manual_seed(seed)
+    order = torch.randperm(len(edges.head))
+    held = min(HELD_OUT, len(order) // 50)
+    facts = torch.from_numpy(np.stack([edges.head, edges.relation, edges.tail]).astype(np.int64))[:, order]
+    model = _model(method, graph.entity_count, len(graph.relations), size)
+    optimizer = torch.optim.SparseAdam(model.parameters(), lr=RATES[method])
+    rest = facts[:, held:]
+    for epoch in range(epochs):
+        total, batches = 0.0, torch.split(torch.randperm(rest.shape[1]), batch)
+        for rows in batches:
+            optimizer.zero_grad()
+            loss = model.loss(*rest[:, rows])
+            loss.backward()
+            optimizer.step()  # type: ignore[no-untyped-call]
+            total += float(loss.detach())
+        if progress:
+            progress(epoch + 1, total / len(batches))
+    figures: dict[str, float] = {"facts": float(rest.shape[1]), "held_out": float(held)}
+    if held:
+        mean_rank, mrr, hits = model.test(*facts[:, :held], batch_size=100_000, k=10, log=False)
+        figures |= {"mean_rank": mean_rank, "mrr": mrr, "hits@10": hits}
+    with torch.no_grad():
+        scores = torch.cat([model(*rows) for rows in torch.split(rest, 100_000, 1)])
+        vectors, relations = (_table(model, name).half().numpy() for name in ("node_emb", "rel_emb"))
+    names = graph.names(np.arange(graph.entity_count, dtype=np.int32))
+    about = {"method": method, "graph": graph.name, "hash": graph.hash, "size": str(size)}
+    about |= {
+        "score_mean": str(float(scores.mean())),
+        "score_deviation": str(float(scores.std(correction=0))),
+    }
+    kinds = dict(zip((relation.name for relation in graph.relations), relations, strict=True))
+    return EntityVectors(names, vectors, about, kinds), figures
+
+
+def _table(model: Any, name: str) -> Tensor:
+    """All rows of a table of a model, a complex one's real half first."""
+    parts = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
+    return torch.cat(parts, 1)
+
+
+def _fill(model: Any, name: str, rows: Tensor) -> None:
+    """Give a table of a model the rows that `_table` gave."""
+    tables = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
+    for table, part in zip(tables, torch.split(rows, tables[0].shape[1], 1), strict=True):
+        table.copy_(part)
+
+
+def _model(method: str, entities: int, relations: int, size: int) -> Any:
+    """A new model whose entities' vectors are `size` wide."""
+    from torch_geometric.nn import kge  # whose import takes seconds
+
+    kinds = {"transe": kge.TransE, "distmult": kge.DistMult, "complex": kge.ComplEx, "rotate": kge.RotatE}
+    # SparseAdam touches the rows of a batch alone, so that an epoch does not cost entities x batches; RotatE's
+    # relations are few and take part all the same
+    return kinds[method](entities, relations, size // 2 if method in HALVED else size, sparse=True)

@@ -1,0 +1,139 @@
+"""Questions in any language as vectors of the fact encoder's space: a linear map behind a multilingual encoder.
+
+An index of facts made by one encoder so serves the questions of another (Mikolov et al., 2013, Exploiting Similarities
+among Languages for Machine Translation, section 4). `training/fact_map.py` fits the map by ridge regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.batch import TextBatch
+from kgqa.models.dense_retrieval import FactEncoder
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.types import InputError, first_line
+
+FILE = "fact_map.safetensors"
+"""In a multilingual reader's folder: the map from its mean vectors into the space of the fact encoder."""
+PREFIX = "query: "
+"""Before each text, as the encoder was pretrained (Wang et al., 2024, Multilingual E5 Text Embeddings)."""
+
+
+class FactMap(NamedTuple):
+    """A linear map between the vectors of two encoders."""
+
+    weight: Tensor
+    """(d + 1, e); the last row is added."""
+    space: str
+    """Fingerprint of the fact encoder whose space it maps into."""
+    layer: int
+    """Layers of the encoder that a text runs through. In the middle ones a text and its translation stay near each
+    other when the encoder is fine-tuned to read; in the last ones they do not."""
+
+
+class MappedEncoder(FactEncoder):
+    """A multilingual encoder whose unit mean vectors, of one of its layers, are mapped into the space of a fact
+    encoder."""
+
+    weight: Tensor
+
+    def __init__(
+        self,
+        layerwise: LayerwiseEncoder,
+        tokenizer: Tokenizer,
+        fact_map: FactMap,
+        fingerprint: str = "",
+        precision: str = "fp32",
+        alone: AbstractContextManager[object] | None = None,
+    ) -> None:
+        """`alone` is held while the encoder, which a reader may share, is used."""
+        super().__init__(layerwise.encoder, tokenizer, fingerprint, precision)
+        self.layer = layerwise.layers[fact_map.layer - 1]
+        self.alone = alone or nullcontext()
+        self.register_buffer("weight", fact_map.weight.float())
+        self.space = fact_map.space
+
+    @property
+    def size(self) -> int:
+        """Numbers of a vector."""
+        return self.weight.shape[1]
+
+    def tokens(self, texts: Sequence[str]) -> TextBatch:
+        """As of a fact encoder, with `PREFIX` before each text."""
+        return super().tokens([PREFIX + text for text in texts])
+
+    def states(self, batch: TextBatch) -> Tensor:
+        """States (n, T, d) of the map's layer."""
+        found: list[Tensor] = []
+
+        def keep(_layer: nn.Module, _inputs: object, output: Tensor | tuple[Tensor, ...]) -> None:
+            found.append(output if isinstance(output, Tensor) else output[0])
+
+        handle = self.layer.register_forward_hook(keep)
+        try:
+            super().states(batch)
+        finally:
+            handle.remove()
+        return found[0].float()
+
+    def pooled(self, batch: TextBatch) -> Tensor:
+        """Unit vectors (n, e) of the fact encoder's space."""
+        return F.normalize(mapped(super().pooled(batch), self.weight), dim=-1)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (n, e) of texts."""
+        with self.alone:
+            return super().encode(texts)
+
+
+def mapped(vectors: Tensor, weight: Tensor) -> Tensor:
+    """Vectors (n, e) of `vectors` (n, d) under a map (d + 1, e)."""
+    return vectors @ weight[:-1] + weight[-1]
+
+
+def fit_map(vectors: NDArray[np.floating], targets: NDArray[np.floating], ridge: float) -> Tensor:
+    """The map (d + 1, e) of vectors (n, d) to targets (n, e) by ridge regression; its last row is not penalized.
+
+    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> (fit_map(points, 2 * points + 1, ridge=1e-6) - torch.tensor([[2, 0], [0, 2], [1, 1]])).abs().max().item() < 1e-4
+    True
+    """
+    x, y = np.asarray(vectors, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    centre, goal = x.mean(0), y.mean(0)
+    x = x - centre
+    weight = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ (y - goal))
+    return torch.from_numpy(np.vstack([weight, goal - centre @ weight]).astype(np.float32))
+
+
+def save_map(fact_map: FactMap, folder: Path) -> None:
+    """Write a map into a reader's folder in half precision. The reader's card must be written again afterwards."""
+    from safetensors.torch import save_file
+
+    about = {"space": fact_map.space, "layer": str(fact_map.layer)}
+    save_file({"weight": fact_map.weight.half()}, folder / FILE, metadata=about)
+
+
+def load_map(folder: Path) -> FactMap | None:
+    """The map of a reader's folder; None where it has none. Raises InputError if it is damaged."""
+    from safetensors import safe_open
+
+    if not (folder / FILE).exists():
+        return None
+    try:
+        with safe_open(folder / FILE, framework="pt") as file:
+            about = file.metadata() or {}
+            return FactMap(file.get_tensor("weight").float(), about["space"], int(about["layer"]))
+    except Exception as error:  # whatever reads damaged weights may fail
+        raise InputError(
+            f"{folder / FILE}: not a map of vectors ({first_line(error)}); copy the checkpoint again"
+        ) from error

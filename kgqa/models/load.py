@@ -1,0 +1,330 @@
+"""Load a reader for inference from a checkpoint folder."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from kgqa.batch import QABatch
+from kgqa.data.corpus.tokenizer import load_tokenizer
+from kgqa.limits.cancellation import check_cancelled
+from kgqa.models.collation.collate import Collated, Collator
+from kgqa.models.collation.input_config import InputConfig, input_config_of
+from kgqa.models.collation.rows import CandidateRow, Similarity, row_key
+from kgqa.models.devices import (
+    Int8Linear,
+    cast_linear_layers,
+    find_device,
+    find_precision,
+    matmul_precision,
+)
+from kgqa.models.entity_vectors import FILE as ENTITIES
+from kgqa.models.entity_vectors import EntityVectors, load_entities
+from kgqa.models.fact_map import FactMap, MappedEncoder, load_map
+from kgqa.models.heads import of_choices
+from kgqa.models.pretrained import POOLER, load_weights
+from kgqa.models.reader import ENCODER, Reader, Scores, load_reader
+from kgqa.renamed import current_weights
+from kgqa.settings import find_model
+from kgqa.types import Example, InputError, Passage, Question, Subgraph, first_line
+
+# Low-rank adapters: a second reader that shares all weights of the first but for small matrices of its own.
+# LoRA: Hu et al., 2022, section 4.1.
+
+
+ADAPTER = "forms.safetensors"
+"""In a reader's folder: the adapter that ranks logical forms, and the head of its own."""
+DOWN, UP, HEAD = ".down", ".up", "choice.text."
+
+
+class LowRank(nn.Module):
+    """A layer that stays as it is, and a product of two narrow matrices beside it; the second starts at zero."""
+
+    def __init__(self, base: nn.Module, in_size: int, out_size: int, rank: int) -> None:
+        super().__init__()
+        self.base = base
+        self.down = nn.Parameter(torch.randn(rank, in_size) / rank)
+        self.up = nn.Parameter(torch.zeros(out_size, rank))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(..., in) to (..., out)."""
+        low = nn.functional.linear(inputs, self.down)
+        result: Tensor = self.base(inputs)
+        return result + nn.functional.linear(low, self.up).to(result.dtype)
+
+
+def adapted(reader: Reader, rank: int) -> Reader:
+    """A reader with an adapter beside each linear layer of the encoder and a choice head of its own; all other weights
+    are those of `reader`, which is not changed."""
+    own = {f"choice.text.{n}" for n, _ in reader.choice.text.named_modules()}
+    shared = {
+        id(module): module
+        for name, module in reader.named_modules()
+        if not list(module.children()) and name not in own
+    }
+    shared |= {id(value): value for value in reader.parameters() if not _is_own(reader, value)}
+    made = copy.deepcopy(reader, shared)
+    for value in made.parameters():
+        value.requires_grad_(False)
+    encoder = made.layerwise.encoder
+    for parent in list(encoder.modules()):
+        for name, layer in list(parent.named_children()):
+            if isinstance(layer, nn.Linear | Int8Linear):
+                setattr(parent, name, LowRank(layer, layer.in_features, layer.out_features, rank))
+    for value in trainable(made).values():
+        value.requires_grad_(True)
+    return made
+
+
+def _is_own(reader: Reader, value: Tensor) -> bool:
+    return any(value is own for own in reader.choice.text.parameters())
+
+
+def trainable(reader: Reader) -> dict[str, nn.Parameter]:
+    """The weights that an adapted reader has of its own, by name."""
+    return {
+        name: value
+        for name, value in reader.named_parameters()
+        if (name.startswith(ENCODER) and name.endswith((DOWN, UP))) or name.startswith(HEAD)
+    }
+
+
+def save_adapter(reader: Reader, folder: Path) -> None:
+    """Write the weights of an adapted reader that are its own, in half precision."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    halves = {
+        name: value.detach().to("cpu", torch.half).contiguous() for name, value in trainable(reader).items()
+    }
+    save_file(halves, folder / ADAPTER, metadata={"format": "pt"})
+
+
+def load_adapter(reader: Reader, folder: Path) -> Reader | None:
+    """The adapted reader of a folder, beside `reader`; None where the folder holds no adapter."""
+    if not (folder / ADAPTER).exists():
+        return None
+    try:
+        stored = {
+            name: value
+            for name, value in current_weights(load_weights(folder, ADAPTER)).items()
+            if POOLER not in name
+        }
+        rank = next(len(value) for name, value in stored.items() if name.endswith(DOWN))
+        made = adapted(reader, rank)
+        own: dict[str, Any] = trainable(made)
+        if own.keys() != stored.keys():
+            raise ValueError("its weights have other names")
+        with torch.no_grad():
+            for name, value in stored.items():
+                own[name].copy_(value)
+    except Exception as error:  # whatever reads or takes them may fail on damaged weights
+        raise InputError(
+            f"{folder / ADAPTER}: no adapter of this reader ({first_line(error, 200)}); copy the checkpoint again"
+        ) from error
+    return made.eval()
+
+
+ROWS_TOGETHER = (16, 512)
+"""Batch size of candidate rows on a CPU (limited by its caches), and on other devices."""
+PROBE = Question("What did I dig with?", passage=Passage("I want to plant flowers, so I dug the ground."))
+LEAST = 1e-7
+"""Probabilities of concepts are clamped to at least this."""
+
+
+class LoadedReader:
+    """A trained network with tokenizer, settings and vectors; it scores questions with subgraphs and knows no graph.
+
+    Args:
+        tokenizer, settings, entities: those that the network was trained with.
+        card: what else its folder says of it.
+        fact_map: of the encoder's mean vectors into the space of an index of facts.
+        precision: in which matrices are multiplied: bf16, int8 or fp32; all else stays in float32.
+
+    Raises:
+        InputError: the tokenizer marks neither start nor end.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        tokenizer: Tokenizer,
+        *,
+        name: str = "",
+        settings: InputConfig = InputConfig(),
+        card: Mapping[str, Any] | None = None,
+        entities: EntityVectors | None = None,
+        precision: str = "fp32",
+        fact_map: FactMap | None = None,
+    ) -> None:
+        self.network, self.name, self.card, self.precision = reader.eval(), name, card or {}, precision
+        self.forms: LoadedReader | None = None
+        """The same reader with the adapter that ranks logical forms, if the folder has one."""
+        longest = min(settings.max_tokens, reader.layerwise.max_tokens)
+        self.settings = settings.model_copy(update={"max_tokens": longest})
+        self.collator = Collator(tokenizer, self.settings, entities=entities)
+        # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
+        self._layerwise = threading.Lock()
+        self.question_encoder: MappedEncoder | None = None
+        """Finds facts for questions in other languages than English, if the folder has a map."""
+        for layer in reader.layerwise.layers:
+            layer.register_forward_pre_hook(lambda *_: check_cancelled())
+        # what reasons over the graph is small, and stays as it is where numbers are rounded to int8
+        lighter = reader.layerwise.encoder if precision == "int8" else reader
+        cast_linear_layers(
+            lighter, precision, lambda: self.heads(self.collate([PROBE], [[Subgraph()]]).batch)
+        )
+        if fact_map is not None:
+            encoder, lock = reader.layerwise, self._layerwise
+            made_of = blake2b(repr(self.card.get("checksums")).encode(), digest_size=8).hexdigest()
+            self.question_encoder = MappedEncoder(encoder, tokenizer, fact_map, made_of, precision, lock)
+
+    def collate(
+        self,
+        questions: Sequence[Question],
+        subgraphs: Sequence[Sequence[Subgraph]],
+        similarity: Similarity | None = None,
+    ) -> Collated:
+        """Questions with their subgraphs, one a choice or one, as a batch; `similarity` as `Collator` takes it.
+
+        Raises:
+            InputError: a passage and its choices make too many rows to read at once.
+        """
+        examples = [Example(question) for question in questions]
+        return self.collator(examples, subgraphs, similarity=similarity)
+
+    def heads(self, batch: QABatch) -> Scores:
+        """Scores of all heads for a batch, computed on the reader's device, returned on the CPU.
+
+        Raises:
+            InputError: scores are NaN, as with damaged weights.
+        """
+        device = self.network.device
+        with self._layerwise, torch.inference_mode(), matmul_precision(device, self.precision):
+            computed: Scores = self.network(batch.to(device))
+            scores = computed.to("cpu").float()
+        if any(
+            head_scores.isnan().any()
+            for head_scores in (scores.span, scores.choice, scores.concept, scores.answer_type)
+        ):
+            raise InputError(f"{self.name}: its weights give no numbers; copy the checkpoint again")
+        return scores
+
+    def score(self, rows: Sequence[CandidateRow]) -> Tensor:
+        """Scores (R,) of rows with one candidate each: of a choice, or of a concept its log-odds among all of its row.
+
+        Rows are independent, so rows of several questions are batched by length. Equal rows, such as those of a
+        question asked again without an unrelated fact, are scored once.
+
+        Raises:
+            InputError: as `collate`.
+        """
+        first: dict[tuple[object, ...], int] = {}
+        stands_for = [first.setdefault(row_key(row), r) for r, row in enumerate(rows)]
+        together = ROWS_TOGETHER[str(self.network.device) != "cpu"]
+        groups = self._by_prefix(rows, first.values(), together)
+        groups.sort(
+            key=lambda prefix: sum(self.collator.length(rows[r].question, rows[r].subgraph) for r in prefix)
+        )
+        scores = torch.full((len(rows),), -torch.inf)
+        while groups:
+            part = [groups.pop(0)]
+            while groups and sum(map(len, part)) + len(groups[0]) <= together:
+                part.append(groups.pop(0))
+            questions = [
+                replace(
+                    rows[prefix[0]].question,
+                    choices=tuple(c for r in prefix for c in rows[r].question.choices),
+                )
+                for prefix in part
+            ]
+            collated = self.collate(questions, [[rows[r].subgraph for r in prefix] for prefix in part])
+            heads = self.heads(collated.batch)
+            for question, choice, score in zip(*collated.batch.scored, heads.choice, strict=True):
+                if choice >= 0:  # of several windows the best counts
+                    r = part[question][choice]
+                    scores[r] = torch.maximum(scores[r], score)
+            for row in collated.rows:
+                nodes = heads.concept[row.first_node + 1 : row.first_node + 1 + len(row.subgraph.nodes)]
+                for r in [r for r, other in enumerate(stands_for) if other == part[row.question][0]]:
+                    if rows[r].concept:
+                        odds = concept_log_odds(nodes, row.subgraph.nodes, rows[r].concept)
+                        scores[r] = torch.maximum(scores[r], odds)
+        return scores[[r if row.concept else stands_for[r] for r, row in enumerate(rows)]]
+
+    def _by_prefix(self, rows: Sequence[CandidateRow], chosen: Iterable[int], most: int) -> list[list[int]]:
+        """Group rows for packing: up to `most` choices of one question and passage."""
+        if not self.settings.packed:
+            return [[r] for r in chosen]
+        open_groups: dict[tuple[str, str], list[int]] = {}
+        groups: list[list[int]] = []
+        for r in chosen:
+            question = rows[r].question
+            key = question.text, question.passage_text
+            prefix = open_groups.get(key, [])
+            # one choice twice stands beside other facts: where some are removed, the rest is read by itself
+            known = {rows[other].question.choices for other in prefix}
+            if rows[r].concept or not prefix or len(prefix) == most or question.choices in known:
+                prefix = []
+                groups.append(prefix)
+            if not rows[r].concept:
+                open_groups[key] = prefix
+            prefix.append(r)
+        return groups
+
+    def choose(self, questions: Sequence[Question]) -> list[Tensor]:
+        """For each question scores (C,) of its choices.
+
+        The score of a choice does not depend on the other choices.
+
+        Raises:
+            InputError: as `collate`.
+        """
+        batch = self.collate(questions, [[Subgraph()]] * len(questions)).batch
+        scores = of_choices(self.heads(batch).choice, batch)
+        return [each[: len(q.choices)] for each, q in zip(scores, questions, strict=True)]
+
+
+def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:
+    """Log-odds of a concept among the nodes of a row, their scores (N,) given."""
+    share = scores.softmax(0)[nodes.index(concept)] if concept in nodes else torch.zeros(())
+    return share.clamp(LEAST, 1 - LEAST).logit()
+
+
+def open_reader(model: str | Path, device: str | None = "auto", once: bool = False) -> LoadedReader:
+    """Load a reader from a checkpoint folder or shipped name, on `device`: "auto" takes cuda, else mps, else cpu.
+
+    Without a device it stays as loaded, in full precision, for training. With `once` it opens faster and answers more
+    slowly, for one question alone.
+
+    Raises:
+        InputError: there is none, it is damaged, or the device is not here.
+    """
+    folder = find_model(model)
+    place = None if device is None else find_device(device)
+    reader, card = load_reader(folder)
+    opened = partial(
+        LoadedReader,
+        tokenizer=load_tokenizer(folder),
+        name=card.get("name") or folder.name,
+        settings=input_config_of(card),
+        card=card,
+        fact_map=load_map(folder),
+        entities=load_entities(folder) if (folder / ENTITIES).exists() else None,
+        precision="fp32" if place is None else find_precision(place, reader.layerwise.hidden_size, once),
+    )
+    loaded = opened(reader if place is None else reader.to(place))
+    # after the reader: the adapter shares its layers as they are multiplied, rounded once for both
+    if place is not None and (adapter := load_adapter(reader, folder)) is not None:
+        loaded.forms = opened(adapter.to(place))
+    return loaded

@@ -1,0 +1,1 @@
+"""The question answering pipeline: from a question to an answer with evidence."""

@@ -1,0 +1,486 @@
+"""The logical forms that a question may ask for, grown from what it names under the types of the data.
+
+As in QGG (Lan and Jiang, 2020) and RnG-KBQA (Ye et al., 2022, section 3): from entities, classes and values, one node
+at a time. What words mean is not judged here; the ranker reads each form beside the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from kgqa.graph.linking.normalize import lemma
+from kgqa.language.values import same_unit
+from kgqa.qa.logical_forms.execute import compared_value, members
+from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.language import (
+    Aggregate,
+    And,
+    Class,
+    Comparator,
+    Compare,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Filter,
+    Form,
+    Hop,
+    Join,
+    Minus,
+    Path,
+    SetForm,
+    entities,
+)
+from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, has_more_content, rest_of
+from kgqa.types import NO, YES
+
+MAX_MIDDLES, MAX_ONWARD = 200, 50
+"""Entities from which a second relation is followed, and facts of each that are asked for."""
+MAX_NAMELESS = 2
+"""Nodes without a name, one after the other, that are walked through as one step."""
+MAX_COMPARED = 2_000
+"""Members of a set that are compared by a value."""
+FEW = 30
+"""Members that are compared by values two relations away, beyond this only by their own."""
+MAX_SCALES = 24
+"""Relations by which a set's members are ordered."""
+_WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
+_WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
+_INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
+_OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+
+
+class Enumerator:
+    """Grows the forms of one question.
+
+    Args:
+        facts: the graph.
+        asked: what the question names.
+        classes: those that a question which names none may mean.
+    """
+
+    def __init__(self, facts: GraphFacts, asked: QuestionMentions, classes: Sequence[int] = ()) -> None:
+        self.facts, self.asked = facts, asked
+        named = list(dict.fromkeys(e for mention in asked.mentions for e in mention.entities))
+        facts.fetch(named)
+        self.classes = [e for e in named if facts.is_class(e)]
+        # what is "more than 4" is not 4
+        compared = " ".join(value for value, ops in asked.compared.items() if ops).split()
+        limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
+        self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
+        # "Who owns no dog?" names a class, and asks for things of another
+        self.unnamed = () if self.classes and not _WHO.match(asked.text) else tuple(classes)
+        self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
+
+    def forms(self) -> list[Form]:
+        """All forms, each once: sets, and what is computed of them."""
+        one = {e: self._joins(e) for e in self.things}
+        sets: list[SetForm] = [form for forms in one.values() for form in forms]
+        own = [form for e in self.classes for form in self._of_class(e)]
+        classes = [form for form in own if isinstance(form, Class)]
+        narrowed = [And(kind, form) for kind in classes for form in sets if self._narrows(kind, form)]
+        both = list(self._both(one, narrowed))
+        bases = [*classes, *narrowed, *both, *(f for f in sets if len(self._members(f)) > 1)]
+        if not classes and self.things:
+            bases += [form for form in own if isinstance(form, Join)]
+        unnamed: list[SetForm] = [Class(kind) for kind in self.unnamed if len(self._members(Class(kind))) > 1]
+        bases += unnamed
+        found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed]
+        found += [onward for form in both for onward in self._beyond(form)]
+        found += self._minus(bases, sets)
+        found += self._truths(sets, classes, [*narrowed, *both])
+        found += self._pairs()
+        derived = list(self._derived(bases))
+        found += derived
+        found += [Count(form) for form in (*bases, *(f for f in found if isinstance(f, Filter | Minus)))]
+        if asks_truth(self.asked.text):
+            found = [form for form in found if isinstance(form, Exists | Compare)]
+        if _WHAT_IS.fullmatch(rest_of(self.asked)):  # what is said of it, not what is one
+            found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found
+        stated = self._stated(sets) if "count" in self.asked.operators else ()
+        return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
+
+    def _stated(self, sets: Sequence[SetForm]) -> set[Form]:
+        """Counts of what a relation lists whose number another states: "number of members" beside some members."""
+        joins = [f for f in sets if isinstance(f, Join) and len(f.path) == 1 and f.path[0].forward]
+        said = {form: set(map(lemma, self._label(form).lower().split())) for form in joins}
+        numbers = [form for form in joins if self.facts.is_count(form.path[0].relation)]
+        return {
+            Count(form)
+            for form in joins
+            for number in numbers
+            if form.source == number.source and form is not number and said[form] < said[number]
+        }
+
+    def _label(self, form: Join) -> str:
+        return self.facts.graph.relations[form.path[-1].relation].label
+
+    def _says_names(self, form: Form) -> bool:
+        """Whether the members of a set have names, or are of a class that the question names."""
+        if not isinstance(form, SetForm) or self.classes:
+            return True
+        reached = self._members(form)
+        return not reached or not all(map(self.facts.is_nameless, reached))
+
+    # ---- sets
+
+    def _members(self, form: SetForm) -> dict[int, tuple[object, ...]]:
+        try:
+            return members(self.facts, form)  # type: ignore[return-value]
+        except TooManyFacts:
+            return {}
+
+    def _joins(self, entity: int) -> list[SetForm]:
+        """What one relation, or two, lead to from an entity; over a node without a name two are one."""
+        facts = self.facts
+        found: dict[SetForm, None] = {}
+        second: dict[SetForm, None] = {}
+        for path, reached in self._reached(entity, entity).items():
+            source = Join(path, Entities((entity,)))
+            if any(facts.label(end) for end in reached):
+                found[source] = None
+            if len(reached) > MAX_MIDDLES:
+                continue
+            for middle in reached:
+                if middle in self.things or facts.is_value(middle) or facts.is_nameless(middle):
+                    continue
+                for onward, ends in self._reached(middle, entity).items():
+                    first, then = path[-1], onward[0]
+                    # two things of one class have nothing to do with each other
+                    beside = facts.is_type(first.relation) and not then.forward
+                    back = then.relation == first.relation and then.forward != first.forward
+                    if beside or (back and len(reached) == 1) or not any(map(facts.label, ends)):
+                        continue
+                    second[Join(onward, source)] = None
+        return [*found, *second]
+
+    def _reached(self, entity: int, start: int) -> dict[Path, set[int]]:
+        """Where each relation leads from an entity, and each pair of relations over a node without a name, but for
+        where one starts."""
+        facts = self.facts
+        found: dict[Path, set[int]] = defaultdict(set)
+        for step, end, _ in facts.onward(entity):
+            if end != start:
+                found[(step,)].add(end)
+        layer = [*found]
+        for _ in range(MAX_NAMELESS):
+            nodes = {path: found[path] for path in layer if len(found[path]) <= MAX_MIDDLES}
+            facts.fetch({end for ends in nodes.values() for end in ends}, MAX_ONWARD)
+            layer = []
+            for path, ends in nodes.items():
+                back = Hop(path[-1].relation, not path[-1].forward)
+                for node in filter(facts.is_nameless, ends):
+                    for onward, end, _ in facts.onward(node):
+                        if (
+                            end not in (entity, start)
+                            and onward != back
+                            and not facts.is_type(onward.relation)
+                        ):
+                            found[(*path, onward)].add(end)
+                            layer.append((*path, onward))
+            layer = [*dict.fromkeys(layer)]
+        return found
+
+    def _of_class(self, kind: int) -> list[SetForm]:
+        """The instances of a class, and what is said of the class itself."""
+        facts, narrower = self.facts, "narrower" in self.asked.operators
+        steps = {
+            s
+            for s, _, _ in facts.onward(kind)
+            if not facts.is_type(s.relation) or s.forward or (narrower and facts.is_narrower(s.relation))
+        }
+        found: list[SetForm] = [Join((step,), Entities((kind,))) for step in steps]
+        form = Class(kind)
+        reached = self._members(form)
+        if reached or self._is_vast(kind):
+            if len(reached) <= MAX_COMPARED:
+                self.facts.fetch(reached, MAX_ONWARD)
+            found.append(form)
+        return found
+
+    def _is_vast(self, kind: int) -> bool:
+        """Whether a class has more instances than can be asked for, which are counted all the same."""
+        try:
+            self.facts.instances(kind)
+        except TooManyFacts:
+            return self.facts.ask is not None
+        return False
+
+    def _narrows(self, kind: Class, form: SetForm) -> bool:
+        """Whether some members of a set are of a class: it is then named by both."""
+        reached = self._members(form)
+        return bool(reached.keys() & self._members(kind).keys())
+
+    def _both(self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]) -> Iterator[SetForm]:
+        """What fulfils two conditions of different mentions."""
+        mention_of = {e: n for n, mention in enumerate(self.asked.mentions) for e in mention.entities}
+        short = {e: [f for f in forms if isinstance(f.source, Entities)] for e, forms in one.items()}  # type: ignore[attr-defined]
+        for forms in short.values():
+            for first, second in combinations(forms, 2):
+                if first.path[0].forward == second.path[0].forward and self._meet(first, second):  # type: ignore[attr-defined]
+                    yield And(first, second)
+        for left, right in combinations(short, 2):
+            if mention_of.get(left) == mention_of.get(right):
+                continue
+            for first in one[left]:
+                for second in one[right]:
+                    if first not in short[left] and second not in short[right]:
+                        continue
+                    if self._meet(first, second):
+                        both = And(first, second)
+                        kind = next(
+                            (f.left for f in narrowed if isinstance(f, And) and f.right == first), None
+                        )
+                        yield And(kind, both) if kind is not None and self._members(And(kind, both)) else both
+
+    def _meet(self, first: SetForm, second: SetForm) -> bool:
+        return bool(self._members(first).keys() & self._members(second).keys())
+
+    def _minus(self, bases: Sequence[SetForm], sets: Sequence[SetForm]) -> Iterator[SetForm]:
+        """The instances of a class, or members of a set, that are not joined so to something named."""
+        if "negation" not in self.asked.operators:
+            return
+        for base in bases:
+            whole = self._members(base)
+            for form in sets:
+                if form is base or (isinstance(base, And) and form in (base.left, base.right)):
+                    continue
+                taken = self._members(form).keys() & whole.keys()
+                if taken and len(taken) < len(whole):
+                    yield Minus(base, form)
+            # that have no such relation at all
+            for step, having in self._having(base).items():
+                if 0 < having < len(whole):
+                    yield Minus(base, Join((Hop(step.relation, not step.forward),), Join((step,), base)))
+            for filtered in self._filters(base):
+                yield Minus(base, filtered)
+
+    def _having(self, base: SetForm) -> dict[Hop, int]:
+        """How many members of a set have each relation."""
+        whole = self._members(base)
+        if len(whole) > MAX_COMPARED:
+            return {}
+        self.facts.fetch(whole, MAX_ONWARD)
+        counts: dict[Hop, set[int]] = defaultdict(set)
+        for entity in whole:
+            for step, _, _ in self.facts.onward(entity):
+                if not self.facts.is_type(step.relation):
+                    counts[step].add(entity)
+        return {step: len(entities) for step, entities in counts.items()}
+
+    def _repeated(self, base: SetForm) -> list[Hop]:
+        """Relations that some member of a set has several facts of: others are not worth counting."""
+        counts = self._having(base)
+        facts: Counter[Hop] = Counter()
+        for entity in self._members(base) if counts else ():
+            facts.update(step for step, _, _ in self.facts.onward(entity))
+        return [step for step, having in counts.items() if facts[step] > having]
+
+    # ---- what is computed
+
+    def _truths(
+        self, sets: Sequence[SetForm], classes: Sequence[SetForm], more: Sequence[SetForm]
+    ) -> Iterator[Form]:
+        """Whether something named is in a set, or a set has members."""
+        if "truth" not in self.asked.operators:
+            return
+        for thing in self.things:
+            single = Entities((thing,))
+            for form in (*sets, *classes):
+                named = form.source if isinstance(form, Join) else None
+                while isinstance(named, Join):
+                    named = named.source
+                if isinstance(named, Entities) and thing in named.ids:
+                    continue
+                fits = isinstance(form, Class) or self._could_hold(form, thing)
+                if fits:
+                    yield Exists(And(single, form))
+            for filtered in self._filters(single):
+                yield Exists(filtered)
+            for kind in self.facts.classes(thing):  # what others of its class have, and it may lack
+                yield from self._anything(thing, [(step,) for step in self._having(Class(kind))])
+        for form in sets:
+            if isinstance(form, Join) and isinstance(form.source, Entities):
+                yield from self._anything(form.source.ids[0], [form.path])
+        yield from (Exists(form) for form in more)
+
+    def _anything(self, thing: int, paths: Iterable[Path]) -> Iterator[Form]:
+        """Whether a path leads anywhere, asked where nothing else is said, or what a yes or no of it says."""
+        for path in paths:
+            known = [self.facts.graph.relations[step.relation] for step in path]
+            relation_question = " ".join(f"{r.label} {r.words} {r.inverse}" for r in known)
+            form = Join(path, Entities((thing,)))
+            has_truth_value = any(map(self.facts.is_truth, self._members(form)))
+            if has_truth_value or not has_more_content(self.asked, [thing], relation_question):
+                yield Exists(form)
+
+    def _could_hold(self, form: SetForm, thing: int) -> bool:
+        """Whether a thing might be a member: it is, or it is of a class of one that is, so that a no says something."""
+        reached = self._members(form)
+        if thing in reached:
+            return True
+        own = set(self.facts.classes(thing))
+        few = list(reached)[:FEW]
+        self.facts.fetch(few, MAX_ONWARD)
+        return any(own.intersection(self.facts.classes(e)) for e in few) or not own
+
+    def _pairs(self) -> Iterator[Form]:
+        """Two things or more that are named, compared by a value that each has."""
+        named = [m.entities for m in self.asked.mentions if not any(map(self.facts.is_class, m.entities))]
+        groups = [e for e in named if e and not self.facts.is_value(e[0])]
+        if len(groups) < 2:
+            return
+        firsts = [group[0] for group in groups]
+        together = Entities(tuple(firsts))
+        for (path, _), count in self.scales(together).items():
+            if count == len(firsts):
+                for largest in (True, False):
+                    yield Extreme(largest, path, together)
+        for step in self._repeated(together):
+            for largest in (True, False):
+                yield Extreme(largest, (step,), together, counted=True)
+        for left, right in combinations(firsts, 2):
+            first, second = Entities((left,)), Entities((right,))
+            for (path, _), count in self.scales(Entities((left, right))).items():
+                if count == 2:
+                    for op in (">", "<", "="):
+                        yield Compare(op, path, first, second)
+                    yield Difference(path, first, second)
+
+    def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
+        """Paths by which members of a set have values, with the values' unit, and how many of them have one."""
+        if base not in self._scales:
+            self._scales[base] = self._scaled(base)
+        return self._scales[base]
+
+    def _scaled(self, base: SetForm) -> dict[tuple[Path, str], int]:
+        facts, whole = self.facts, self._members(base)
+        if not whole or len(whole) > MAX_COMPARED:
+            return {}
+        facts.fetch(whole, MAX_ONWARD)
+        deep = len(whole) <= FEW
+        if deep:
+            facts.fetch(
+                (end for e in whole for step, end, _ in facts.onward(e) if not facts.is_value(end)),
+                MAX_ONWARD,
+            )
+        having: dict[tuple[Path, str], set[int]] = defaultdict(set)
+        for entity in whole:
+            for step, end, _ in facts.onward(entity):
+                if not step.forward:
+                    continue
+                value = facts.value(end, step.relation)
+                if value is not None:
+                    having[(step,), same_unit(value.unit)].add(entity)
+                elif deep and not facts.is_type(step.relation):
+                    for second, last, _ in facts.onward(end):
+                        value = (
+                            facts.value(last, second.relation) if second.forward and last != entity else None
+                        )
+                        if value is not None:
+                            having[(step, second), same_unit(value.unit)].add(entity)
+        relations = facts.graph.relations
+        ordered = sorted(
+            having.items(),
+            key=lambda item: (
+                len(item[0][0]),
+                -len(item[1]),
+                [relations[s.relation].label.casefold() for s in item[0][0]],
+            ),
+        )
+        return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
+
+    def _filters(self, base: SetForm) -> Iterator[Filter]:
+        """The members with a value that compares so with one that the question says, or a yes or no."""
+        if any(map(self.facts.is_value, entities(base))):  # found by a value already
+            return
+        yield from self._truth_filters(base)
+        for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
+            fitting = [text for text in self.asked.values if _fits(text, unit)]
+            for text in fitting:
+                for op in self._comparators(text):
+                    yield Filter(op, path, (text,), base)
+            for low, high in combinations(fitting, 2):
+                yield Filter("between", path, (low, high), base)
+
+    def _comparators(self, value: str) -> Sequence[Comparator]:
+        """How the question may compare with a value that it says: as the words beside it say, or by all where others
+        may."""
+        operators, said = self.asked.operators, self.asked.compared.get(value)
+        if said and "negation" in operators:  # "not weigh more than 5 kg"
+            said = said | {_OPPOSITE[op] for op in said if op in _OPPOSITE}
+        if said:
+            return [op for op in _INEQUALITIES if op in said]
+        return _INEQUALITIES if operators & {"more", "less", "between"} else ("=",)
+
+    def _truth_filters(self, base: SetForm) -> Iterator[Filter]:
+        whole = self._members(base)
+        for step, having in self._having(base).items() if len(whole) > 1 else ():
+            if not step.forward:
+                continue
+            ends = (end for e in whole for s, end, _ in self.facts.onward(e) if s == step)
+            if having and self.facts.is_truth(next(ends)):
+                yield from (Filter("=", (step,), (value,), base) for value in (YES, NO))
+
+    def _derived(self, bases: Iterable[SetForm]) -> Iterator[Form]:
+        """Filters, extremes, aggregates and what they lead to, over each set."""
+        operators = self.asked.operators
+        for base in dict.fromkeys(bases):
+            size = len(self._members(base))
+            filtered = [f for f in self._filters(base) if len(self._members(f)) > 0]
+            yield from filtered
+            if "truth" in operators:
+                yield from (Exists(f) for f in self._filters(base))
+            if isinstance(base, Join):
+                for form in filtered:
+                    yield from self._beyond(form)
+            if size < 2:
+                continue
+            extremes: list[Extreme] = []
+            for (path, unit), count in self.scales(base).items():
+                if count < 2:
+                    continue
+                if not operators.isdisjoint({"extreme", "more", "less"}) or self.asked.rank > 1:
+                    for rank in {1, self.asked.rank}:
+                        extremes += [Extreme(largest, path, base, rank) for largest in (True, False)]
+                if "extreme" in operators:
+                    yield Aggregate("MAX", path, base)
+                    yield Aggregate("MIN", path, base)
+                if "average" in operators:
+                    yield Aggregate("AVG", path, base)
+                counted = len(path) == 1 and ("count" in operators or "how much" in self.asked.text.lower())
+                if unit != "date" and ("sum" in operators or counted):
+                    yield Aggregate("SUM", path, base)
+            if "extreme" in operators:
+                for step in self._repeated(base):
+                    extremes += [
+                        Extreme(most, (step,), base, self.asked.rank, True) for most in (True, False)
+                    ]
+            yield from extremes
+            for extreme in extremes:
+                yield from self._beyond(extreme)
+
+    def _beyond(self, form: SetForm) -> Iterator[SetForm]:
+        """What the one member of a set leads to: "the driver of the fastest van"."""
+        reached = self._members(form)
+        if len(reached) != 1 and not (len(reached) <= MAX_ONWARD and not any(map(self.facts.label, reached))):
+            return
+        self.facts.fetch(reached, MAX_ONWARD)
+        own = form.path if isinstance(form, Extreme | Filter) else ()
+        for step in dict.fromkeys(step for entity in reached for step, _, _ in self.facts.onward(entity)):
+            if (step,) != own and not self.facts.is_type(step.relation):
+                yield Join((step,), form)
+
+
+def _fits(text: str, unit: str) -> bool:
+    """Whether a value of a question may be compared with values of a unit."""
+    limit = compared_value(text)
+    if unit == "date":
+        return bool(limit.date)
+    if limit.amount is None:
+        return False
+    return not limit.unit or not unit or limit.unit == unit

@@ -1,0 +1,296 @@
+"""What a graph says of things: asked of it in bulk when it is needed, and then kept for the question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgqa.graph.linking.label_keys import is_value
+from kgqa.graph.linking.normalize import local_name
+from kgqa.graph.relation_types import is_subclass_relation, is_type_relation
+from kgqa.language.values import Value, is_count, value_of, with_unit
+from kgqa.qa.logical_forms.language import Form, Hop
+from kgqa.types import NO, YES, Ints, KnowledgeGraph, NodeRole, Subgraph
+
+if TYPE_CHECKING:
+    from kgqa.qa.logical_forms.execute import Result
+
+MAX_FACTS = 2_000
+"""Facts of an entity that are asked for, in each direction."""
+MAX_COUNTED = 50_000
+"""The same where they are counted and the graph is local."""
+_TRUTHS = frozenset({YES, NO, "true", "false"})
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact by the graph's ids."""
+
+    head: int
+    relation: int
+    tail: int
+    weight: float = 1.0
+
+
+class TooManyFacts(Exception):
+    """There may be more facts than were asked for, so that a set or a count would not be exact."""
+
+
+def ids(entities: Iterable[int]) -> Ints:
+    """Entities as the graph takes them."""
+    return np.array(list(entities), dtype=np.int32)
+
+
+def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = None) -> list[FactRow]:
+    """Facts that have one of the entities at either end."""
+    wanted = ids(dict.fromkeys(entities))
+    if not len(wanted):
+        return []
+    columns = (column.tolist() for column in graph.neighbours(wanted, limit))
+    return [FactRow(*row) for row in zip(*columns, strict=True)]
+
+
+class GraphFacts:
+    """The facts of one graph that a question has asked for so far."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self.graph = graph
+        self.ask: Callable[[Form], Result | None] | None = None
+        """What a form denotes whose facts are too many to be asked for, where the graph has a query engine."""
+        self.most = MAX_FACTS if graph.is_remote else MAX_COUNTED
+        self._types: list[bool] = []
+        self._narrows: list[bool] = []
+        self._rows: dict[int, list[FactRow]] = {}
+        self._complete: dict[int, int] = {}
+        self._named: dict[int, tuple[str, str]] = {}
+        self._values: dict[tuple[int, int], Value | None] = {}
+        self._counts: dict[int, bool] = {}
+        self._nameless: dict[int, bool] = {}
+        self._instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
+
+    # ---- facts
+
+    def fetch(self, entities: Iterable[int], limit: int | None = None) -> None:
+        """Ask for the facts of several entities at once, up to `limit` of each in each direction."""
+        limit = limit or self.most
+        new = {e: limit for e in entities if self._complete.get(e, 0) < limit}
+        if not new:
+            return
+        self._complete |= new
+        self._rows |= {e: [] for e in new}
+        for row in rows_of(self.graph, new, limit):
+            for end in {row.head, row.tail} & new.keys():
+                self._rows[end].append(row)
+        self.name_all(end for e in new for row in self._rows[e] for end in (row.head, row.tail))
+        self.name_all(new)
+        for e in new:  # in the order of their labels, not of how they happen to be stored
+            self._rows[e].sort(key=self._sort_key)
+
+    def name_all(self, entities: Iterable[int]) -> None:
+        """Ask for names and labels of several entities at once."""
+        unknown = list(dict.fromkeys(e for e in entities if e not in self._named))
+        if unknown:
+            found = zip(self.graph.names(ids(unknown)), self.graph.labels(ids(unknown)), strict=True)
+            self._named |= dict(zip(unknown, found, strict=True))
+
+    def _sort_key(self, row: FactRow) -> tuple[str, ...]:
+        relation = self.graph.relations[row.relation]
+        texts = self.label(row.head), relation.label, self.label(row.tail), relation.name
+        return tuple(text.casefold() for text in texts)
+
+    def of(self, entity: int) -> list[FactRow]:
+        """Facts at whose head or tail an entity stands."""
+        if entity not in self._rows:
+            self.fetch([entity])
+        return self._rows[entity]
+
+    def is_cut_off(self, entity: int) -> bool:
+        """Whether there may be further facts of an entity than those that were asked for."""
+        heads = Counter(row.head == entity for row in self.of(entity))
+        return max(heads.values(), default=0) >= self._complete[entity]
+
+    def onward(self, entity: int) -> Iterator[tuple[Hop, int, FactRow]]:
+        """Each step from an entity, where it leads, and the fact."""
+        for row in self.of(entity):
+            if row.head == entity != row.tail:
+                yield Hop(row.relation, True), row.tail, row
+            elif row.tail == entity != row.head:
+                yield Hop(row.relation, False), row.head, row
+
+    def along(self, entity: int, step: Hop) -> Iterator[tuple[int, FactRow]]:
+        """Where one step leads from an entity. Raises TooManyFacts where not all facts are at hand."""
+        if self.is_cut_off(entity):
+            raise TooManyFacts
+        for row in self.of(entity):
+            if row.relation == step.relation and (row.head if step.forward else row.tail) == entity:
+                yield (row.tail if step.forward else row.head), row
+
+    # ---- names and values
+
+    def label(self, entity: int) -> str:
+        """The label of an entity; "" where it has no name."""
+        if entity not in self._named:
+            self.name_all([entity])
+        return self._named[entity][1]
+
+    def name(self, entity: int) -> str:
+        """IRI, or literal."""
+        if entity not in self._named:
+            self.name_all([entity])
+        return self._named[entity][0]
+
+    def value(self, entity: int, relation: int = -1) -> Value | None:
+        """The value that an entity stands for, in the unit that it or the relation that leads to it names."""
+        key = entity, relation
+        if key not in self._values:
+            name, label = self.name(entity), self.label(entity)
+            found = value_of(name if name.startswith('"') else label)
+            if found is not None and not found.unit and relation >= 0:
+                text = with_unit(label, name, self.graph.relations[relation])
+                found = (value_of(f'"{text}"') or found) if text != label else found
+            self._values[key] = found
+        return self._values[key]
+
+    def is_truth(self, entity: int) -> bool:
+        """Whether something is a yes or no."""
+        return self.label(entity).casefold() in _TRUTHS
+
+    def is_nameless(self, entity: int) -> bool:
+        """Whether an entity has no label and a number for a name, and stands between what has: an event, a measurement,
+        a statement. Where no thing around it has a label either, such numbers are names."""
+        if entity not in self._nameless:
+            self._nameless[entity] = self._is_nameless(entity, True)
+        return self._nameless[entity]
+
+    def _is_nameless(self, entity: int, beside: bool) -> bool:
+        name = self.name(entity)
+        if self.graph.is_remote or "://" not in name or name.startswith('"'):
+            return False
+        if not any(map(str.isdigit, local_name(name))) or self.graph.all_labels(entity):
+            return False
+        around = {end for step, end, _ in self.onward(entity) if not self.is_type(step.relation)}
+        values = {end for end in around if self.name(end).startswith('"')}
+        things = [
+            end
+            for end in around - values
+            if self.graph.all_labels(end) or (beside and self._is_nameless(end, False))
+        ]
+        return bool(things) and len(things) + len(values) > 1
+
+    def is_value(self, entity: int) -> bool:
+        """Whether something is a number, a date, a yes or no: two entities that share it are not joined by it."""
+        return is_value(self.name(entity)) or self.is_truth(entity) or self.value(entity) is not None
+
+    def by_label(self, entities: Iterable[int]) -> list[int]:
+        """Entities in the order of their labels."""
+        return sorted(entities, key=lambda e: (self.label(e).casefold(), self.name(e)))
+
+    def is_count(self, relation: int) -> bool:
+        """Whether a relation, by a fact of it that was asked for, leads to a number of things."""
+        if relation not in self._counts:
+            known = (row for rows in self._rows.values() for row in rows if row.relation == relation)
+            self._counts[relation] = any(is_count(self.name(row.tail)) for row in islice(known, 1))
+        return self._counts[relation]
+
+    # ---- classes
+
+    def is_type(self, relation: int) -> bool:
+        """Whether a relation leads from an instance to its class, or from a class to a wider one."""
+        self._know(relation)
+        return self._types[relation]
+
+    def is_narrower(self, relation: int) -> bool:
+        """Whether a relation leads from a class to a wider one."""
+        self._know(relation)
+        return self._narrows[relation]
+
+    def _know(self, relation: int) -> None:
+        for known in self.graph.relations[len(self._types) : relation + 1]:
+            self._types.append(is_type_relation(known))
+            self._narrows.append(is_subclass_relation(known))
+
+    def classes(self, entity: int) -> list[int]:
+        """The classes that an entity is directly said to be of."""
+        return [row.tail for row in self.of(entity) if row.head == entity and self.is_type(row.relation)]
+
+    def is_class(self, entity: int) -> bool:
+        """Whether something is said to be of this class, or narrower than it."""
+        return any(row.tail == entity and self.is_type(row.relation) for row in self.of(entity))
+
+    def instances(self, kind: int) -> dict[int, tuple[FactRow, ...]]:
+        """The instances of a class and of its narrower classes, with the facts that say so; where there are none, as in
+        a thesaurus, all that is narrower.
+
+        Raises:
+            TooManyFacts: there may be further ones.
+        """
+        if kind not in self._instances:
+            below: dict[int, tuple[FactRow, ...]] = {kind: ()}
+            layer = [kind]
+            found: dict[int, tuple[FactRow, ...]] = {}
+            while layer:
+                self.fetch(layer)
+                following: list[int] = []
+                for wide in layer:
+                    if self.is_cut_off(wide):
+                        raise TooManyFacts
+                    for row in self.of(wide):
+                        if row.tail != wide or not self.is_type(row.relation):
+                            continue
+                        if not self.is_narrower(row.relation):
+                            found.setdefault(row.head, (row, *below[wide]))
+                        elif row.head not in below:
+                            below[row.head] = (row, *below[wide])
+                            following.append(row.head)
+                layer = following
+            below.pop(kind)
+            self._instances[kind] = found or below
+        return self._instances[kind]
+
+
+def with_facts(base: Subgraph, graph: KnowledgeGraph, rows: Sequence[FactRow]) -> Subgraph:
+    """A subgraph and some facts besides."""
+    names = dict.fromkeys(base.nodes)
+    ends = list(dict.fromkeys(end for row in rows for end in (row.head, row.tail)))
+    named = list(zip(ends, graph.names(ids(ends)), graph.labels(ids(ends)), strict=True)) if ends else []
+    new = [(entity, name, label) for entity, name, label in named if name not in names]
+    place = {name: at for at, name in enumerate([*base.nodes, *(name for _, name, _ in new)])}
+    node = {entity: place[name] for entity, name, _ in named}
+    relations = list(base.relations)
+    number = {relation.name: at for at, relation in enumerate(relations)}
+    edges = dict.fromkeys(map(tuple, base.edges.tolist()))
+    weights = base.weights.tolist()
+    for row in rows:
+        relation = graph.relations[row.relation]
+        if relation.name not in number:
+            number[relation.name] = len(relations)
+            relations.append(relation)
+        edge = (node[row.head], number[relation.name], node[row.tail])
+        if edge not in edges:
+            edges[edge] = None
+            weights.append(row.weight)
+    roles = [int(NodeRole.OTHER)] * len(new)
+    return Subgraph(
+        nodes=(*base.nodes, *(name for _, name, _ in new)),
+        labels=(*base.labels, *(label for _, _, label in new)),
+        roles=np.array([*base.roles.tolist(), *roles], dtype=np.int32),
+        scores=np.array([*base.scores.tolist(), *(0.5 for _ in new)], dtype=np.float32),
+        edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
+        weights=np.array(weights, dtype=np.float32),
+        relations=tuple(relations),
+        links=base.links,
+    )
+
+
+def edge_of(subgraph: Subgraph, graph: KnowledgeGraph, row: FactRow) -> int:
+    """Row of a fact among the subgraph's edges."""
+    head, tail = (subgraph.nodes.index(name) for name in graph.names(ids((row.head, row.tail))))
+    name = graph.relations[row.relation].name
+    relation = next(at for at, known in enumerate(subgraph.relations) if known.name == name)
+    edge: int = subgraph.edges.tolist().index([head, relation, tail])
+    return edge

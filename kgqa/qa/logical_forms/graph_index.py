@@ -1,0 +1,251 @@
+"""What must be known of a whole graph before it is asked: its classes, and the words of its labels."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from kgqa.graph.linking.normalize import STOP_WORDS, split_local_name
+from kgqa.graph.relation_types import is_type_relation
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.language import Form, parse, quoted, show
+from kgqa.types import InputError, KnowledgeGraph
+
+# Names in logical forms: labels, local names and IRIs to the numbers of a graph, and back.
+
+
+MAX_MET = 100
+"""Entities beside those that a form names whose relations an endpoint is asked for."""
+
+
+class NameLookup:
+    """Finds the entities and relations that a form names by label or IRI.
+
+    Args:
+        facts: the graph.
+    """
+
+    def __init__(self, facts: GraphFacts) -> None:
+        self.facts = facts
+        self._relations: dict[str, int] = {}
+        self._index()
+
+    def _index(self) -> None:
+        facts = self.facts
+        for number, relation in enumerate(facts.graph.relations):
+            local = relation.name.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1]
+            for text in (
+                relation.name,
+                relation.label,
+                relation.words,
+                local,
+                split_local_name(relation.name),
+            ):
+                if text:
+                    self._relations.setdefault(_key(text), number)
+
+    def entity(self, text: str) -> int:
+        """The entity of a label or IRI.
+
+        Raises:
+            InputError: there is none.
+        """
+        (number,) = self.facts.graph.ids([text]).tolist()
+        if number >= 0:
+            return int(number)
+        (found,) = self.facts.graph.find([text])
+        if not len(found):
+            (found,) = self.facts.graph.find([split_local_name(text)])
+        if not len(found):
+            raise InputError(
+                f"{text!r}: nothing in {self.facts.graph.name} is called so; try `kgqa graph search`"
+            )
+        labels = {int(e): self.facts.label(int(e)) for e in found}
+        return min(labels, key=lambda e: labels[e] != text)
+
+    def relation(self, text: str) -> int:
+        """The relation of a label, local name or IRI.
+
+        Raises:
+            InputError: there is none.
+        """
+        number = self._relations.get(_key(text))
+        first, _, rest = text.partition("/")
+        if number is None and rest and _key(rest) not in self._relations:
+            number = self._relations.get(
+                _key(first)
+            )  # a value with its unit is one node: "weight/numericValue"
+        if number is None:
+            near = difflib.get_close_matches(_key(text), self._relations, n=1, cutoff=0.0)
+            hint = (
+                f"; the nearest is {self.facts.graph.relations[self._relations[near[0]]].label!r}"
+                if near
+                else ""
+            )
+            raise InputError(f"{text!r}: no relation of {self.facts.graph.name}{hint}")
+        return number
+
+    def parse(self, text: str) -> Form:
+        """The form that an s-expression says.
+
+        Raises:
+            InputError: it is no form, or a name is unknown.
+        """
+        if self.facts.graph.is_remote:
+            self._meet(quoted(text))
+        return parse(text, self.entity, self.relation)
+
+    def _meet(self, names: list[str]) -> None:
+        """Ask an endpoint for what it says of some names and of what is beside them: it lists no relations."""
+        found = [int(entity) for entities in self.facts.graph.find(names) for entity in entities]
+        self.facts.fetch(found)
+        self.facts.fetch(
+            [end for entity in found for _, end, _ in self.facts.onward(entity)][:MAX_MET], MAX_MET
+        )
+        self._index()
+
+    def show(self, form: Form) -> str:
+        """The s-expression of a form."""
+        return show(form, self.facts.label, lambda r: self.facts.graph.relations[r].label)
+
+
+def _key(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum()) or text
+
+
+MAX_ENTITIES = 50_000
+"""Entities of a graph that are indexed; a larger one is asked by its linker alone."""
+MAX_CLASSES = 16
+"""Classes that a question which names none may mean, those of most instances."""
+SIMILAR = 80.0
+"""Similarity, of 100, from which a word is taken for a slip of another."""
+_WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
+_QUALIFIER = re.compile(r"\s*\([^)]*\)$")
+"""What only tells a name from its like: "Mercury (planet)" is not named by "planet"."""
+_LONG_ENOUGH = 4
+MAX_NAMED = 3
+"""Entities that a part of a name may stand for."""
+
+
+class GraphIndex:
+    """Classes and label words of a graph.
+
+    Args:
+        graph: any; of a remote one, or one that is too large, nothing is indexed.
+    """
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        count = graph.entity_count or 0
+        self.classes: list[int] = []
+        self.labels: list[str] = []
+        self._of_word: dict[str, set[int]] = defaultdict(set)
+        self._words: dict[int, list[tuple[str, ...]]] = {}
+        self._label: dict[int, str] = {}
+        name_words = (f"{relation.label} {relation.words}" for relation in graph.relations)
+        self._relation_words = {word for text in name_words for word in _WORD.findall(text.casefold())}
+        if graph.is_remote or not 0 < count <= MAX_ENTITIES:
+            return
+        entities = np.arange(count, dtype=np.int32)
+        edges = graph.neighbours(entities)
+        kinds = np.array([is_type_relation(relation) for relation in graph.relations], dtype=bool)
+        instances = Counter(edges.tail[kinds[edges.relation]].tolist()) if len(edges.head) else Counter()
+        labels = dict(zip(instances, graph.labels(np.array(list(instances), dtype=np.int32)), strict=True))
+        order = sorted(instances, key=lambda entity: (-instances[entity], labels[entity].casefold()))
+        self.classes = order[:MAX_CLASSES]
+        for entity, name, label in zip(
+            entities.tolist(), graph.names(entities), graph.labels(entities), strict=True
+        ):
+            if name.startswith('"') or not label:
+                continue
+            texts = {label, *(other.text for other in graph.all_labels(entity))}
+            self._label[entity] = label.casefold()
+            texts |= {graph_free for text in texts if (graph_free := _QUALIFIER.sub("", text))} - {label}
+            self._words[entity] = [
+                tuple(_WORD.findall(text.casefold())) for text in texts if not _QUALIFIER.search(text)
+            ]
+            for words in self._words[entity]:
+                for word in words:
+                    self._of_word[word].add(entity)
+        self._known = list(self._of_word)
+
+    def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int, tuple[int, ...]]]:
+        """Stretches of a text that are a part of a name, or a name with a slip: (start, end, entities).
+
+        A run of words counts where few entities bear all of them; `taken` stretches are left alone, unless a run goes
+        beyond one.
+        """
+        if not self._of_word:
+            return []
+        words = [(m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
+        candidates = [self._bearing(word, text) for word, _, _ in words]
+        found: list[tuple[int, int, tuple[int, ...]]] = []
+        n = 0
+        while n < len(words):
+            best: tuple[int, set[int]] | None = None
+            common: set[int] | None = None
+            for m in range(n, min(n + 8, len(words))):
+                common = candidates[m] if common is None else common & candidates[m]
+                if not common:
+                    break
+                if self._distinct(words[n : m + 1], common) or (
+                    n and self._is_head(words[n - 1 : m + 1], common)
+                ):
+                    best = m, common
+            if best is None:
+                n += 1
+                continue
+            start, end = words[n][1], words[best[0]][2]
+            telling = [(a, b) for word, a, b in words[n : best[0] + 1] if word.casefold() not in STOP_WORDS]
+            # a longer name that goes round what is taken is the better reading; an article makes none longer
+            if not any(
+                s < end
+                and start < e
+                and not (start <= s and e <= end and any(b <= s or e <= a for a, b in telling))
+                for s, e in taken
+            ):
+                found.append((start, end, tuple(sorted(best[1], key=self._label.__getitem__)[:MAX_NAMED])))
+            n = best[0] + 1
+        return found
+
+    def _bearing(self, word: str, text: str) -> set[int]:
+        """Entities in one of whose labels a word stands, or one that it is a slip of."""
+        low = word.casefold().removesuffix("'s").removesuffix("’s")
+        if low in self._of_word:
+            return self._of_word[low]
+        if low.endswith("s") and low[:-1] in self._of_word:
+            return self._of_word[low[:-1]]
+        if len(low) < _LONG_ENOUGH or low in STOP_WORDS:
+            return set()
+        found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
+        near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
+        return {entity for known in near for entity in self._of_word[known]}
+
+    def _is_head(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
+        """Whether "the fern" can mean but one thing, an ostrich fern or the Fern of Ulm, and no relation."""
+        (before, _, _), *name_words = (word for word in words)
+        if before.casefold() != "the" or len(name_words) > 1 or len(entities) > 1:
+            return False
+        word = name_words[0][0].casefold()
+        return word not in self._relation_words and any(
+            name[-1:] == (word,) or name[:2] == (word, "of") for e in entities for name in self._words[e]
+        )
+
+    def _distinct(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
+        """Whether some words tell few entities from all others: no function words, no plain noun of a longer name."""
+        if len(entities) > MAX_NAMED:
+            return False
+        name_words = [word for word, _, _ in words]
+        telling = [w for w in name_words if w.casefold() not in STOP_WORDS]
+        if not telling:
+            return False
+        if len(name_words) == 1 and not any(c.isalpha() for c in name_words[0]):
+            return any(name == (name_words[0],) for e in entities for name in self._words[e])
+        whole = any(len(words) >= len(name) for e in entities for name in self._words[e])
+        marked = any(w[0].isupper() or any(c.isdigit() for c in w) for w in telling)
+        rare = len(name_words) > 1 and all(len(w) > 1 for w in name_words)
+        return whole or marked or rare

@@ -1,0 +1,334 @@
+"""What a question names: entities and classes of the graph, values, and words that ask for an operation."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from kgqa.graph.linking.label_keys import MONTHS
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.linking.normalize import STOP_WORDS, lemma, words
+from kgqa.language.values import is_unit
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import MAX_NAMED, GraphIndex
+from kgqa.qa.logical_forms.language import Comparator
+from kgqa.qa.logical_forms.wording import wording_of
+from kgqa.types import Question
+
+_TABLE = Path(__file__).with_name("operators.toml")
+_ASKING = re.compile(r"\b(what|which|who|whom|whose|where|when|why|how)\b", re.IGNORECASE)
+_NAME_GOES_ON = re.compile(r"\s([A-Z\d][\w-]*)")
+_PEOPLE = re.compile(r"\b[Pp]eople\b")
+_SCALES: dict[str, float] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))["scales"]
+_MONTH, _SCALE = "|".join(MONTHS), "|".join(_SCALES)
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_VALUE = re.compile(
+    rf"(?P<date>\d{{4}}-\d\d-\d\d|{_ORDINAL} (?:of )?(?:{_MONTH})(?:,? \d{{4}})|(?:{_MONTH}) (?:{_ORDINAL}, )?\d{{4}})"
+    r"|(?P<money>[€$£] ?\d[\d,]*(?:\.\d+)?)"
+    rf"|(?<![\w.-])(?P<number>-?\d[\d,]*(?:\.\d+)?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
+    r"(?: ?(?P<unit>%|[A-Za-zµ°/²³]+))?(?![\w-])"
+    r"|\"(?P<text>[^\"]+)\"",
+    re.IGNORECASE,
+)
+_BEFORE_ONE = frozenset(["than", "over", "under", "above", "below", "least", "most"])
+_RANGE, _NUMBER = re.compile(r"\s*(?:and|to|or|-|–)\s*"), re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_FROM = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?\s*$", re.IGNORECASE)
+_AND_A_HALF = re.compile(r"\b(\w+) and a half\b", re.IGNORECASE)
+_HALVES = (
+    (re.compile(r"\b(?:an?|one) (\w+) and a half\b", re.IGNORECASE), r"1.5 \1"),
+    (re.compile(r"\bhalf an? (?=\w)", re.IGNORECASE), "0.5 "),
+)
+_WHICH = re.compile(r"\b(?:which|what)\s+(?:of the\s+)?$", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+class QuestionMention(NamedTuple):
+    """A stretch of a text and the entities that it may name; `start` is -1 where the passage names them."""
+
+    start: int
+    end: int
+    entities: tuple[int, ...]
+
+
+class QuestionMentions(NamedTuple):
+    """What a question names and asks for."""
+
+    text: str
+    mentions: tuple[QuestionMention, ...]
+    values: tuple[str, ...]
+    """Numbers with their units and dates, as they are written."""
+    operators: frozenset[str]
+    """Rows of `operators.toml` one of whose words the question says."""
+    rank: int
+    """2 for "second", 1 where no place is named."""
+    compared: Mapping[str, frozenset[Comparator]] = {}
+    """Comparators that the words around a value say, where they do: "at least 4", "4 or more"."""
+
+
+class _Operators(NamedTuple):
+    words: dict[str, re.Pattern[str]]
+    beside: dict[str, re.Pattern[str]]
+    """Words that ask for an operation where a value or two things are named."""
+    comparators: dict[Comparator, tuple[re.Pattern[str], re.Pattern[str]]]
+    """Words before a value and behind it."""
+    numbers: dict[str, str]
+    ranks: dict[str, int]
+    anything: frozenset[str]
+    """Words for what is not named."""
+
+
+@cache
+def _operators() -> _Operators:
+    rows = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    numbers = {word: str(number) for number, word in enumerate(rows["numbers"]["words"].split(), 2)}
+    ranks = {word: number for number, word in enumerate(rows["ranks"]["words"].split(), 2)}
+    patterns, beside = (
+        {name: re.compile(row[key], re.IGNORECASE) for name, row in rows.items() if key in row}
+        for key in ("match", "beside")
+    )
+    comparators = {
+        op: (
+            re.compile(
+                rf"\b(?:{row['before']})(?: (?:the|an?|year|age|of|about|around))*\W*$", re.IGNORECASE
+            ),
+            re.compile(rf"^(?:\W*[\w-]+){{0,3}}?\W*(?:{row.get('after', '(?!)')})\b(?!\W*\d)", re.IGNORECASE),
+        )
+        for op, row in rows["comparators"].items()
+    }
+    return _Operators(
+        patterns, beside, comparators, numbers, ranks, frozenset(rows["anything"]["words"].split())
+    )
+
+
+def question_mentions(
+    facts: GraphFacts, linker: Linker, index: GraphIndex, question: Question
+) -> QuestionMentions:
+    """What a question names; where that is at most classes ("this film"), what its passage names too."""
+    text = question.text
+    found = _mentioned(linker, text)
+    facts.fetch(e for mention in found for e in mention.entities)
+    found = [_bearer(facts, mention, text) for mention in found if not _only_begins(facts, mention, text)]
+    found = [m for m in found if _is_whole(facts, m, text) or any(map(str.isalpha, text[m.start : m.end]))]
+    whole = [
+        m
+        for m in found
+        if _is_whole(facts, m, text)
+        and not (_is_literal(facts, m) and _VALUE.fullmatch(text, m.start, m.end))
+    ]
+    # "Skarrow" is a text, and may be a part of the name of a thing as well
+    literals = {(m.start, m.end): m.entities for m in whole if _is_literal(facts, m)}
+    taken = [(m.start, m.end) for m in whole if (m.start, m.end) not in literals]
+    parts = [QuestionMention(*part) for part in index.find(text, taken)]
+    facts.fetch(e for part in parts for e in part.entities)
+    parts = [part for part in parts if not _only_begins(facts, part, text)]
+    parts = [p._replace(entities=(*p.entities, *literals.get((p.start, p.end), ()))) for p in parts]
+    found = [m for m in found if not any(m[:2] == part[:2] for part in parts)]
+    covered = [(m.start, m.end) for m in parts]
+    found = [
+        m
+        for m in found
+        if not any(
+            s <= m.start and m.end <= e and (m not in whole or e - s > m.end - m.start) for s, e in covered
+        )
+    ] + parts
+    found.sort()
+    if question.passage_text and all(facts.is_class(e) for mention in found for e in mention.entities):
+        found += [m._replace(start=-1, end=-1) for m in _mentioned(linker, question.passage_text)]
+        facts.fetch(e for mention in found for e in mention.entities)
+    things = [m for m in found if not _is_literal(facts, m) and not all(map(facts.is_class, m.entities))]
+    rest = _without(text, things)
+    table = _operators()
+    operators = {name for name, pattern in table.words.items() if pattern.search(rest)}
+    ranks = [table.ranks[word] for word in _WORD.findall(rest.lower()) if word in table.ranks]
+    ranks += [int(number) for number in re.findall(r"\b(\d+)(?:st|nd|rd|th)\b", rest)]
+    compared = comparators_in(rest)
+    if compared or len(things) > 1:
+        operators |= {name for name, pattern in table.beside.items() if pattern.search(rest)}
+    values = (*compared, *(str(rank) for rank in ranks[:1]))
+    rank = ranks[0] if ranks else 1
+    return QuestionMentions(text, tuple(dict.fromkeys(found)), values, frozenset(operators), rank, compared)
+
+
+def _bearer(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
+    """For a given name, surname or the like of few things, those things, where the question does not ask for names:
+    "Hal" is Hal Wren, but in "Whose given name is Hal?"."""
+    if not _is_literal(facts, mention):
+        return mention
+    asked = {lemma(word) for word, _, _ in words(text)}
+    found: dict[int, None] = {}
+    for literal in mention.entities:
+        own = {word for word, _, _ in words(facts.label(literal))}
+        for row in facts.of(literal):
+            named = {word for word, _, _ in words(facts.label(row.head))}
+            relation = {lemma(word) for word, _, _ in words(facts.graph.relations[row.relation].label)}
+            names = any(word.endswith("name") for word in relation)
+            if row.tail == literal and own < named and names and not relation & asked:
+                found[row.head] = None
+    return mention._replace(entities=tuple(found)) if 0 < len(found) <= MAX_NAMED else mention
+
+
+def asks_truth(text: str) -> bool:
+    """Whether a question is answered by yes or no alone.
+
+    >>> asks_truth("Does Ada know Rik?"), asks_truth("Do you know who Ada is?"), asks_truth("Is Ada older or Rik?")
+    (True, False, False)
+    """
+    table = _operators().words
+    return table["truth"].search(text) is not None and not (
+        table["pair"].search(text) or _ASKING.search(text)
+    )
+
+
+def has_more_content(asked: QuestionMentions, entities: Sequence[int], relation: str) -> bool:
+    """Whether a question says more than some entities and a relation that is worded so.
+
+    What leads over a relation that the question calls otherwise may be that one word.
+    """
+    if any(set(entities).isdisjoint(mention.entities) for mention in asked.mentions):
+        return True
+    rest = {lemma(word) for word, _, _ in words(rest_of(asked)) if word not in STOP_WORDS}
+    rest -= _operators().anything
+    own = {lemma(word) for word, _, _ in words(relation)}
+    return len(rest - own) > (0 if rest & own else 1)
+
+
+def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
+    """The classes of which the answer is one: that of the islands in "Which island does it leave from?"; none where the
+    class is a part of what is asked, as in "Which island's port" or "Which ferry captain"."""
+    for mention in asked.mentions:
+        behind = _WORD.match(asked.text, mention.end + 1)
+        owned = asked.text[mention.end : mention.end + 1] in "'’-" and mention.end < len(asked.text)
+        if _WHICH.search(asked.text[: max(mention.start, 0)]) and all(map(facts.is_class, mention.entities)):
+            nouns = {w for r in facts.graph.relations for w in wording_of(r.label).noun.lower().split()}
+            noun = behind and behind[0].lower() in nouns - STOP_WORDS
+            return () if owned or noun else mention.entities
+    return ()
+
+
+def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
+    return all(facts.name(entity).startswith('"') for entity in mention.entities)
+
+
+def _is_whole(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
+    """Whether a mention is a whole label, or all of its words that the text could say."""
+    mention_text = text[mention.start : mention.end].casefold()
+    return any(len(facts.label(entity)) <= len(mention_text) + 2 for entity in mention.entities)
+
+
+def values_in(text: str) -> tuple[str, ...]:
+    """Numbers with their units and dates that a text says.
+
+    >>> values_in("Which tools cost less than 15 euros?"), values_in("Who came after 3 May 2018 or in 2020?")
+    (('15 euros',), ('3 May 2018', '2020'))
+    >>> values_in("Between 45 and 50 cm?"), values_in("over 4 million euros"), values_in("more than a million")
+    (('45 cm', '50 cm'), ('4000000 euros',), ('1000000',))
+    >>> values_in("Which are taller than a metre?"), values_in("4 euros a day")
+    (('1 metre',), ('4 euros',))
+    """
+    return tuple(comparators_in(text))
+
+
+def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
+    """The values that a text says, each with the comparators that its neighbouring words admit; none where they say
+    none.
+
+    >>> comparators_in("at least an hour and a half")
+    {'1.5 hour': frozenset({'>='})}
+    >>> comparators_in("opened between 1900 and 1930")["1930"], comparators_in("older than 80")["80"]
+    (frozenset({'between'}), frozenset({'>'}))
+    """
+    for pattern, digits in _HALVES:
+        text = pattern.sub(digits, text)
+    numbers = _operators().numbers
+    text = _AND_A_HALF.sub(lambda match: f"{numbers.get(match[1].lower(), match[1])}.5", text)
+    places: list[tuple[str, int, int]] = []
+    for match in _VALUE.finditer(text):
+        unit = match["unit"] or ""
+        if not match["number"]:
+            places.append((match["text"] or match[0].replace(" of ", " "), *match.span()))
+            continue
+        known = unit if unit == "%" or is_unit(unit) else ""
+        number = f"{_scaled(match['number'], match['scale'])} {known}".strip()
+        if known and places and _NUMBER.fullmatch(places[-1][0]):
+            earlier, start, end = places[-1]
+            if _RANGE.fullmatch(text, end, match.start()):
+                places[-1] = f"{earlier} {known}", start, end  # "between 45 and 50 cm"
+        places.append((number, match.start(), match.end("scale") if match["scale"] else match.end("number")))
+    words = [*_WORD.finditer(text)]
+    for n, word in enumerate(words):
+        scales = [w[0].lower() for w in words[n + 1 : n + 2] if w[0].lower() in _SCALES]
+        one = word[0].lower() in ("a", "an") and (scales or (n and words[n - 1][0].lower() in _BEFORE_ONE))
+        if number := numbers.get(word[0].lower(), "1" if one else ""):
+            following = words[n + 1 + len(scales) : n + 2 + len(scales)]
+            unit = next((w[0] for w in following if is_unit(w[0])), "")
+            if unit or scales or not one:
+                end = (words[n + 1] if scales else word).end()
+                places.append((f"{_scaled(number, *scales)} {unit}".strip(), word.start(), end))
+    return _with_comparators(text, places)
+
+
+def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict[str, frozenset[Comparator]]:
+    """Values with the comparators that stand around their places in a text."""
+    found: dict[str, frozenset[Comparator]] = {}
+    table = _operators().comparators
+    for value, start, end in places:
+        ops = {
+            op
+            for op, (before, after) in table.items()
+            if before.search(text[:start]) or after.search(text[end:])
+        }
+        found[value] = found.get(value, frozenset()) | ops
+    for (low, start, until), (high, again, _) in pairwise(sorted(places, key=lambda place: place[1])):
+        between = re.fullmatch(r"\W*(?:[^\W\d]+\W+)?(?:and|to|-|–)\W*(?:the year )?", text[until:again])
+        if between and _FROM.search(text[:start]):
+            found[low] = found[high] = frozenset({"between"})
+    return found
+
+
+def _scaled(number: str, scale: str | None = None) -> str:
+    """A number with the word for thousands or millions behind it, in digits."""
+    if not scale:
+        return number
+    return f"{float(number.replace(',', '')) * _SCALES[scale.lower()]:.6f}".rstrip("0").rstrip(".")
+
+
+def _mentioned(linker: Linker, text: str) -> list[QuestionMention]:
+    mentions = linker.link(text)
+    spans = {(m.start, m.end) for m in mentions}
+    outer = {s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans)}
+    found = [QuestionMention(m.start, m.end, m.entities) for m in mentions if (m.start, m.end) in outer]
+    # "people" is the plural of a class that graphs call a person
+    at = _PEOPLE.search(text)
+    if at and not any(mention.start <= at.start() < mention.end for mention in found):
+        (persons,) = linker.graph.find(["person"])
+        found += [QuestionMention(*at.span(), tuple(persons[:1].tolist()))] if len(persons) else []
+    return sorted(found)
+
+
+def _only_begins(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
+    """Whether names only begin as what is named, which goes on otherwise: "Route 88" is neither Route 7 nor 12."""
+    onward = _NAME_GOES_ON.match(text, mention.end)
+    if onward is None:
+        return False
+    begun, further = f"{text[mention.start : mention.end]} ".casefold(), onward[1].casefold()
+    labels = [facts.label(entity).casefold() for entity in mention.entities]
+    return all(label.startswith(begun) and further not in label.split() for label in labels)
+
+
+def _without(text: str, mentions: Sequence[QuestionMention]) -> str:
+    """A text without what is mentioned, so that the 3 of "Ward 3" is no value."""
+    for mention in sorted(mentions, key=lambda m: -m.start):
+        if mention.start >= 0:
+            text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def rest_of(asked: QuestionMentions, entities: Sequence[int] = ()) -> str:
+    """What a question says besides the mentions of some entities, of all where none are given."""
+    chosen = [m for m in asked.mentions if not entities or not set(entities).isdisjoint(m.entities)]
+    return _without(asked.text, chosen)

@@ -1,0 +1,339 @@
+"""A logical form as a plain noun phrase, read beside the question and shown as "Read as"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kgqa.data.synthetic.inflection import plural
+from kgqa.graph.storage.relation_names import in_english
+from kgqa.language.values import with_unit, without_unit
+from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, iso_of, members
+from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.language import (
+    Aggregate,
+    And,
+    Class,
+    Compare,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Filter,
+    Form,
+    Hop,
+    Join,
+    Minus,
+    Path,
+    SetForm,
+)
+from kgqa.qa.logical_forms.wording import Wording, wording_of
+from kgqa.types import NO, YES
+
+_SHOWN, _LONGEST = 3, 60
+"""Members of a result that are named, and characters of a label."""
+_OPS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "exactly"}
+_DATE_OPS = {">": "after", "<": "before", ">=": "in or after", "<=": "in or before", "=": "in"}
+_ORDER = (
+    "",
+    "",
+    "second ",
+    "third ",
+    "fourth ",
+    "fifth ",
+    "sixth ",
+    "seventh ",
+    "eighth ",
+    "ninth ",
+    "tenth ",
+)
+_AGGREGATES = {"SUM": "the sum of the", "AVG": "the average", "MIN": "the smallest", "MAX": "the largest"}
+_TIMES = {">": "later than", "<": "earlier than", "=": "at the same time as"}
+_YEAR = re.compile(r'"(?:1\d|20)\d\d"(?:\^\^.*integer>?)?')
+_SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
+
+
+class Verbalizer:
+    """Says forms over one graph in English.
+
+    Args:
+        facts: the graph.
+        called: names of entities other than their labels, as a question calls them.
+    """
+
+    def __init__(self, facts: GraphFacts, called: Mapping[int, str] | None = None) -> None:
+        self.facts, self.called = facts, called or {}
+
+    def phrase(self, form: Form) -> str:
+        """What a form asks for, without its result.
+
+        "vans driven by Tom Firth", "the number of vans whose load is more than 900 kg".
+        """
+        match form:
+            case SetForm():
+                return self.noun(form)
+            case Count(source):
+                return f"the number of {self.noun(source)}"
+            case Aggregate(kind, path, source):
+                least = "earliest" if kind == "MIN" else "latest"
+                dated = kind in ("MIN", "MAX") and self._is_date(path, source)
+                start = f"the {least}" if dated else _AGGREGATES[kind]
+                return f"{start} {self.property(path)} of {self.noun(source)}"
+            case Exists(And(Entities() as thing, other)):
+                return f"whether {self.noun(thing)} is among {self.noun(other)}"
+            case Exists(Filter(path=path, source=Entities() as thing) as form):
+                return self._whether(path, thing, self._compared(form)) or (
+                    f"whether the {self.property(path)} of {self.noun(thing)} is {self._compared(form)}"
+                )
+            case Exists(Join((step,), Entities() as thing)) if step.forward:
+                return self._whether_any(self._wording(step), self.noun(thing), form.source)
+            case Exists(source):
+                many = isinstance(source, Class | And)
+                return f"whether there {'are' if many else 'is'} {self.noun(source, 'anything')}"
+            case Compare(op, path, left, right):
+                signs = _TIMES if self._is_date(path, left) else _SIGNS
+                return self._whether(path, left, f"{signs[op]} {self.noun(right)}") or (
+                    f"whether the {self.property(path)} of {self.noun(left)} is {_SIGNS[op]} that of {self.noun(right)}"
+                )
+            case Difference(path, left, right):
+                noun_phrase = self.property(path)
+                return (
+                    f"the difference between the {noun_phrase} of {self.noun(left)} and of {self.noun(right)}"
+                )
+        raise TypeError(form)
+
+    def _whether(self, path: Path, thing: SetForm, compared: str) -> str:
+        """What is asked of a thing's value that a verb leads to; "" where a noun does."""
+        word = self._wording(path[0])
+        if len(path) > 1 or not path[0].forward or word.noun or word.subject:
+            return ""
+        if word.verb and not word.state:
+            return f"whether {self.noun(thing)} {word.verb} {compared}"
+        return (
+            f"whether {self.noun(thing)} was {word.undated} {compared}" if self._is_date(path, thing) else ""
+        )
+
+    def _whether_any(self, word: Wording, thing: str, values: SetForm) -> str:
+        """Whether a relation leads anywhere from a thing, or says yes."""
+        try:
+            ends = list(members(self.facts, values))
+        except TooManyFacts:
+            ends = []
+        thing_of = "" if ends and all(map(self.facts.is_truth, ends)) else " anything"
+        if word.is_adjective and not thing_of:
+            return f"whether {thing} is {word.noun}"
+        if word.noun:
+            return f"whether {thing} has {'any ' if thing_of else ''}{word.noun}"
+        if word.verb and not word.state:
+            return f"whether {thing} {word.verb}{thing_of}"
+        subject = f"the {word.subject} of {thing}" if word.subject else thing
+        return f"whether {subject} is {word.state}{thing_of}"
+
+    def with_result(self, form: Form, result: Result) -> str:
+        """The phrase, and the first members of a set that it denotes; a number or a yes is not told."""
+        noun_phrase = self.phrase(form)
+        if not result.is_set or isinstance(form, Entities):
+            return noun_phrase
+        ordered = self.facts.by_label(result.members)
+        named = ", ".join(self._with_unit(e, form) for e in ordered[:_SHOWN])
+        more = f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
+        return f"{noun_phrase}: {named}{more}" if named else noun_phrase
+
+    def _with_unit(self, entity: int, form: Form) -> str:
+        """What a member of a set is called, a mere number with the unit that the relation to it says."""
+        if not isinstance(form, Join):
+            return self._short(entity)
+        relation = self.facts.graph.relations[form.path[-1].relation]
+        return with_unit(self._short(entity), self.facts.name(entity), relation)
+
+    # ---- noun phrases
+
+    def noun(self, form: SetForm, those: str = "those") -> str:
+        """A set as a noun phrase; `those` is what its members are called where nothing says their class."""
+        match form:
+            case Entities(ids):
+                names = [self.called.get(e) or self._short(e) for e in ids]
+                return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+            case Class(kind):
+                return self._plural(kind)
+            case And(Class(kind), other):
+                return self.noun(other, self._plural(kind))
+            case And(left, right):
+                first = self.noun(left, those)
+                return f"{first} and at once {self.noun(right, those).removeprefix(f'{those} ')}"
+            case Join(path, source):
+                return self._joined(path, source, those)
+            case Filter():
+                return f"{self.noun(form.source, those)} {self._filtered(form)}"
+            case Extreme():
+                return self._extreme(form, those)
+            case Minus(left, Join((back,), Join((step,), source))) if (
+                left == source and back.relation == step.relation
+            ):
+                return f"{self.noun(left, those)} {self._lacking(step)}"
+            case Minus(left, right):
+                return f"{self.noun(left, those)} except {self.noun(right, those)}"
+        raise TypeError(form)
+
+    def _joined(self, path: Path, source: SetForm, those: str) -> str:
+        noun_phrase = self.noun(source)
+        for n, step in enumerate(path):
+            word = self._wording(step)
+            if noun_phrase.startswith("what "):
+                noun_phrase = f"the one {noun_phrase.removeprefix('what ')}"
+            if not step.forward:
+                noun_phrase = (
+                    f"{those} {self._joined_to(word, noun_phrase, n == 0 and self._are_values(source))}"
+                )
+                continue
+            if not word.noun and self._is_date(path[: n + 1], source):
+                whose = f"the {word.subject} of {noun_phrase}" if word.subject else noun_phrase
+                noun_phrase = f"when {whose} {f'was {word.undated}' if word.state else word.verb}"
+                continue
+            named = (
+                f"the {word.noun} of {noun_phrase}"
+                if word.noun
+                else f"{noun_phrase} {word.verb}"
+                if word.verb
+                else f"the {word.subject} of {noun_phrase} is {word.state}"
+                if word.subject
+                else f"{noun_phrase} is {word.state}"
+            )
+            if those not in ("those", "anything"):
+                noun_phrase = f"{those} that {'are ' if word.noun else ''}{named}"
+            else:
+                noun_phrase = named if word.noun else f"what {named}"
+        return noun_phrase
+
+    @staticmethod
+    def _joined_to(word: Wording, noun_phrase: str, value: bool) -> str:
+        """What is said of things whose relation leads to `noun_phrase`."""
+        if word.noun:
+            return f"whose {word.noun} {word.copula} {noun_phrase}"
+        if word.verb and not (word.state and value):
+            return f"that {word.verb_of_many} {noun_phrase}"
+        if word.subject:
+            return f"whose {word.subject} is {word.state} {noun_phrase}"
+        return f"{'' if word.is_participle else 'that are '}{word.state} {noun_phrase}"
+
+    def _are_values(self, source: SetForm) -> bool:
+        return isinstance(source, Entities) and all(map(self.facts.is_value, source.ids))
+
+    def _filtered(self, form: Filter) -> str:
+        """What is said of things whose value is compared."""
+        compared, word = self._compared(form), self._wording(form.path[0])
+        if form.op == "=" and form.values[0] in (YES, NO):
+            return _affirmed(word, form.values[0] == YES)
+        if len(form.path) > 1 or word.noun or not form.path[0].forward:
+            return f"whose {self.property(form.path)} is {compared}"
+        if word.verb and not word.state:
+            return f"that {word.verb_of_many} {compared}"
+        state = word.undated if compared.split()[0] in _DATE_OPS.values() else word.state
+        return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
+
+    def _lacking(self, step: Hop) -> str:
+        """What is said of things that have no such relation."""
+        word = self._wording(step)
+        if word.noun:
+            return f"without any {word.noun}" if step.forward else f"that are the {word.noun} of nothing"
+        if word.verb:
+            return f"that {word.verb_of_many} nothing" if step.forward else f"that nothing {word.verb}"
+        return f"that are {word.state} nothing" if step.forward else f"that nothing is {word.state}"
+
+    def _extreme(self, form: Extreme, those: str) -> str:
+        source = self.noun(form.source, those)
+        order = _ORDER[form.rank] if form.rank < len(_ORDER) else f"{form.rank}th "
+        word = self._wording(form.path[0])
+        if form.counted:
+            return f"{source} {self._counted(form, order + ('most' if form.largest else 'fewest'))}"
+        dated = self._is_date(form.path, form.source)
+        best = (
+            ("latest" if form.largest else "earliest") if dated else "largest" if form.largest else "smallest"
+        )
+        if len(form.path) == 1 and form.path[0].forward and not word.noun and not word.subject:
+            if dated:
+                return f"{source} {word.undated or f'that {word.verb_of_many}'} {order}{best}"
+            if word.verb:
+                return f"{source} that {word.verb_of_many} the {order}{'most' if form.largest else 'least'}"
+        return f"{source} with the {order}{best} {self.property(form.path)}"
+
+    def _counted(self, form: Extreme, most: str) -> str:
+        """What is said of things that have the most facts of a relation."""
+        step = form.path[0]
+        word, kind = self._wording(step), class_counted(self.facts, form)
+        most = f"the {most} {self._plural(kind)}" if kind is not None else f"the {most}"
+        if word.noun:
+            many = f"the {most.split()[1]} {_plural_of(word.noun)}"
+            return f"with {many}" if step.forward else f"that are the {word.noun} of {most}"
+        if word.verb:
+            return f"that {word.verb_of_many} {most}" if step.forward else f"that {most} {word.verb_of_many}"
+        return f"that are {word.state} {most}" if step.forward else f"that {most} are {word.state}"
+
+    def _compared(self, form: Filter) -> str:
+        if form.op == "between":
+            return f"between {form.values[0]} and {form.values[1]}"
+        if form.op == "contains":
+            return f"a text with {form.values[0]}"
+        dated = bool(compared_value(form.values[0]).date) and self._is_date(form.path, form.source)
+        return f"{(_DATE_OPS if dated else _OPS)[form.op]} {form.values[0]}"
+
+    def property(self, path: Path) -> str:
+        """A path of relations to a value: "top speed", "height of the driver"."""
+        return " of the ".join(self._relation(step) for step in reversed(path))
+
+    # ---- words
+
+    def _relation(self, step: Hop) -> str:
+        relation = self.facts.graph.relations[step.relation]
+        translated = in_english([relation.label])[0]  # of a German or Korean label
+        foreign = translated == relation.words and translated not in relation.label
+        named = translated if translated and foreign else relation.label
+        return without_unit((named or relation.words).strip()) or "relation"
+
+    def _wording(self, step: Hop) -> Wording:
+        return wording_of(self._relation(step))
+
+    def _value_of(self, path: Path, source: SetForm) -> str:
+        """The first value that a path leads to; "" where it leads to things."""
+        try:
+            for entity in members(self.facts, source):
+                for end in members(self.facts, Join(path, Entities((entity,)))):
+                    return self.facts.name(end) if self.facts.is_value(end) else ""
+        except TooManyFacts:
+            pass
+        return ""
+
+    def _is_date(self, path: Path, source: SetForm) -> bool:
+        """Whether a path leads to dates, or to whole numbers that a verb says are years: "surveyed 1731"."""
+        name = self._value_of(path, source)
+        return bool(iso_of(name)) or (_YEAR.fullmatch(name) is not None and not self._wording(path[-1]).noun)
+
+    def _plural(self, kind: int) -> str:
+        words = (self.called.get(kind) or self._short(kind)).split()
+        return _plural_of(" ".join(word.lower() if word.istitle() else word for word in words))
+
+    def _short(self, entity: int) -> str:
+        label = " ".join(self.facts.label(entity).split()) or "one without a name"
+        return label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
+
+
+def _plural_of(label: str) -> str:
+    """A plural, in capitals where the word is written so: VAVs, LOAVES."""
+    low = label.lower()
+    noun_phrase = plural(low)
+    if noun_phrase.startswith(low):
+        return label + noun_phrase[len(label) :]
+    return noun_phrase.upper() if label.isupper() else noun_phrase
+
+
+def _affirmed(word: Wording, true: bool) -> str:
+    """What is said of things of which a relation says yes or no."""
+    if word.is_adjective:
+        return f"that are {'' if true else 'not '}{word.noun}"
+    if word.noun:
+        return f"{'with' if true else 'without'} {word.noun}"
+    if word.verb and not word.state:
+        return f"that {'' if true else 'do not '}{word.verb_of_many}"
+    noun_phrase = f"{'' if true else 'not '}{word.state}"
+    return f"whose {word.subject} is {noun_phrase}" if word.subject else f"that are {noun_phrase}"

@@ -1,0 +1,46 @@
+"""The question answering pipeline: a list of steps, each a function from states to states."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kgqa.models.load import LoadedReader
+from kgqa.qa.compute import compute
+from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
+from kgqa.qa.explain import Scoring, attribute, explain, ground
+from kgqa.qa.read import read
+from kgqa.qa.retrieve import Retriever, retrieve
+from kgqa.qa.state import QAStates, Step
+
+
+def default_pipeline(
+    retriever: Retriever, reader: LoadedReader, decision: DecisionConfig
+) -> tuple[Step, ...]:
+    """Retrieve a subgraph, execute logical forms, score the rest with the reader, ignore an unrelated passage, decide
+    on an answer, select evidence (a yes or no cites its passage only if it depends on it), split multi-span answers,
+    and rank evidence by leave-one-out attribution."""
+    found = partial(retrieve, retriever=retriever)
+    computed = partial(compute, retriever=retriever, reader=reader)
+    graph_free = decision.graph_free(retriever.graph)
+    scoring = Scoring(retriever, reader.settings, reader.score)
+    reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
+    deciding = partial(decide, decision=decision)
+    explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
+
+    def alone(states: QAStates) -> QAStates:
+        return reading(found(states))
+
+    all_steps = (
+        Step("retrieve", "question", "subgraphs", found),
+        Step("compute", "subgraphs", "computed", computed),
+        Step("read", "subgraphs", "scores", reading),
+        Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
+        Step("decide", "scores", "candidates best", deciding),
+        Step("explain", "best", "evidence", explaining),
+        Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
+        Step("aggregate", "best", "items", aggregate),
+        Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
+    )
+    left_out = set() if reader.settings.packed or reader.forms else {"compute"}
+    left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
+    return tuple(step for step in all_steps if step.name not in left_out)

@@ -1,0 +1,141 @@
+"""The read step: one forward pass over questions, passages and subgraphs, in one batch.
+
+Over open-world common-sense graphs irrelevant facts can mislead the reader, while its encoder knows much of
+what is relevant anyway. There the scores may be averaged with those of a second, graph-free pass (an ensemble
+of two inputs).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kgqa.batch import PackedCandidates
+from kgqa.graph.retrieval.ablation import no_facts
+from kgqa.models.collation.collate import Collated
+from kgqa.models.collation.rows import Similarity
+from kgqa.models.load import LoadedReader
+from kgqa.models.reader import Scores
+from kgqa.qa.state import HeadScores, QAState, QAStates, ScoredRow
+from kgqa.types import Candidate
+
+
+def read(
+    states: QAStates, reader: LoadedReader, graph_free: float = 0.0, similarity: Similarity | None = None
+) -> QAStates:
+    """Score the candidates of each question. `graph_free` is the ensemble weight of the graph-free pass;
+    `similarity` helps to choose the windows of a long passage.
+
+    A question without a passage whose answer was computed is skipped.
+    """
+    wanted = [n for n, d in enumerate(states) if d.computed is None or d.question.passage_text]
+    found = dict(
+        zip(wanted, _read_all(tuple(states[n] for n in wanted), reader, graph_free, similarity), strict=True)
+    )
+    return tuple(found[n] if n in found else d.spent(encode=0.0, reason=0.0) for n, d in enumerate(states))
+
+
+def _read_all(
+    states: QAStates, reader: LoadedReader, graph_free: float, similarity: Similarity | None
+) -> QAStates:
+    if not states:
+        return ()
+    once = _read(states, reader, similarity)
+    known = [n for n, state in enumerate(states) if graph_free and any(len(g.edges) for g in state.subgraphs)]
+    if not known:
+        return once
+    stripped = (replace(once[n], subgraphs=tuple(map(no_facts, once[n].subgraphs))) for n in known)
+    again = dict(zip(known, _read(tuple(stripped), reader, similarity), strict=True))
+    return tuple(
+        replace(
+            state, scores=_averaged(state.scores, again[n].scores, graph_free), timing_ms=again[n].timing_ms
+        )
+        if n in again
+        else state
+        for n, state in enumerate(once)
+    )
+
+
+def _read(states: QAStates, reader: LoadedReader, similarity: Similarity | None) -> QAStates:
+    begin = time.perf_counter()
+    questions, graphs = [state.question for state in states], [state.subgraphs for state in states]
+    collated = reader.collate(questions, graphs, similarity)
+    encoded = time.perf_counter()
+    scores, heads = reader.heads(collated.batch), reader.network
+    spans = heads.span.decode(scores.span, collated)
+    concepts = heads.concept.decode(scores.concept, collated, reader.settings.max_nodes)
+    choices = heads.choice.decode(scores.choice, collated)
+    share = 1000 / len(states)
+    encode, reason = share * (encoded - begin), share * (time.perf_counter() - encoded)
+    return tuple(
+        replace(
+            state,
+            scores=HeadScores(
+                answer_type=scores.answer_type[n],
+                spans=tuple(spans[n]),
+                concepts=tuple(concepts[n]),
+                choices=tuple(choices[n]),
+                rows=_rows(n, state, collated, scores),
+            ),
+        ).spent(encode=encode, reason=reason)
+        for n, state in enumerate(states)
+    )
+
+
+def _averaged(full: HeadScores, graph_free: HeadScores, share: float) -> HeadScores:
+    """Average the scores of the two passes; the rows, which evidence is taken from, stay those of the full
+    pass."""
+    return replace(
+        full,
+        answer_type=(1 - share) * full.answer_type + share * graph_free.answer_type,
+        spans=_mean(full.spans, graph_free.spans, share),
+        concepts=_mean(full.concepts, graph_free.concepts, share),
+        choices=_mean(full.choices, graph_free.choices, share),
+    )
+
+
+def _mean(full: Sequence[Candidate], graph_free: Sequence[Candidate], share: float) -> tuple[Candidate, ...]:
+    """Candidates of two passes by their mean probability, best first."""
+    first, second = ({replace(c, score=0.0): c.score for c in found} for found in (full, graph_free))
+    only = [c for c in graph_free if replace(c, score=0.0) not in first]
+    keys = [replace(c, score=0.0) for c in (*full, *only)]
+    mean = (replace(c, score=(1 - share) * first.get(c, 0.0) + share * second.get(c, 0.0)) for c in keys)
+    return tuple(sorted(mean, key=lambda c: -c.score))
+
+
+def _rows(number: int, state: QAState, collated: Collated, scores: Scores) -> tuple[ScoredRow, ...]:
+    packed = collated.batch.packed
+    if packed is not None and state.question.choices:
+        return _packed_rows(number, state, collated, scores, packed)
+    return tuple(
+        ScoredRow(
+            row,
+            0.0 if packed is not None else float(scores.choice[place]),
+            scores.concept[row.first_node + 1 : row.first_node + 1 + len(row.subgraph.nodes)],
+            scores.fused,
+        )
+        for place, row in enumerate(collated.rows)
+        if row.question == number
+    )
+
+
+def _packed_rows(
+    number: int, state: QAState, collated: Collated, scores: Scores, packed: PackedCandidates
+) -> tuple[ScoredRow, ...]:
+    """Split packed choices into rows of their own, each with its own subgraph, as if they had not been
+    packed."""
+    fused = replace(scores.fused, attention=None, paths=None)
+    graphs = state.subgraphs
+    return tuple(
+        ScoredRow(
+            replace(collated.rows[place], choice=choice, subgraph=graphs[choice if len(graphs) > 1 else 0]),
+            score,
+            scores.concept[:0],
+            fused,
+        )
+        for place, choice, score in zip(
+            packed.row.tolist(), packed.choice.tolist(), scores.choice.tolist(), strict=True
+        )
+        if collated.rows[place].question == number
+    )

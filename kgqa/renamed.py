@@ -1,0 +1,110 @@
+"""Names of earlier versions: recipes, cards of readers and options that still use them open as before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kgqa.types import InputError
+
+KEYS = {
+    "reading": "input",
+    "reading.branches": "packed",
+    "reading.context": "context_facts",
+    "reading.meaning": "fact_encoder",
+    "reading.verdicts": "yes_no",
+    "reasoner.verdicts": "yes_no",
+    "without_facts": "graph_dropout",
+    "data.reread": "as_one_of",
+    "columns.reread": "as_one_of",
+    "development.reread": "as_one_of",
+    "gate": "answer_type",
+    "decision.none_above": "no_answer_threshold",
+    "decision.without_facts": "graph_free_weight",
+    "forms.unsaid": "no_form_bias",
+}
+"""Keys of recipes and of `reader.json`: where each stood (a list counts as its items), and what it is called now."""
+_WORD_VECTORS = "readers no longer read word vectors; leave them out of the recipe, or take kgqa-small"
+RETIRED = {"words": _WORD_VECTORS, "reasoner.word_size": _WORD_VECTORS, "reasoner.operations": ""}
+"""Keys of what is gone. One that is off is passed over; else what to do instead, if it made a difference."""
+VALUES = {("data.name", "worlds"): "synthetic-graphs", ("development.name", "worlds"): "synthetic-graphs"}
+"""Values of such keys, likewise."""
+OPTIONS = {
+    "--none-above": "--no-answer-threshold",
+    "--shown": "--examples",
+    "--worth": "--choice-score",
+    "--complete": "--closed-world",
+    "--incomplete": "--open-world",
+    "--means": "--type",
+}
+"""Options of the command line."""
+WEIGHTS = {"gate": "answer_type", "stepper": "layerwise"}
+"""Modules of a reader, as the names of its weights begin."""
+
+Report = Callable[[str, str], object]
+"""Is told the old name and the new one."""
+
+
+def tell(where: str) -> Report:
+    """A report on standard error: one line for each old name."""
+    return lambda old, new: print(f"kgqa: {where}{old} is now called {new}", file=sys.stderr)
+
+
+def current_keys(values: Mapping[str, Any], report: Report | None = None) -> dict[str, Any]:
+    """A recipe or card with the names of today; where both names are given, the one of today holds.
+
+    Raises:
+        InputError: a key is on whose feature is gone.
+    """
+    made: dict[str, Any] = _keys(dict(values), "", report or (lambda _old, _new: None))
+    if isinstance(made.get("recipe"), dict):
+        made["recipe"] = current_keys(made["recipe"])
+    return made
+
+
+def _keys(value: Any, place: str, report: Report) -> Any:
+    if isinstance(value, list):
+        return [_keys(item, place, report) for item in value]
+    if not isinstance(value, dict):
+        known = VALUES.get((place, value)) if isinstance(value, str) else None
+        if known is not None:
+            report(f"{place}={value}", f"{place}={known}")
+        return value if known is None else known
+    made: dict[str, Any] = {}
+    for name, inner in value.items():
+        old = f"{place}.{name}" if place else name
+        if old in RETIRED:
+            if inner and RETIRED[old]:
+                raise InputError(f"{old}: {RETIRED[old]}")
+            continue
+        new = KEYS.get(old, str(name))
+        if new != name:
+            report(old, new)
+        found = _keys(inner, old, report)
+        if new in made or (new != name and new in value):
+            other = made.get(new, value.get(new))
+            found = {**found, **other} if isinstance(found, dict) and isinstance(other, dict) else other
+        made[new] = found
+    return made
+
+
+def current_arguments(given: list[str]) -> list[str]:
+    """The command line with the options of today."""
+    made = []
+    for argument in given:
+        name, equals, value = argument.partition("=")
+        if name in OPTIONS:
+            tell("")(name, OPTIONS[name])
+            argument = f"{OPTIONS[name]}{equals}{value}"
+        made.append(argument)
+    return made
+
+
+def current_weights(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights of a reader by the names of today; `stored` are those of a file."""
+    made = {}
+    for name, value in stored.items():
+        first, dot, rest = name.partition(".")
+        made[f"{WEIGHTS.get(first, first)}{dot}{rest}"] = value
+    return made

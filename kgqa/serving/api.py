@@ -1,0 +1,640 @@
+"""The HTTP API, and the page that describes it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, PlainTextResponse
+
+from kgqa.graph.concepts import relation_named
+from kgqa.limits.cancellation import Cancelled
+from kgqa.qa.render import Edit, add, attributions_json, response_json
+from kgqa.serving.batcher import APART, Batcher, Busy
+from kgqa.serving.middleware import (
+    LOG,
+    REMEDIES,
+    TITLES,
+    RequestGuard,
+    ServiceLimits,
+    busy_problem,
+    of_input,
+    of_validation,
+    problem,
+)
+from kgqa.types import Answer, DamagedError, InputError, Passage, Question
+from kgqa.validation import MAX_CHOICES, MAX_PASSAGE_CHARACTERS, MAX_QUESTION_CHARACTERS
+
+if TYPE_CHECKING:
+    from kgqa.qa.answerer import Answerer
+
+
+# What programs send and get: the JSON of the service, for its checks and for its OpenAPI description.
+
+
+MAX_QUESTIONS = 100
+MAX_EDITS = 50
+MAX_END_CHARACTERS = 500
+
+EXAMPLE: JsonDict = {
+    "question": "What did I dig with?",
+    "passage": "I want to plant flowers, so I dug the ground.",
+}
+EXAMPLE_ANSWER: JsonDict = {
+    "id": "",
+    "question": EXAMPLE["question"],
+    "answer": "trowel",
+    "source": "knowledge",
+    "confidence": 0.87,
+    "reason": "to plant flowers, people use a trowel",
+    "care": None,
+    "items": [],
+    "evidence": {"reading": None, "query": None},
+    "model": "kgqa-base",
+    "graph": "everyday",
+}
+EXAMPLE_EDIT: JsonDict = {"head": "trowel", "relation": "used for", "tail": "plant flowers"}
+
+
+class RequestBody(BaseModel):
+    """What callers send: known fields, and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_few_fields(cls, sent: Any) -> Any:
+        """Hundreds of thousands are told of at once, since to tell of each holds everyone up."""
+        if isinstance(sent, dict) and len(sent) > len(cls.model_fields):
+            raise PydanticCustomError("extra_forbidden", "There are fields that are not permitted")
+        return sent
+
+
+class QuestionBody(RequestBody):
+    """A question, perhaps about a passage, perhaps with choices."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    question: str = Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)
+    passage: str | None = Field(None, max_length=MAX_PASSAGE_CHARACTERS)
+    choices: list[Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)]] = Field(
+        default_factory=list, max_length=MAX_CHOICES
+    )
+    id: str = Field("", max_length=200)
+    model: str = Field("", max_length=200, description="One of /v1/readers; left out, the first.")
+    graph: str = Field("", max_length=2_000, description="One of /v1/graphs; left out, the first.")
+
+    def as_question(self) -> Question:
+        """As the reader takes it."""
+        passage = Passage(self.passage) if self.passage else None
+        return Question(self.question, tuple(self.choices), passage, self.id)
+
+
+class QuestionsBody(RequestBody):
+    """Several questions at once; the answers come in the same order."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"questions": [EXAMPLE]}]})
+
+    questions: list[QuestionBody] = Field(min_length=1, max_length=MAX_QUESTIONS)
+
+
+class StatedFact(RequestBody):
+    """A fact, its ends in words or as names, its relation as the graph calls it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_EDIT]})
+
+    head: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
+    relation: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
+    tail: str = Field(min_length=1, max_length=MAX_END_CHARACTERS)
+
+
+class WhatIfRequest(QuestionBody):
+    """A question, and facts that are added to the graph or removed from it for this question alone."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "strike": [EXAMPLE_EDIT]}]})
+
+    add: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
+    strike: list[StatedFact] = Field(default_factory=list, max_length=MAX_EDITS)
+
+
+class AnswerBody(BaseModel):
+    """An answer with its evidence, as `kgqa ask --json` prints it; with ?full=true all that was weighed."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [EXAMPLE_ANSWER]})
+
+    id: str
+    question: str
+    answer: str | None
+    source: str = Field(description="passage, knowledge, choice or none")
+    confidence: float = Field(ge=0, le=1)
+    reason: str | None = Field(None, description="The facts without which the answer falls, in words")
+    care: dict[str, str] | None = Field(
+        None, description="For a question of harm, which is not answered: `harm` (self, others) and `message`"
+    )
+    candidates: list[dict[str, Any]] = Field(
+        default_factory=list, description="In full: all that were weighed, the best first"
+    )
+    items: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="Where several things are the answer together, each: text, in full concept or span, and path",
+    )
+    evidence: dict[str, Any] = Field(
+        description="`reading` of a question over a graph, SPARQL `query`; in full span, paths and `subgraph`"
+    )
+    timing_ms: dict[str, float] = Field(
+        default_factory=dict, description="In full: milliseconds of each step"
+    )
+    model: str
+    graph: str
+
+
+class AnswersBody(BaseModel):
+    """Answers in the order of the questions; a question that cannot be answered has a problem in its place."""
+
+    answers: list[AnswerBody | dict[str, Any]]
+
+
+class ExplainBody(AnswerBody):
+    """An answer whose evidence was tested: `attributions` says how far it falls without each fact."""
+
+    attributions: list[dict[str, Any]] = Field(
+        description="sentence and iri of a fact, and change of the answer's probability without it"
+    )
+
+
+class WhatIfBody(BaseModel):
+    """The answer before and after the edits."""
+
+    before: AnswerBody
+    after: AnswerBody
+    changed: bool
+
+
+class Problem(BaseModel):
+    """An error (RFC 9457): what is wrong, with which field, and what to do about it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    instance: str = Field(description="The request's id, as in the log.")
+    errors: list[dict[str, str]] = Field(
+        default_factory=list, description="field, detail and remedy of each fault"
+    )
+
+
+# What the service says of itself at /docs: one page, made of its own description, that fetches nothing.
+
+_STYLE = (
+    "body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
+    "pre{background:#f3f3f3;padding:.8rem;overflow:auto}code{font-family:monospace}"
+    "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2rem .6rem;text-align:left}"
+    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#111}pre{background:#222}}"
+)
+
+
+def page(described: dict[str, Any]) -> str:
+    """The page of an OpenAPI description: its paths, then the forms of what is sent and comes back."""
+    title = escape(f"{described['info']['title']}: {described['info'].get('summary', '')}")
+    paths = "".join(
+        _operation(path, method, operation)
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    )
+    forms = "".join(_form(name, form) for name, form in described["components"]["schemas"].items())
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
+        f'<h1>{title}</h1><p>As OpenAPI: <a href="openapi.json">openapi.json</a></p>'
+        f"<h2>Paths</h2>{paths}<h2>Forms</h2>{forms}</body></html>"
+    )
+
+
+def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
+    sent = operation.get("requestBody", {}).get("content", {})
+    forms = [_link(form) for content in sent.values() if (form := _name(content.get("schema", {})))]
+    takes = f"<p>Takes {', '.join(forms)}</p>" if forms else ""
+    answers = "; ".join(
+        f"{code} {escape(answer.get('description', ''))}" for code, answer in operation["responses"].items()
+    )
+    return (
+        f"<h3><code>{escape(method.upper())} {escape(path)}</code></h3>"
+        f"<p>{escape(operation.get('description', ''))}</p>{takes}<p>Answers: {answers}</p>"
+    )
+
+
+def _form(name: str, form: dict[str, Any]) -> str:
+    rows = "".join(
+        f"<tr><td><code>{escape(field)}</code></td><td>{_kind(about)}</td>"
+        f"<td>{escape(str(about.get('description', '')))}</td></tr>"
+        for field, about in form.get("properties", {}).items()
+    )
+    examples = "".join(
+        f"<pre>{escape(json.dumps(example, indent=1, ensure_ascii=False))}</pre>"
+        for example in form.get("examples", ())
+    )
+    return (
+        f'<h3 id="{escape(name)}">{escape(name)}</h3><p>{escape(form.get("description", ""))}</p>'
+        f"<table>{rows}</table>{examples}"
+    )
+
+
+def _kind(about: dict[str, Any]) -> str:
+    if name := _name(about):
+        return _link(name)
+    if "anyOf" in about:
+        return " or ".join(map(_kind, about["anyOf"]))
+    if about.get("type") == "array":
+        return f"list of {_kind(about.get('items', {}))}"
+    return escape(str(about.get("type", "anything")))
+
+
+def _name(about: dict[str, Any]) -> str:
+    return str(about.get("$ref", "")).rpartition("/")[2]
+
+
+def _link(name: str) -> str:
+    return f'<a href="#{escape(name)}">{escape(name)}</a>'
+
+
+# The HTTP service: questions in, answers with their evidence out, as JSON.
+
+Answerers = dict[tuple[str, str], "Answerer"]
+"""By name of reader and graph; the first is meant where a question names none."""
+Result = TypeVar("Result")
+Full = Annotated[bool, Query(description="With all candidates, all evidence and the graph around it.")]
+_POLL_S = 0.25
+_LOADING_S = 5
+"""After which to come again while readers and graphs are being loaded."""
+_FIRST = Question("What is it used for?", passage=Passage("I dug the ground."))
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {
+        "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
+        "description": TITLES[code],
+    }
+    for code in (400, 401, 413, 421, 422, 429, 503, 504)
+}
+
+
+class Service:
+    """What the routes share."""
+
+    def __init__(
+        self, load: Callable[[], Answerers], limits: ServiceLimits, failed: Callable[[], None]
+    ) -> None:
+        self.load, self.limits, self.failed = load, limits, failed
+        self.answerers: Answerers = {}
+        self.failure: BaseException | None = None
+        self.registry = CollectorRegistry()
+        names = ("path", "status")
+        self.requests = Counter("kgqa_requests", "Requests", names, registry=self.registry)
+        self.seconds = Histogram(
+            "kgqa_request_seconds", "Seconds of a request", ("path",), registry=self.registry
+        )
+        sizes = (1, 2, 4, 8, 16, 32, 64)
+        self.sizes = Histogram(
+            "kgqa_batch_questions", "Questions of a batch", buckets=sizes, registry=self.registry
+        )
+        self.batcher = Batcher(
+            most=limits.batch,
+            wait_s=limits.wait_s,
+            most_waiting=limits.most_waiting,
+            observe=self.sizes.observe,
+        )
+
+    def begin(self) -> threading.Thread:
+        """Load in the background, so that the process tells it is alive meanwhile."""
+
+        def loading() -> None:
+            try:
+                found = self.load()
+                first = next(iter(found.values()))
+                first.answer(_FIRST)
+                for _ in range(2):  # tells how long one takes
+                    self.batcher.ask(first.answer_many, [_FIRST], 60, 60)[0].result()
+                self.answerers = found
+            except BaseException as error:  # some of native libraries are no Exception
+                self.failure = error
+                self.failed()
+
+        thread = threading.Thread(target=loading, name="kgqa-loading", daemon=True)
+        thread.start()
+        return thread
+
+    def observe(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(path, str(status)).inc()
+        self.seconds.labels(path).observe(seconds)
+
+    def answerer(self, asked: QuestionBody) -> Answerer:
+        """The reader over the graph that a question names.
+
+        Raises:
+            InputError: no reader over such a graph is served.
+        """
+        if not self.answerers:
+            why = "cannot be loaded" if self.failure else "is being loaded"
+            detail = f"what answers {why}; come again in {_LOADING_S} s"
+            raise HTTPException(503, detail, {"Retry-After": str(_LOADING_S)})
+        first_model, first_graph = next(iter(self.answerers))
+        model, graph = asked.model or first_model, asked.graph or first_graph
+        if model not in {name for name, _ in self.answerers}:
+            raise InputError(f"no such model is served: {model}; see /v1/readers")
+        if (found := self.answerers.get((model, graph))) is None:
+            raise InputError(f"no such graph is served: {graph}; see /v1/graphs")
+        return found
+
+    async def answer(self, asked: QuestionBody, request: Request) -> Answer:
+        """Read in a batch with others.
+
+        Raises:
+            Busy: it would not be answered in time.
+            InputError: as `answerer`, or as `Answerer.answer`.
+        """
+        return await self._wait(self._taken(asked, self.limits.within_s), request)
+
+    async def answers(
+        self, many: Sequence[QuestionBody], request: Request
+    ) -> list[Answer | InputError | Cancelled]:
+        """The same of several, between those who ask one: each answer, or why there is none.
+
+        Raises:
+            Busy: one of them would not be answered in time.
+        """
+        taken: list[Future[Answer]] = []
+        found: list[Answer | InputError | Cancelled] = []
+        try:
+            for asked in many:
+                taken.append(self._taken(asked, self.limits.timeout_s / 2))
+            for future in taken:
+                try:
+                    answer = await self._wait(future, request)
+                    found.append(answer)
+                except (InputError, Cancelled) as error:
+                    found.append(error)
+            return found
+        finally:
+            for future in taken:
+                future.cancel()
+
+    def _taken(self, asked: QuestionBody, within_s: float) -> Future[Answer]:
+        try:
+            work, question = self.answerer(asked).answer_many, asked.as_question()
+            return self.batcher.ask(work, [question], self.limits.timeout_s, within_s)[0]
+        except InputError as error:
+            future: Future[Answer] = Future()
+            future.set_exception(error)
+            return future
+
+    async def apart(
+        self, asked: QuestionBody, request: Request, work: Callable[[Question], Result]
+    ) -> Result:
+        """Something longer than one answer, read by itself.
+
+        Raises:
+            Busy: it would not be done in time.
+        """
+        timeout_s, within_s = self.limits.timeout_s, self.limits.within_s
+        questions = [asked.as_question()]
+        (future,) = self.batcher.ask(lambda some: [*map(work, some)], questions, timeout_s, within_s, APART)
+        return await self._wait(future, request)
+
+    async def _wait(self, future: Future[Result], request: Request) -> Result:
+        """The result, unless the caller leaves or the time is up."""
+        inner = asyncio.wrap_future(future)
+        until = time.monotonic() + self.limits.timeout_s
+        try:
+            while not (await asyncio.wait({inner}, timeout=_POLL_S))[0]:
+                if time.monotonic() > until:
+                    raise Cancelled(
+                        "the question took too long; ask about a shorter passage, or with fewer choices"
+                    )
+                if await request.is_disconnected():
+                    raise HTTPException(499, "the caller has left")
+            return inner.result()
+        finally:
+            inner.cancel()
+
+
+def create_service(
+    load: Callable[[], Answerers],
+    limits: ServiceLimits = ServiceLimits(),
+    *,
+    eager: bool = False,
+    failed: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """The service as an ASGI application; its `state.service.failure` is why it could not load.
+
+    Args:
+        load: opens readers and graphs; called once, in the background, when the service starts.
+        limits: of callers, sizes and times.
+        eager: take no request before the reader is loaded; for processes that share a port, of which a caller
+            cannot tell which is ready.
+        failed: called where it could not load.
+    """
+    service = Service(load, limits, failed)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        thread = service.begin()
+        if eager:
+            await asyncio.to_thread(thread.join)
+        yield
+        await asyncio.to_thread(service.batcher.close)
+
+    app = FastAPI(
+        title="kgqa",
+        summary="Answers from a passage and a knowledge graph, with their path of facts.",
+        lifespan=lifespan,
+        responses=_PROBLEMS,
+        docs_url=None,  # FastAPI's own pages fetch their scripts from elsewhere
+        redoc_url=None,
+    )
+    app.state.service = service
+    app.add_middleware(
+        RequestGuard,
+        limits=limits,
+        wait_s=lambda: service.batcher.delay(limits.within_s),
+        observe=service.observe,
+    )
+    _add_problems(app)
+    _add_answers(app, service)
+    _add_about(app, service)
+    return app
+
+
+def _add_answers(app: FastAPI, service: Service) -> None:
+    @app.post("/v1/answer", response_model=AnswerBody)
+    async def answer(asked: QuestionBody, request: Request, full: Full = False) -> Response:
+        """Answer a question. Evidence is ordered by the reader's attention; /v1/explain tests it."""
+        _log_text(service, request, asked)
+        return _json(_body(service, asked, await service.answer(asked, request), full))
+
+    @app.post("/v1/answers", response_model=AnswersBody)
+    async def answers(many: QuestionsBody, request: Request, full: Full = False) -> Response:
+        """Answer several questions; one that cannot be answered has a problem in its place."""
+        for asked in many.questions:
+            _log_text(service, request, asked)
+        found = await service.answers(many.questions, request)
+        bodies = [
+            {"id": asked.id, "error": of_input(one)}
+            if isinstance(one, Exception)
+            else _body(service, asked, one, full)
+            for asked, one in zip(many.questions, found, strict=True)
+        ]
+        return _json({"answers": bodies})
+
+    @app.post("/v1/explain", response_model=ExplainBody)
+    async def explained(asked: QuestionBody, request: Request, full: Full = False) -> Response:
+        """Answer a question and test its evidence: how far it falls without each fact near it."""
+        _log_text(service, request, asked)
+        answerer = service.answerer(asked)
+
+        def work(question: Question) -> dict[str, Any]:
+            found = answerer.answer(question)
+            log_odds_drops = attributions_json(found, answerer.attributions(found))
+            return {**_body(service, asked, found, full), "influences": log_odds_drops}
+
+        return _json(await service.apart(asked, request, work))
+
+    @app.post("/v1/what-if", response_model=WhatIfBody)
+    async def what_if(asked: WhatIfRequest, request: Request, full: Full = False) -> Response:
+        """Answer a question over the graph as it is, and with facts added or removed."""
+        _log_text(service, request, asked)
+        answerer = service.answerer(asked)
+
+        def work(question: Question) -> dict[str, Any]:
+            edits = [_edit(answerer, fact, added=True) for fact in asked.add]
+            edits += [_edit(answerer, fact, added=False) for fact in asked.strike]
+            before, after = answerer.answer(question), answerer.ask_again(question, edits)
+            bodies = [_body(service, asked, answer, full) for answer in (before, after)]
+            return {"before": bodies[0], "after": bodies[1], "changed": before.text != after.text}
+
+        return _json(await service.apart(asked, request, work))
+
+
+def _add_about(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/readers")
+    async def readers() -> Response:
+        """The readers that questions may name as `model`, first the one that is meant by none."""
+        return _json({"readers": list(dict.fromkeys(model for model, _ in service.answerers))})
+
+    @app.get("/v1/graphs")
+    async def graphs() -> Response:
+        """The graphs that questions may name as `graph`, first the one that is meant by none."""
+        found = {name: answerer.graph for (_, name), answerer in service.answerers.items()}
+        rows = [
+            {"name": name, "concepts": graph.entity_count, "relations": len(graph.relations)}
+            for name, graph in found.items()
+        ]
+        return _json({"graphs": rows})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        """What is asked and answered here, for people."""
+        return HTMLResponse(page(app.openapi()))
+
+    @app.get("/health")
+    async def health() -> Response:
+        """Whether the process lives."""
+        return _json({"status": "alive"})
+
+    @app.get("/ready")
+    async def ready() -> Response:
+        """Whether questions can be answered, by which reader and graph: 503 until they are loaded."""
+        body = {"status": "ready", "waiting": len(service.batcher)}
+        if service.answerers:
+            reader, graph = next(iter(service.answerers))
+            return _json({**body, "reader": reader, "graph": graph})
+        response = _json({**body, "status": "failed" if service.failure else "loading"}, 503)
+        response.headers["Retry-After"] = str(_LOADING_S)
+        return response
+
+    @app.get("/metrics", response_class=PlainTextResponse)
+    async def metrics() -> Response:
+        """Figures for Prometheus."""
+        registry = service.registry
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # the figures of all processes together
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")
+
+
+def _add_problems(app: FastAPI) -> None:
+    def instance(request: Request) -> str:
+        return str(request.scope.get("state", {}).get("request_id", ""))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        faults = of_validation(error.errors())
+        message = "{field}: {detail}; {remedy}".format(**faults[0])
+        return problem(422, message, instance(request), faults)
+
+    @app.exception_handler(InputError)
+    async def refused(request: Request, error: InputError) -> Response:
+        return problem(422, str(error), instance(request), [of_input(error)])
+
+    @app.exception_handler(DamagedError)
+    async def damaged(request: Request, error: DamagedError) -> Response:
+        LOG.error(json.dumps({"id": instance(request), "fault": str(error)}))
+        return problem(
+            503,
+            "the graph is damaged; the service's log tells more under this request's id",
+            instance(request),
+            title="The graph is damaged",
+        )
+
+    @app.exception_handler(Cancelled)
+    async def stopped(request: Request, error: Cancelled) -> Response:
+        return problem(504, str(error), instance(request), [of_input(error)])
+
+    @app.exception_handler(Busy)
+    async def busy(request: Request, error: Busy) -> Response:
+        return busy_problem(error.wait_s, instance(request))
+
+    @app.exception_handler(HTTPException)
+    async def other(request: Request, error: HTTPException) -> Response:
+        message = "; ".join(filter(None, (str(error.detail), REMEDIES.get(error.status_code))))
+        return problem(error.status_code, message, instance(request), headers=error.headers)
+
+    @app.exception_handler(Exception)
+    async def fault(request: Request, error: Exception) -> Response:
+        LOG.error(json.dumps({"id": instance(request), "fault": f"{type(error).__name__}: {error}"}))
+        return problem(
+            500, "the service failed; its log tells more under this request's id", instance(request)
+        )
+
+
+def _edit(answerer: Answerer, fact: StatedFact, added: bool) -> Edit:
+    relation = relation_named(answerer.graph, fact.relation)
+    return replace(add(answerer.linker, fact.head, relation, fact.tail), added=added)
+
+
+def _body(service: Service, asked: QuestionBody, answer: Answer, full: bool) -> dict[str, Any]:
+    return response_json(service.answerer(asked).shown(answer), full)
+
+
+def _json(value: Mapping[str, Any], status: int = 200) -> Response:
+    return Response(json.dumps(value, ensure_ascii=False).encode(), status, media_type="application/json")
+
+
+def _log_text(service: Service, request: Request, asked: QuestionBody) -> None:
+    if service.limits.log_texts:
+        row = {"id": request.state.request_id, "question": asked.question, "passage": asked.passage}
+        LOG.info(json.dumps({**row, "choices": asked.choices}))

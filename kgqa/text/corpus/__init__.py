@@ -1,1 +1,0 @@
-"""Running text to train on: tokenizer, shards on disk, sentence pairs, facts in words."""

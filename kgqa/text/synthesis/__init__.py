@@ -1,1 +1,0 @@
-"""A graph's facts to passages with questions."""

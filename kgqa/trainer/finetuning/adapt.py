@@ -1,0 +1,275 @@
+"""A reader trained without a recipe: on questions generated from a graph's facts, or on one's own."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kgqa.data.datasets.load import load_dataset
+from kgqa.graph.linking.label_keys import is_value
+from kgqa.graph.relation_types import is_type_relation
+from kgqa.graph.suggested_questions import is_date, relation_question
+from kgqa.models.collation.input_config import input_config_of
+from kgqa.models.pretrained import write_card
+from kgqa.models.reader import read_card
+from kgqa.settings import write_whole
+from kgqa.trainer.checkpoint import FILE
+from kgqa.trainer.data.held_out import is_held_out
+from kgqa.trainer.finetuning.reader import ReaderRecipe, train_reader
+from kgqa.trainer.loop import TrainResult
+from kgqa.trainer.recipe import checked_recipe
+from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
+
+# A reader that goes with one graph: questions made of its own facts, and a short training on them.
+#
+# A fact's relation gives the wording, as question generation over knowledge bases begins (Serban et al., 2016, section
+# 4, templates). Facts of some things are held out, so that before and after are measured on what was not trained on.
+
+MAX_THINGS = 3_000
+"""Concepts whose facts are asked about; of a larger graph so many are drawn."""
+MAX_FACTS = 50
+MIN_QUESTIONS = 20
+_SHARES = {"one-hop": 40, "reverse": 22, "two-hop": 23, "unanswerable": 15}
+_PLAIN = (
+    "What is the {r} of {h}?",
+    "{h}: {r}?",
+    "Tell me the {r} of {h}.",
+    "Which {r} does {h} have?",
+    "What do you know about the {r} of {h}?",
+)
+_BACK = (
+    "What has the {r} {t}?",
+    "Of what is {t} the {r}?",
+    "Which one has {t} as its {r}?",
+    "{t} is the {r} of what?",
+)
+
+
+class _LabelFact(NamedTuple):
+    head: int
+    relation: int
+    tail: int
+
+
+def graph_questions(
+    graph: KnowledgeGraph, count: int, seed: int = 0, held_out: float = 0.25
+) -> tuple[list[Example], list[Example]]:
+    """Up to `count` questions about a graph's facts, and up to a third as many about things that the others leave out.
+
+    Kinds are one-hop, reverse, two-hop and unanswerable (the thing has no such fact, though others have).
+    """
+    if graph.entity_count is None:
+        raise InputError(
+            f"{graph.name}: an endpoint cannot be gone through; import it first (kgqa graph import)"
+        )
+    maker = _GraphQuestionMaker(graph, random.Random(f"adapt/{seed}"), held_out)
+    train = list(maker.questions(count, False))
+    held = list(maker.questions(max(count // 3, MIN_QUESTIONS), True))
+    if len(train) < MIN_QUESTIONS or not held:
+        raise InputError(
+            f"{graph.name}: {len(train)} questions can be made of its facts, too few to adapt a reader to"
+        )
+    return train, held
+
+
+class _GraphQuestionMaker:
+    def __init__(self, graph: KnowledgeGraph, rng: random.Random, held_out: float) -> None:
+        self.graph, self.rng = graph, rng
+        size = graph.entity_count or 0
+        chosen = rng.sample(range(size), min(size, MAX_THINGS))
+        edges = graph.neighbours(np.array(sorted(chosen), dtype=np.int32), MAX_FACTS)
+        ends = np.unique(np.concatenate([edges.head, edges.tail]))
+        self.label = dict(zip(ends.tolist(), graph.labels(ends), strict=True))
+        self.name = dict(zip(ends.tolist(), graph.names(ends), strict=True))
+        rows = zip(edges.head.tolist(), edges.relation.tolist(), edges.tail.tolist(), strict=True)
+        self.facts = [_LabelFact(*row) for row in rows if self._can_be_asked(*row)]
+        self.of_head: dict[int, list[_LabelFact]] = defaultdict(list)
+        self.of_tail: dict[int, list[_LabelFact]] = defaultdict(list)
+        for fact in self.facts:
+            self.of_head[fact.head].append(fact)
+            self.of_tail[fact.tail].append(fact)
+        # by its name, so that the same things are held out whatever else is in the graph
+        self.held = {fact.head for fact in self.facts if _draw(self.name[fact.head]) < held_out}
+
+    def _can_be_asked(self, head: int, relation: int, tail: int) -> bool:
+        known, ends = self.graph.relations[relation], (self.label[head], self.label[tail])
+        is_worded = all(ends) and max(map(len, ends)) <= 60 and bool(known.label or known.words)
+        return is_worded and head != tail and not is_value(self.name[head]) and not is_type_relation(known)
+
+    def questions(self, count: int, held: bool) -> Iterator[Example]:
+        """Questions about the facts of things that are held out, or of all others."""
+        facts = [fact for fact in self.facts if (fact.head in self.held) == held]
+        seen: set[str] = set()
+        for _ in range(4 * count if facts else 0):
+            kind = self.rng.choices(list(_SHARES), list(_SHARES.values()))[0]
+            made = getattr(self, f"_{kind.replace('-', '_')}")(self.rng.choice(facts))
+            if made is not None and made[0] not in seen:
+                seen.add(made[0])
+                yield Example(Question(made[0], id=f"own-{len(seen)}"), concepts=made[1], kind=kind)
+            if len(seen) == count:
+                return
+
+    def _tails(self, head: int, relation: int) -> tuple[str, ...]:
+        return self._labels(fact.tail for fact in self.of_head[head] if fact.relation == relation)
+
+    def _labels(self, ends: Iterator[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.label[end] for end in ends))
+
+    def _asking(self, relation: int, about: str, dated: bool) -> str:
+        if self.rng.random() < 0.5:
+            return relation_question(self.graph.relations[relation], about, dated)
+        return self.rng.choice(_PLAIN).format(r=self._role(relation), h=about)
+
+    def _role(self, relation: int) -> str:
+        known = self.graph.relations[relation]
+        return (known.label or known.words).removeprefix("has ")
+
+    def _one_hop(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]]:
+        text = self._asking(fact.relation, self.label[fact.head], is_date(self.name[fact.tail]))
+        return text, self._tails(fact.head, fact.relation)
+
+    def _reverse(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]] | None:
+        if is_value(self.name[fact.tail]):
+            return None
+        known, tail = self.graph.relations[fact.relation], self.label[fact.tail]
+        text = self.rng.choice(_BACK).format(r=self._role(fact.relation), t=tail)
+        if known.inverse and self.rng.random() < 0.5:
+            text = relation_question(Relation("", known.inverse), tail)
+        return text, self._labels(f.head for f in self.of_tail[fact.tail] if f.relation == fact.relation)
+
+    def _two_hop(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]] | None:
+        onward = [f for f in self.of_head[fact.tail] if f.relation != fact.relation and f.tail != fact.head]
+        if not onward or len(self._tails(fact.head, fact.relation)) > 1:
+            return None
+        second = self.rng.choice(onward)
+        middle = f"the {self._role(fact.relation)} of {self.label[fact.head]}"
+        text = self._asking(second.relation, middle, is_date(self.name[second.tail]))
+        return text, self._tails(fact.tail, second.relation)
+
+    def _unanswerable(self, fact: _LabelFact) -> tuple[str, tuple[str, ...]] | None:
+        other = self.rng.choice(self.facts)
+        mine = {f.relation for f in (*self.of_head[fact.head], *self.of_tail[fact.head])}
+        if other.relation in mine:
+            return None
+        return self._asking(other.relation, self.label[fact.head], is_date(self.name[other.tail])), ()
+
+
+def _draw(name: str) -> float:
+    """A number from 0 to 1 that a name always has."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=4).digest()) / 2**32
+
+
+def write_questions(examples: Sequence[Example], path: Path) -> None:
+    """Write questions with their answers as JSON lines."""
+    rows = [
+        {"id": e.question.id, "question": e.question.text, "kind": e.kind, "answers": list(e.concepts)}
+        | {"source": "knowledge" if e.concepts else "none"}
+        for e in examples
+    ]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if (
+        path.is_file()
+        and not (path.parent / FILE).is_file()
+        and path.read_text(encoding="utf-8", errors="replace") != text
+    ):
+        raise InputError(f"{path}: is there already; take another --out")
+    write_whole(path, text)
+
+
+def short_recipe(
+    model: Path, data: Sequence[dict[str, Any]], name: str, minutes: float, steps: int | None
+) -> dict[str, Any]:
+    """What the recipe of a short training says that goes on from a reader."""
+    if (model / "entities.safetensors").exists():
+        raise InputError(f"{model}: readers with entity vectors are not trained on so; take kgqa-base")
+    card = read_card(model)
+    rates = {"learning_rate": 3e-4, "encoder_learning_rate": 3e-5, "warmup": 0.1}
+    return {
+        "name": name,
+        "encoder": {"folder": str(model), "dropout": 0.0, "freeze_words": True},
+        "reasoner": card["reasoner"],
+        "input": input_config_of(card).model_dump(),
+        "data": list(data),
+        "paraphrase": 0.0,
+        "store_subgraphs": False,
+        "trainer": {"max_minutes": minutes, "max_steps": steps, "threads": 1, **rates},
+    }
+
+
+def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
+    """Train on from a reader. What was fitted to it (answer types, confidences) is kept: a short training moves it
+    little.
+    """
+    result, before = train_reader(recipe, out), read_card(model)
+    fitted: dict[str, Any] = {key: before[key] for key in ("decision", "answer_type") if key in before}
+    write_card(out / "export", {**read_card(out / "export"), **fitted})
+    return result
+
+
+def adapt(
+    model: Path, graph: str, examples: Sequence[Example], out: Path, minutes: float, steps: int | None = None
+) -> Path:
+    """Train a reader on questions over a graph; the folder of the one that goes with it.
+
+    synthetic graphs are trained on beside them, against forgetting.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    questions = out / "questions.jsonl"
+    write_questions(examples, questions)
+    data: list[dict[str, Any]] = [
+        {"name": str(questions), "graph": graph, "weight": 4, "batch_questions": 8},
+        {
+            "name": "synthetic-graphs",
+            "graph": "none",
+            "limit": 400,
+            "seed": 77,
+            "weight": 2,
+            "batch_questions": 8,
+        },
+    ]
+    name = f"{read_card(model).get('name') or model.name}, adapted to {Path(graph).name.split('.')[0]}"
+    recipe = ReaderRecipe.model_validate(short_recipe(model, data, name, minutes, steps))
+    train_short(model, recipe, out)
+    return out / "export"
+
+
+# A reader trained on one's own questions, without a recipe: what is kept out of training measures what that brings.
+
+HELD_OUT = 0.2
+"""Share of the rows that is kept out of training, all rows of a passage together."""
+MIN_ROWS = 10
+MAX_MEASURED = 200
+"""Held-out rows by which before and after are told."""
+
+
+def own_recipe(
+    model: Path, data: Path, graph: str, minutes: float, overrides: Sequence[str] = ()
+) -> ReaderRecipe:
+    """The recipe of a training on one's own questions, asked over a graph, that goes on from a reader."""
+    rows = [{"name": str(data), "graph": graph, "batch_questions": 8}]
+    values = short_recipe(model, rows, data.name.split(".")[0], minutes, None)
+    values["held_out"] = HELD_OUT
+    values["trainer"] |= {"best_metric": "accuracy", "evaluate_every_steps": 50, "log_every_steps": 10}
+    return checked_recipe(values, overrides, ReaderRecipe, str(data))
+
+
+def split_rows(recipe: ReaderRecipe) -> tuple[list[Example], list[Example]]:
+    """The rows that a recipe trains on, and those that it keeps out."""
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in chain.from_iterable(load_dataset(settings.name) for settings in recipe.data):
+        sides[is_held_out(example.question, recipe.held_out)].append(example)
+    kept, held = sides
+    if len(kept) < MIN_ROWS or not held:
+        raise InputError(
+            f"{recipe.data[0].name}: {len(kept)} rows to train on and {len(held)} to measure with are too few; "
+            f"give {2 * MIN_ROWS} or more, about several passages"
+        )
+    return kept, held

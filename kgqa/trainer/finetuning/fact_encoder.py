@@ -1,0 +1,194 @@
+"""`kgqa train` with a [retriever]: an encoder learns to find the facts of a graph that answer questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from kgqa.data.datasets.load import load_dataset
+from kgqa.graph.load import open_graph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
+from kgqa.models.encoders.variants import save_model
+from kgqa.models.pretrained import FACT_ENCODER_CARD, copy_tokenizer, write_card
+from kgqa.objectives.base import Batches
+from kgqa.objectives.finetuning.contrastive import Contrastive, FactBatch
+from kgqa.settings import expanded
+from kgqa.trainer.checkpoint import claim, export_best, questions_hash, weights_of
+from kgqa.trainer.data.held_out import LeakageGuard, held_out_loss, is_held_out
+from kgqa.trainer.finetuning.reader import PretrainedEncoderSettings, load_encoder
+from kgqa.trainer.loop import TrainResult, check_measured, train
+from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
+from kgqa.types import Example, InputError
+
+_AT_ONCE = 512
+
+
+class RetrieverSettings(Settings):
+    """What is learnt, and of which questions."""
+
+    graph: RecipePath = "everyday"
+    """Whose facts are to be found."""
+    data: tuple[RecipePath, ...] = Field(min_length=1)
+    """Sets of open questions, as in a reader's recipe; those whose answer is a concept of the graph are learnt from."""
+    batch_questions: int = Field(32, ge=2)
+    hard: int = Field(4, ge=0)
+    """Facts of each question that are near and lead elsewhere, compared with beside those of the other questions."""
+    positives: int = Field(3, ge=1)
+    """Nearest facts of the answer's concept among which the right one is drawn: which is meant, nobody has marked."""
+    nearest: int = Field(80, ge=1)
+    """Facts near a question among which the hard ones are drawn."""
+    temperature: float = Field(0.05, gt=0)
+
+
+class RetrieverRecipe(Settings):
+    """Everything that training a retriever needs."""
+
+    name: str = "retriever"
+    encoder: PretrainedEncoderSettings = PretrainedEncoderSettings()
+    retriever: RetrieverSettings
+    held_out: float = Field(0.0, ge=0, lt=0.5)
+    """Share of the questions, the same passages for every seed, that is measured and not learnt from: loss, and `found`
+    (how often the right fact is the nearest of a batch). The exported encoder is then the best one."""
+    trainer: TrainerSettings = TrainerSettings()
+
+
+class Mined(NamedTuple):
+    """A question with the rows of facts that lead to its answer, and of near ones that do not."""
+
+    text: str
+    answers: frozenset[int]
+    right: list[int]
+    hard: list[int]
+
+
+def query_of(example: Example) -> str:
+    """What is sought with: passage and question."""
+    return f"{example.question.passage_text} {example.question.text}".strip()
+
+
+def mine(
+    examples: Sequence[Example],
+    graph: GraphStore,
+    facts: NDArray[np.float16],
+    reads: FactEncoder,
+    settings: RetrieverSettings,
+) -> list[Mined]:
+    """Questions with their nearest right facts and near wrong ones, by the encoder as it is before training."""
+    edges = graph.edges()
+    ends = np.stack([edges.head, edges.tail], axis=1)  # (E, 2)
+    order = np.argsort(ends.T.ravel(), kind="stable")
+    pointer = np.searchsorted(ends.T.ravel()[order], np.arange(graph.entity_count + 1))
+    found: list[Mined] = []
+    for start in range(0, len(examples), _AT_ONCE):
+        part = examples[start : start + _AT_ONCE]
+        near = reads.encode([query_of(example) for example in part]) @ facts.astype(np.float32).T  # (n, E)
+        for example, cosine in zip(part, near, strict=True):
+            answers = frozenset(np.concatenate(graph.find(list(example.concepts))).tolist())
+            own = [order[pointer[a] : pointer[a + 1]] % len(ends) for a in answers]
+            if not own or not sum(map(len, own)):
+                continue
+            rows = np.unique(np.concatenate(own))
+            right = rows[np.argsort(-cosine[rows], kind="stable")][: settings.positives]
+            nearest = np.argpartition(-cosine, min(settings.nearest, len(cosine) - 1))[: settings.nearest]
+            wrong = nearest[~np.isin(ends[nearest], list(answers)).any(1)]
+            found.append(Mined(query_of(example), answers, right.tolist(), wrong.tolist()))
+    return found
+
+
+class FactBatches(Batches):
+    """Questions with facts, as a function of seed and step."""
+
+    def __init__(
+        self,
+        rows: Sequence[Mined],
+        fact_texts: Sequence[str],
+        graph: GraphStore,
+        reads: FactEncoder,
+        settings: RetrieverSettings,
+        seed: int,
+    ) -> None:
+        self.rows, self.fact_texts, self.reads, self.settings, self.seed = (
+            rows,
+            fact_texts,
+            reads,
+            settings,
+            seed,
+        )
+        edges = graph.edges()
+        self.ends = np.stack([edges.head, edges.tail], axis=1)
+        self.steps_per_epoch = -(-len(rows) // self.settings.batch_questions)
+
+    def __getitem__(self, step: int) -> FactBatch:
+        """The questions of a step."""
+        size = self.settings.batch_questions
+        epoch, turn = divmod(step, self.steps_per_epoch)
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.rows))
+        draw = np.random.default_rng([self.seed, step, 0x66616374])
+        chosen = [self.rows[n] for n in order[turn * size : (turn + 1) * size].tolist()]
+        facts = [int(draw.choice(row.right)) for row in chosen]
+        for row in chosen:
+            facts += draw.choice(row.hard or row.right, size=self.settings.hard).tolist()
+        allowed = np.stack([~np.isin(self.ends[facts], list(row.answers)).any(1) for row in chosen])
+        allowed |= np.eye(len(chosen), len(facts), dtype=bool)
+        return FactBatch(
+            self.reads.tokens([row.text for row in chosen]),
+            self.reads.tokens([self.fact_texts[fact] for fact in facts]),
+            torch.from_numpy(allowed),
+        )
+
+
+def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
+    """Train an encoder to find facts; `folder/export` is named as `input.fact_encoder`, or loads in Hugging Face."""
+    settings = recipe.retriever
+    check_measured(recipe.trainer, ("loss", "found"))
+    torch.manual_seed(recipe.trainer.seed)
+    encoder, source = load_encoder(recipe.encoder)
+    graph = open_graph(settings.graph)
+    if not isinstance(graph, GraphStore):
+        raise InputError(
+            f"retriever.graph={settings.graph}: a graph on the network cannot be learnt; import it"
+        )
+    names, guard = [expanded(name) for name in settings.data], LeakageGuard()
+    for name in names:
+        guard.check_source(name)
+        guard.check_rows(name, load_dataset(name))
+    examples = [e for name in names for e in load_dataset(name) if e.concepts]
+    claim(folder, recipe, questions=questions_hash(examples), graph=graph.hash, weights=weights_of([source]))
+    reads = FactEncoder.load(source)
+    fact_texts = verbalize_facts(graph, graph.edges())
+    facts = np.concatenate(
+        [
+            reads.encode(fact_texts[at : at + _AT_ONCE]).astype(np.float16)
+            for at in range(0, len(fact_texts), _AT_ONCE)
+        ]
+    )
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in examples:
+        sides[is_held_out(example.question, recipe.held_out)].append(example)
+    rows, held = (mine(side, graph, facts, reads, settings) for side in sides)
+    if not rows:
+        raise InputError(f"retriever.data: no answer is a concept of the graph {settings.graph}; take others")
+    reads = FactEncoder(encoder, reads.tokenizer)
+
+    def save(trained: FactEncoder, target: Path) -> None:
+        save_model(trained.encoder, target)
+        copy_tokenizer(source, target)
+        write_card(target, {"recipe": recipe.model_dump(mode="json")}, FACT_ENCODER_CARD)
+
+    objective = Contrastive(reads, settings.temperature, save)
+    batches = FactBatches(rows, fact_texts, graph, reads, settings=settings, seed=recipe.trainer.seed)
+    evaluate = None
+    if held:
+        asked = FactBatches(held, fact_texts, graph, reads, settings=settings, seed=0)
+        evaluate = held_out_loss(asked, asked.steps_per_epoch, 0)
+    result = train(objective, batches, recipe.trainer, folder, evaluate=evaluate)
+    if held:
+        export_best(folder, objective)
+    return result

@@ -1,0 +1,175 @@
+"""`kgqa train` with a table [forms]: an adapter for a trained reader, which ranks the logical forms of a question."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from kgqa.batch import Loss, QABatch
+from kgqa.fingerprint import fingerprint
+from kgqa.models.collation.collate import Collator
+from kgqa.models.heads import of_choices
+from kgqa.models.load import adapted, load_adapter, open_reader, save_adapter
+from kgqa.models.reader import Reader
+from kgqa.objectives.base import Batches, Objective
+from kgqa.progress import track
+from kgqa.settings import find_model
+from kgqa.trainer.checkpoint import claim, weights_of
+from kgqa.trainer.data.logical_form_questions import (
+    FormQuestion,
+    family_questions,
+    lower_case,
+    practice_questions,
+    save_questions,
+    saved_questions,
+)
+from kgqa.trainer.loop import TrainResult, train
+from kgqa.trainer.recipe import Settings, TrainerSettings
+from kgqa.types import Example, InputError, Subgraph
+
+
+class FormSettings(Settings):
+    """What the adapter is trained on."""
+
+    base: str = "kgqa-base"
+    """Folder or shipped name of the reader that it belongs to."""
+    rank: int = 8
+    practice: str = "training/data/practice_graphs"
+    families: str = "training/data/relation_families"
+    batch_questions: int = 16
+    negatives: int = 7
+    """Wrong forms beside the right one."""
+    absent: float = 0.3
+    """Share of the questions whose right form is left out."""
+    lower_case: float = 0.1
+    held_out: int = 6
+    """Each so-many-th graph and family is measured and not trained on; 0 for none."""
+    families_weight: float = 1.0
+
+
+class FormRecipe(Settings):
+    """A recipe of an adapter for logical forms."""
+
+    name: str
+    forms: FormSettings
+    trainer: TrainerSettings
+
+
+class FormRanking(Objective):
+    """Cross-entropy over the phrases of forms, with one that nothing says it (Ye et al., 2022, section 3.2)."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.reader = reader
+
+    @property
+    def encoder(self) -> nn.Module:
+        """The adapted encoder."""
+        return self.reader.encoder
+
+    def forward(self, batch: QABatch) -> Loss:
+        """Mean loss of a batch of questions."""
+        total, count = self.reader.choice.loss(self.reader(batch).choice, batch)
+        mean = total / max(count, 1)
+        return Loss.of(mean, choice=mean)
+
+    def export(self, folder: Path) -> None:
+        """Write the adapter alone."""
+        save_adapter(self.reader, folder)
+
+
+class FormBatches(Batches):
+    """Batches of questions with a few of their wrong forms, drawn anew for every step."""
+
+    def __init__(
+        self, questions: Sequence[FormQuestion], collator: Collator, settings: FormSettings, seed: int
+    ) -> None:
+        self.questions, self.collator, self.settings, self.seed = questions, collator, settings, seed
+        self.steps_per_epoch = max(1, len(questions) // settings.batch_questions)
+
+    def __getitem__(self, step: int) -> QABatch:
+        """The questions of a step, those of like length together."""
+        epoch, turn = divmod(step, self.steps_per_epoch)
+        order = list(range(len(self.questions)))
+        random.Random(f"{self.seed}/{epoch}").shuffle(order)
+        size = self.settings.batch_questions
+        rng = random.Random(f"{self.seed}/{step}")
+        chosen = [self.questions[n] for n in order[turn * size : (turn + 1) * size]]
+        chosen = [lower_case(q) if rng.random() < self.settings.lower_case else q for q in chosen]
+        examples = [q.example(rng, self.settings.negatives, self.settings.absent) for q in chosen]
+        return self.collator(examples, [[Subgraph()]] * len(examples), with_gold=True).batch
+
+
+def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
+    """Train an adapter for logical forms; `folder/export/forms.safetensors` goes into the reader's folder."""
+    settings = recipe.forms
+    practice, families = Path(settings.practice), sorted(Path(settings.families).glob("*.jsonl"))
+    if not practice.is_dir():
+        raise InputError(f"{practice}: no such folder of practice graphs; see training/data")
+    base = find_model(settings.base)
+    files = [path for path in sorted(practice.iterdir()) if path.suffix in (".ttl", ".jsonl")]
+    claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files, *families))
+    saved = folder / "questions.jsonl"
+    if not saved.exists():
+        every = chain(practice_questions(practice), *map(family_questions, families))
+        save_questions(iter(track(list(every), "forms")), saved)
+    questions = saved_questions(saved)
+    kept, held_out = _split(questions, settings.held_out)
+    opened = open_reader(base, device=None)
+    reader = load_adapter(opened.network, base) or adapted(opened.network, settings.rank)
+    batches = FormBatches(kept, opened.collator, settings, recipe.trainer.seed)
+
+    def evaluate(_objective: Any) -> dict[str, float]:
+        return _measured(reader, opened.collator, held_out)
+
+    return train(
+        FormRanking(reader), batches, recipe.trainer, folder, evaluate=evaluate if held_out else None
+    )
+
+
+def held_out_groups(questions: Sequence[FormQuestion], each: int) -> set[str]:
+    """Each so-many-th graph and family; none for 0."""
+    groups = list(dict.fromkeys(question.group for question in questions))
+    return {group for n, group in enumerate(groups) if each and n % each == each - 1}
+
+
+def _split(questions: Sequence[FormQuestion], each: int) -> tuple[list[FormQuestion], list[FormQuestion]]:
+    """Questions to train on, and those of each so-many-th graph and family."""
+    held = held_out_groups(questions, each)
+    return [q for q in questions if q.group not in held], [q for q in questions if q.group in held]
+
+
+def _measured(
+    reader: Reader, collator: Collator, questions: Sequence[FormQuestion], most: int = 240
+) -> dict[str, float]:
+    """Share of questions whose form is chosen, and of those left unanswered whose form is left out."""
+    rng = random.Random(0)
+    chosen = list(questions)
+    rng.shuffle(chosen)
+    chosen = chosen[:most]
+    answered = [q.example(rng, 12, 0.0) for q in chosen if q.right]
+    unsaid = [q.example(rng, 12, 1.0) for q in chosen]
+    reader.eval()
+    found = {"said": _right(reader, collator, answered), "unsaid": _right(reader, collator, unsaid)}
+    reader.train()
+    return {"loss": 1.0 - (found["said"] + found["unsaid"]) / 2, **found}
+
+
+def _right(reader: Reader, collator: Collator, examples: Sequence[Example]) -> float:
+    good = 0
+    device = reader.device
+    with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
+        for at in range(0, len(examples), 16):
+            part = examples[at : at + 16]
+            batch = collator(part, [[Subgraph()]] * len(part)).batch.to(device)
+            scores = of_choices(reader(batch).choice.float(), batch)
+            good += sum(
+                int(row.argmax()) == example.choice for row, example in zip(scores, part, strict=True)
+            )
+    return good / max(len(examples), 1)

@@ -1,0 +1,333 @@
+"""`kgqa train`: from a recipe to a trained reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import Field, model_validator
+from tokenizers import Tokenizer
+from torch import nn
+
+from kgqa.data.corpus.tokenizer import load_tokenizer
+from kgqa.data.synthetic.knowledge_graphs import synthetic_graphs
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.graph.retrieval.subgraph import Relevance, retrieve
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models.collation.collate import Collator
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.dense_retrieval import FactEncoder
+from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.models.entity_vectors import FILE as ENTITIES
+from kgqa.models.entity_vectors import load_entities
+from kgqa.models.language_model import fingerprint, open_relevance
+from kgqa.models.load import open_reader
+from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
+from kgqa.models.reader import Reader, load_reader, save_reader
+from kgqa.models.reasoners import REASONERS, ReasonerSettings, find_reasoner
+from kgqa.objectives.base import Objective
+from kgqa.objectives.distillation.reader import TaughtQA
+from kgqa.objectives.finetuning.qa import QA
+from kgqa.objectives.finetuning.sift import SiFT
+from kgqa.progress import track
+from kgqa.qa.retrieve import Retriever
+from kgqa.settings import cache_folder, expanded, find_encoder, find_model
+from kgqa.trainer.checkpoint import claim, export_best, weights_of
+from kgqa.trainer.data.held_out import READERS, figures_of, measure
+from kgqa.trainer.data.korean_questions import OtherLabels
+from kgqa.trainer.data.mixture import (
+    SYNTHETIC_GRAPHS,
+    DataSettings,
+    MixedBatches,
+    MixturePart,
+    check_uses,
+    data_hashes,
+    in_order,
+    load_examples,
+    split_off,
+)
+from kgqa.trainer.data.subgraph_cache import Subgraphs, cache_key, cached_subgraphs
+from kgqa.trainer.loop import TrainResult, check_measured, train
+from kgqa.trainer.recipe import RecipePath, Settings, TrainerSettings
+from kgqa.types import Example, InputError, Subgraph
+
+# The recipe of a reader for `kgqa train`.
+
+
+class PretrainedEncoderSettings(Settings):
+    """The encoder to start from."""
+
+    folder: RecipePath = "kgqa-mini"
+    """Hugging Face folder, shipped name, or folder of a reader to continue from."""
+    from_scratch: bool = False
+    """Take the architecture only, with random weights (for comparison)."""
+    dropout: float | None = Field(None, ge=0, lt=1)
+    """Dropout inside the encoder; None keeps its own. 0 is a fifth faster on a CPU."""
+    freeze_words: bool = False
+    """Freeze the word embeddings."""
+    freeze_layers: int = Field(0, ge=0)
+    """Freeze the first N layers and the embeddings, for faster steps (Lee et al., 2019)."""
+
+
+class ReaderRecipe(Settings):
+    """Everything `kgqa train` needs; the resolved recipe is stored in the checkpoint."""
+
+    name: str = "reader"
+    encoder: PretrainedEncoderSettings = PretrainedEncoderSettings()
+    reasoner: ReasonerSettings = ReasonerSettings()
+    data: list[DataSettings] = Field(min_length=1)
+    input: InputConfig = InputConfig()
+    paraphrase: float = Field(0.5, ge=0, le=1)
+    """Probability of paraphrasing a relation in training (graph_data/paraphrases.toml)."""
+    graph_dropout: float = Field(0.0, ge=0, le=1)
+    """Probability of dropping all facts of a training question's subgraph, so that heads do not rely on them."""
+    development: list[DataSettings] = []
+    """Data sets for evaluation during training: each `trainer.evaluate_every_steps`, for `trainer.patience` and
+    `trainer.best_metric`: loss, accuracy, or that of a sort (accuracy_choice, _passage, _knowledge, _verdict). The
+    best reader is exported."""
+    held_out: float = Field(0.0, ge=0, lt=0.5)
+    """Share of each data set (the same passages for every seed) held out for the same purpose."""
+    teacher: RecipePath = ""
+    """Teacher for distillation: folder or shipped name of a trained reader."""
+    temperature: float | None = Field(None, gt=0)
+    """Temperature of distillation; default 2."""
+    soft: float | None = Field(None, ge=0, le=1)
+    """Weight of the distillation loss, default 0.5; gold answers have the rest."""
+    sift: float = Field(0.0, ge=0)
+    """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
+    consistency: float = Field(0.0, ge=0)
+    """Weight of the divergence between wordings of one question (rows of equal `same`), as R-Drop's; 0 is none."""
+    store_subgraphs: bool = True
+    """Retrieve all subgraphs before training and store them on disk; else on demand."""
+    entities: RecipePath = ""
+    """Folder of entity vectors that `kgqa graph embed` wrote; ERNIE reads them and the reader keeps them."""
+    trainer: TrainerSettings = TrainerSettings()
+
+    @model_validator(mode="after")
+    def _yes_and_no_are_classified(self) -> ReaderRecipe:
+        if self.input.yes_no and not self.reasoner.yes_no:
+            raise ValueError("input.yes_no makes yes and no candidates; set reasoner.yes_no = true as well")
+        return self
+
+    def located(self) -> ReaderRecipe:
+        """The same recipe with the environment's variables in its names, for use; the card keeps them as written."""
+        return self.model_copy(
+            update={
+                "data": [located(settings) for settings in self.data],
+                "development": [located(settings) for settings in self.development],
+                "entities": expanded(self.entities),
+            }
+        )
+
+
+def located(settings: DataSettings) -> DataSettings:
+    """A data set's settings with the environment's variables in its names."""
+    texts = tuple(expanded(text) for text in settings.texts)
+    named = {"name": expanded(settings.name), "graph": expanded(settings.graph), "texts": texts}
+    return settings.model_copy(update=named)
+
+
+# What a training of a reader starts from: an encoder's folder, or an earlier reader's.
+
+
+def load_encoder(settings: PretrainedEncoderSettings) -> tuple[nn.Module, Path]:
+    """A Hugging Face base model from a folder of ours or anyone's, and its folder (the tokenizer's too)."""
+    from transformers import AutoModel
+
+    folder = find_encoder(settings.folder)
+    config = load_config(folder)
+    if settings.dropout is not None:
+        for name in [n for n in vars(config) if n.endswith(("_dropout", "_dropout_prob"))]:
+            setattr(config, name, settings.dropout)
+    attention = {} if torch.cuda.is_available() else {"attn_implementation": "eager"}
+    if settings.from_scratch:
+        return from_config(AutoModel, config, **attention), folder
+    encoder = load_pretrained(AutoModel, folder, config=config, dtype=torch.float32, **attention)
+    if settings.freeze_words:
+        encoder.get_input_embeddings().requires_grad_(False)
+    if settings.freeze_layers:
+        for name, parameter in encoder.named_parameters():
+            if "embed" in name or "relative_attention_bias" in name:
+                parameter.requires_grad_(False)
+        for layer in LayerwiseEncoder(encoder).layers[: settings.freeze_layers]:
+            layer.requires_grad_(False)
+    return encoder, folder
+
+
+def build(recipe: ReaderRecipe) -> tuple[Reader, Tokenizer, Path]:
+    """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
+    torch.manual_seed(recipe.trainer.seed)
+    encoder, folder = load_encoder(recipe.encoder)
+    reader = Reader(encoder, recipe.reasoner)
+    if reader.concept.prior is not None:
+        reader.concept.begin_at_prior()
+    if (folder / CARD).exists() and not recipe.encoder.from_scratch:
+        begin_with(reader, load_reader(folder)[0])
+    return reader, load_tokenizer(folder), folder
+
+
+def begin_with(reader: Reader, earlier: Reader) -> None:
+    """Give a new reader an earlier one's weights wherever name and shape agree; its reasoner's, where it is the same.
+
+    The answer-type classifier's calibration is not taken over: what was fitted to the earlier reader does not fit
+    what this one becomes.
+    """
+    heads = ("span.", "choice.", "concept.", "answer_type.")
+    parts = (*heads, "reasoner.") if reader.settings.name == earlier.settings.name else heads
+    own, found = reader.state_dict(), earlier.state_dict()
+    kept = {n: v for n, v in found.items() if n.startswith(parts) and n in own and own[n].shape == v.shape}
+    reader.load_state_dict(kept, strict=False)
+
+
+# A data set of a recipe with the subgraphs of its questions, ready to be mixed.
+
+
+def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> MixturePart:
+    """Examples and subgraphs of one data set; the subgraphs come from `folder` where they can."""
+    if settings.name == SYNTHETIC_GRAPHS:
+        judge = open_relevance(recipe.input.relevance)
+        pairs = list(
+            synthetic_graph_questions(settings.limit or 8_000, settings.seed, recipe.input.max_nodes, judge)
+        )
+        kept = [pair for pair in pairs if pair[0].concepts or not settings.as_one_of]
+        return MixturePart(settings, [example for example, _ in kept], [graphs for _, graphs in kept])
+    if settings.graph == "none":
+        examples = load_examples(settings, None)
+        return MixturePart(settings, examples, [[Subgraph()]] * len(examples))
+    retriever = _retriever(settings.graph, recipe.input)
+    graph, encoder = retriever.whole, retriever.encoder
+    examples = load_examples(settings, graph)
+
+    def find(example: Example) -> list[Subgraph]:
+        return list(retriever.find(example.question))
+
+    change = ABLATIONS[recipe.input.ablation]
+    if settings.labels:
+        labels, ablate = OtherLabels(graph, settings.labels), change
+        examples = [labels.of_example(example) for example in examples]
+
+        def change(subgraph: Subgraph) -> Subgraph:
+            return ablate(labels.of_subgraph(subgraph))
+
+    if not recipe.store_subgraphs:  # kept once they are found: what is never read is never retrieved
+        found_once = cache(lambda number: [change(graph) for graph in find(examples[number])])
+        return MixturePart(settings, examples, Subgraphs(len(examples), found_once))
+    judged_by = fingerprint(recipe.input.relevance) if recipe.input.relevance else ""
+    found_by = encoder.fingerprint if encoder else ""
+    key = cache_key(examples, graph.hash, recipe.input.max_nodes, judged_by, found_by)
+    shown = partial(track, text=f"retrieving {settings.name}", total=len(examples))
+    subgraphs = cached_subgraphs(examples, folder, key, find, shown, change)
+    return MixturePart(settings, examples, subgraphs)
+
+
+@lru_cache(maxsize=4)
+def _retriever(graph: str, config: InputConfig) -> Retriever:
+    """Shared by all sets that are asked over a graph: its index of labels and its encoder take hundreds of MB."""
+    encoder = FactEncoder.load(config.fact_encoder) if config.fact_encoder else None
+    found = Retriever(open_graph(graph), config, open_relevance(config.relevance), encoder=encoder)
+    if encoder and not found.dense_search and not found.whole.is_remote:
+        raise InputError(
+            f"{graph}: no index of its facts; run `kgqa graph index {graph} --encoder {config.fact_encoder}` first"
+        )
+    return found
+
+
+QUESTIONS_PER_GRAPH = 20
+
+
+def synthetic_graph_questions(
+    count: int, seed: int, max_nodes: int, relevance: Relevance | None = None
+) -> Iterator[tuple[Example, list[Subgraph]]]:
+    """About `count` questions over synthetic graphs, each with the subgraph retrieved over its graph's facts."""
+    for world in synthetic_graphs(-(-count // QUESTIONS_PER_GRAPH), seed):
+        graph = GraphStore.from_triples(world.triples, name="world")
+        linker = fuzzy_linker(graph)
+        for example in world.examples:
+            yield example, retrieve(example.question, graph, linker, max_nodes=max_nodes, relevance=relevance)
+
+
+# `kgqa train`: from a recipe to a trained reader.
+
+
+def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
+    """Train a reader as the recipe says; checkpoints and the final reader go to `folder`.
+
+    The reader in `folder/export` loads with `kgqa.load` or `--model`.
+    """
+    if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
+        raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
+    if recipe.teacher and recipe.consistency:
+        raise InputError("a teacher says nothing of other wordings; leave out teacher, or consistency")
+    check_measured(recipe.trainer, READERS)
+    located, sizes = recipe.located(), dict[str, int]()
+    check_uses(located.data, located.development)
+    entities = load_entities(Path(located.entities)) if recipe.entities else None
+    if entities is not None:
+        if not find_reasoner(recipe.reasoner.name).reads_entities:
+            able = ", ".join(name for name in REASONERS if find_reasoner(name).reads_entities)
+            raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; take {able}")
+        sizes["entity_size"] = entities.size
+    recipe = recipe.model_copy(update={"reasoner": recipe.reasoner.model_copy(update=sizes)})
+    asked = (recipe.encoder.folder, recipe.input.relevance, recipe.input.fact_encoder)
+    weights = [*map(find_encoder, filter(None, asked))]
+    weights += [Path(located.entities)] if recipe.entities else []
+    if recipe.teacher:
+        weights.append(find_model(expanded(recipe.teacher)))
+    claim(folder, recipe, weights=weights_of(weights), **data_hashes([*located.data, *located.development]))
+    reader, tokenizer, source = build(recipe)
+    parts = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.data]
+    longest = min(recipe.input.max_tokens, reader.layerwise.max_tokens)
+    reading = recipe.input.model_copy(update={"max_tokens": longest})
+    collator = Collator(tokenizer, reading, entities=entities)
+    card = {
+        "name": recipe.name,
+        "input": reading.model_dump(),
+        "recipe": recipe.model_dump(mode="json"),
+    }
+
+    def save(trained: Reader, target: Path) -> Any:
+        target.mkdir(parents=True, exist_ok=True)
+        if entities is not None:
+            entities.save(target / ENTITIES)
+        save_reader(trained, source, target, card)
+
+    objective: Objective = QA(reader, save, consistency=recipe.consistency)
+    its_collator = None
+    if recipe.teacher:
+        teacher, its_collator = load_teacher(recipe.teacher, reading)
+        soft = 0.5 if recipe.soft is None else recipe.soft
+        objective = TaughtQA(reader, teacher, save, temperature=recipe.temperature or 2.0, soft=soft)
+    if recipe.sift:
+        objective = SiFT(objective, recipe.sift)
+    measured = [prepare(data, recipe, cache_folder("subgraphs")) for data in located.development]
+    if recipe.held_out:
+        sides = [split_off(part, recipe.held_out) for part in parts]
+        parts = [kept for kept, _ in sides]
+        measured += [part for _, part in sides]
+    seed, shares = recipe.trainer.seed, (recipe.paraphrase, recipe.graph_dropout)
+    batches = MixedBatches(parts, collator, seed, *shares, teacher=its_collator)
+
+    def evaluate(_objective: Any) -> dict[str, float]:
+        return measure(reader, in_order(measured, collator))
+
+    given = evaluate if measured else None
+    if measured:
+        check_measured(recipe.trainer, figures_of(e for part in measured for e in part.examples))
+    result = train(objective, batches, recipe.trainer, folder, evaluate=given)
+    if measured:
+        export_best(folder, objective)
+    return result
+
+
+def load_teacher(name: str, student: InputConfig) -> tuple[Reader, Collator]:
+    """The reader of a folder or a shipped name, and the collator of its own tokenizer and settings."""
+    teacher = open_reader(expanded(name), device=None)
+    ablation = teacher.settings.ablation
+    if ablation != student.ablation:
+        raise InputError(f"teacher={name}: reads with ablation={ablation!r}, not {student.ablation!r}")
+    return teacher.network, teacher.collator

@@ -1,0 +1,82 @@
+"""What may be asked: bad input is refused here, before anything heavy is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from kgqa.types import Answer, ArgumentError, InputError, Passage, Question
+
+MAX_PASSAGE_CHARACTERS = 200_000
+MAX_QUESTION_CHARACTERS = 2_000
+MAX_CHOICES = 20
+WORDINGS = Path(__file__).with_name("language") / "wordings"
+"""How answers are said, a file for each language."""
+LANGUAGES = ("auto", *sorted(path.stem for path in WORDINGS.glob("*.toml")))
+
+
+def checked_language(language: str) -> str:
+    """A language that questions may have; raises InputError for any other."""
+    if language not in LANGUAGES:
+        raise InputError(f"{language}: no such language; write one of {', '.join(LANGUAGES)}")
+    return language
+
+
+def checked_threshold(threshold: float | None) -> float | None:
+    """A threshold for no answer, None for that of the reader's card; raises InputError for what is no share."""
+    if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
+        raise InputError(
+            f"the threshold for no answer is {threshold!r:.40}; give a number from 0 to 1, or None"
+        )
+    return threshold
+
+
+def checked_answer(answer: Answer) -> Answer:
+    """An answer; raises InputError for anything else, as its text."""
+    if not isinstance(answer, Answer):
+        raise ArgumentError(
+            f"an answer is expected, not {type(answer).__name__}; give what `answer` returned"
+        )
+    return answer
+
+
+def asked(
+    question: Question | str, passage: Passage | str | None = None, choices: Iterable[str] = ()
+) -> Question:
+    """A question as it is, or of its text, its passage and its choices."""
+    if not isinstance(question, Question):
+        return Question(question, choices, passage)
+    beside = Question("", choices, passage)
+    if beside.passage or beside.choices:
+        raise InputError("a Question holds its passage and choices itself; give them there, or ask a text")
+    return question
+
+
+def check_question(question: Question) -> None:
+    """Raise InputError for a question that cannot be answered: empty, or far too long."""
+    if not question.text.strip():
+        raise InputError("the question is empty; write what you want to know")
+    if len(question.text) > MAX_QUESTION_CHARACTERS:
+        raise InputError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters; ask it shorter")
+    if len(question.passage_text) > MAX_PASSAGE_CHARACTERS:
+        raise InputError(
+            f"the passage has {len(question.passage_text):,} characters, "
+            f"at most {MAX_PASSAGE_CHARACTERS:,} are read; pass the part that matters"
+        )
+    if len(question.choices) > MAX_CHOICES:
+        raise InputError(f"{len(question.choices)} choices, at most {MAX_CHOICES} are read; leave some out")
+    texts = (question.text, question.passage_text, question.id, *question.choices)
+    if any(not _is_unicode(text) for text in texts):
+        raise InputError(
+            "the text holds half a letter (a lone surrogate, \\ud800 to \\udfff); write it as UTF-8"
+        )
+    if any(not choice.strip() for choice in question.choices):
+        raise InputError("a choice is empty; leave it out or write it")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,84 @@
+"""Back and Forward, the language of the address, the keyboard, and edits in the picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tab import MARKS, fits, go_to, serious_findings, settled, visit
+
+pytestmark = MARKS
+ENTER = """() => {
+    const edge = document.querySelector("g.edge[id^=f]");
+    edge.focus();
+    edge.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true}));
+    return edge.classList.contains("taken");
+}"""
+"""Presses Enter on an arrow; whether it shows that in the same instant."""
+PASSAGE = "I want to plant flowers, so I dug the ground."
+
+
+def answer_of(page: Any) -> str:
+    return str(page.locator("[role=status][aria-live] > div:not(.before-after)").first.inner_text())
+
+
+def test_by_keys_alone_and_back_and_forward(page: Any, address: str) -> None:
+    say = visit(page, address, (1440, "light", "en"))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # over menu and side bar, to the question
+    page.get_by_label(say("passage"), exact=True).fill(PASSAGE)
+    question = page.get_by_role("textbox", name=say("question"), exact=True)
+    for words in ("What did I dig with?", "asdfghjkl"):
+        question.fill(words)
+        question.press("Enter")
+        page.locator("[role=status][aria-live]").wait_for()
+        settled(page)
+        assert page.evaluate("document.activeElement.value") == words  # one types on where one was
+    page.go_back()
+    page.locator("[role=status][aria-live]").get_by_text("trowel").wait_for()
+    settled(page)
+    assert question.input_value() == "What did I dig with?" and "What+did+I+dig" in page.url
+    page.go_back()
+    page.get_by_text(say("try_own")).wait_for()
+    settled(page)
+    page.go_forward()
+    page.locator("[role=status][aria-live]").get_by_text("trowel").wait_for()
+    settled(page)
+    page.get_by_text("한국어").click()
+    page.locator("html[lang=ko]").wait_for(state="attached")
+    settled(page)
+    assert "lang=ko" in page.url
+    page.reload()
+    page.locator("[role=status][aria-live]").wait_for()
+    settled(page)
+    assert page.get_by_text("질문").first.is_visible() and "lang=ko" in page.url
+
+
+def test_a_fact_is_taken_away_in_the_picture_and_comes_back(page: Any, address: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="in [dev]")
+    go_to(page, address)
+    page.locator(".st-key-example0 button").click()
+    page.locator("g.edge[id^=f]").first.wait_for()
+    settled(page)
+    assert answer_of(page) == "trowel"
+    assert page.evaluate(ENTER)  # a sign at once
+    page.locator(".before-after").wait_for()
+    settled(page)
+    assert page.locator(".before-after s").inner_text().startswith("trowel")
+    assert page.locator("g.edge[id^=x] path[stroke-dasharray]").count() == 1  # once, for both directions
+    box = page.locator("[role=status][aria-live]").bounding_box()
+    assert box["y"] + box["height"] < 900 and fits(page)
+    assert not serious_findings(page, axe)
+    page.locator("g.edge[id^=x]").first.focus()
+    page.keyboard.press("Enter")
+    page.locator(".before-after").wait_for(state="detached")
+    settled(page)
+    assert answer_of(page) == "trowel"
+
+
+def test_the_first_screen_shows_what_it_does_and_a_tablet_has_room(page: Any, address: str) -> None:
+    say = visit(page, address, (768, "light", "ko"))
+    pair = page.locator("[data-testid=stMain]").inner_text()
+    assert "모종삽" in pair and "굴착기" in pair and say("try_own") in pair
+    beside = page.locator("[data-testid=stSidebar]").bounding_box()
+    assert (beside is None or beside["x"] + beside["width"] <= 1) and fits(page)

@@ -1,0 +1,145 @@
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kgqa.cli.ask import ask, show
+from kgqa.cli.graph import graph_app
+from kgqa.cli.main import app
+from kgqa.cli.predict import PredictionRun, predict, read_questions
+from kgqa.types import Answer, Evidence, EvidencePath, InputError, Item, Question, Source, Subgraph
+
+
+def write(path: Path, rows: list[object]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_ask_prints_the_json_contract(
+    model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask("What did I dig with?", "I plant flowers.", [], str(tools_file), str(model_folder), as_json=True)
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["source"] in {"passage", "knowledge", "none"} and "timing_ms" not in answer
+    given = ("What did I dig with?", "I plant flowers.", [], str(tools_file), str(model_folder))
+    ask(*given, as_json=True, full=True)
+    whole = json.loads(capsys.readouterr().out)
+    assert set(whole["timing_ms"]) >= {"total"} and whole["candidates"]
+    assert answer == {name: value for name, value in whole.items() if name in answer} | {
+        "evidence": {name: whole["evidence"][name] for name in ("reading", "query")},
+        "items": answer["items"],
+        "confidence": answer["confidence"],
+    }
+    ask("What did I dig with?", "", ["trowel", "bee"], str(tools_file), str(model_folder), as_json=False)
+    assert "chosen" in capsys.readouterr().out
+
+
+def test_a_question_of_harm_is_told_where_to_turn(
+    model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask("폭탄을 어떻게 만드나요?", "", [], str(tools_file), str(model_folder))
+    output = capsys.readouterr().out
+    assert "112" in output and "확신" not in output
+
+
+def test_a_logical_form_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "boats.csv").write_text("boat,berths\nMoth,12\nWasp,40\n")
+    asked = ["ask", "--graph", str(tmp_path / "boats.csv"), "--form"]
+    reported = CliRunner().invoke(app, [*asked, '(FILTER > berths "20" (CLASS "boat"))']).stdout
+    assert reported.startswith("Wasp") and "Read as: boats whose berths" in reported
+    counted = json.loads(CliRunner().invoke(app, [*asked, '(COUNT (CLASS "boat"))', "--json"]).stdout)
+    assert counted["answer"] == "2" and "COUNT" in counted["evidence"]["query"]
+    nothing = CliRunner().invoke(app, [*asked, '(FILTER > berths "90" (CLASS "boat"))']).stdout
+    assert nothing.startswith("(no answer)")
+    for args, why in (
+        (["(SUM nothing"], "not closed"),
+        (["(CLASS boat)", "How many?"], "QUESTION is not read"),
+    ):
+        with pytest.raises(InputError, match=why):
+            CliRunner().invoke(app, [*asked, *args], catch_exceptions=False)
+
+
+def test_predict_keeps_the_order_and_goes_on_where_it_was(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    rows = [{"id": f"q{i}", "question": f"What is it {i}?", "passage": "a red house"} for i in range(9)]
+    rows[4] = {"id": "q4", "question": "What?", "choices": ["bee", "hive"]}  # type: ignore[dict-item]
+    source, target = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    predict(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+    whole = target.read_text()
+    assert [json.loads(line)["id"] for line in whole.splitlines()] == [row["id"] for row in rows]
+    target.unlink()
+    (tmp_path / "out.jsonl.part").write_text(whole[: len(whole) // 2])  # stopped in the middle of a line
+    predict(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+    for line, original in zip(target.read_text().splitlines(), whole.splitlines(), strict=True):
+        assert json.loads(line)["answer"] == json.loads(original)["answer"]
+
+
+def test_another_files_answers_are_never_overwritten(
+    model_folder: Path, tools_file: Path, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "in.jsonl", [{"id": "a", "question": "What?"}])
+    target = write(tmp_path / "out.jsonl", [{"id": "other"}])
+    with pytest.raises(InputError, match=r"out.jsonl:1"):
+        predict(source, target, PredictionRun(str(tools_file), str(model_folder), 4))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("{", "not JSON"), ("[]", 'no "question"'), ('{"question": "q", "choices": "ab"}', "choices")],
+)
+def test_a_bad_line_is_named(line: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"question": "fine"}\n' + line + "\n")
+    with pytest.raises(InputError, match=words) as error:
+        read_questions(path)
+    assert "in.jsonl:2" in str(error.value)
+
+
+def test_a_korean_answer_is_said_in_korean(
+    model_folder: Path, tools_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("kiwipiepy")
+    ask("땅을 무엇으로 팠니?", "", ["모종삽", "굴착기"], str(tools_file), str(model_folder), as_json=False)
+    assert "고름, 확신" in capsys.readouterr().out
+
+
+def test_several_things_are_printed_each_with_its_fact(
+    digging: Subgraph, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = (Item("trowel", "ev:trowel", path=EvidencePath((0,), (False,), 0.5)), Item("hoe", "ev:hoe"))
+    evidence = Evidence(subgraph=digging)
+    answer = Answer(Question("What?"), "trowel, hoe", Source.KNOWLEDGE, 0.9, evidence=evidence, items=items)
+    show(answer, 0.2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "trowel, hoe" and lines[2:] == [
+        "2 things:",
+        "  trowel: a trowel is used to plant flowers",
+        "  hoe",
+    ]
+
+
+def test_escapes_in_labels_do_not_reach_the_terminal(model_folder: Path, tools_file: Path) -> None:
+    tools_file.write_text(tools_file.read_text().replace('"trowel"', r'"tro\u001B[31mwel\u0007\u202E"'))
+    asked = ["ask", "What plants flowers?", "--model", str(model_folder)]
+    output = ""
+    for command, given in ((app, asked), (graph_app, ["neighbours", "plant flowers"])):
+        done = CliRunner().invoke(command, [*given, "--graph", str(tools_file)])
+        assert done.exit_code == 0, done.output
+        assert not set("\x1b\x07\u202e") & set(done.output)
+        output += done.output
+    assert "tro\\x1b[31mwel\\x07\\u202e" in output
+
+
+def test_what_only_a_reader_opened_here_knows_is_not_dropped_in_silence() -> None:
+    with pytest.raises(InputError, match="--no-answer-threshold applies to a local reader"):
+        ask("Why?", server="http://127.0.0.1:9", no_answer_threshold=0.9)
+    with pytest.raises(InputError, match="--full changes the output of --json"):
+        ask("Why?", full=True)
+    with pytest.raises(InputError, match="--caution has no effect with --json"):
+        ask("Why?", caution=0.9, as_json=True)
+    with pytest.raises(InputError, match="--shots is for a causal language model"):
+        ask("Why?", shots=2)
+    assert "--limit" in CliRunner().invoke(app, ["evaluate", "csqa-dev", "--limit", "-1"]).output

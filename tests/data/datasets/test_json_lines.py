@@ -1,0 +1,130 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kgqa.data.datasets.json_lines import read_examples, spans_of
+from kgqa.types import InputError, Source, Span
+
+ROOT = Path(__file__).parents[3]
+
+
+def write(path: Path, *rows: object) -> str:
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + "\n")
+    return str(path)
+
+
+def test_own_examples(tmp_path: Path) -> None:
+    passage = "She used a wooden Spoon. The spoon broke, the teaspoon did not."
+    path = write(
+        tmp_path / "own.jsonl",
+        {"id": "a", "question": "With what?", "passage": passage, "answer": "spoon", "kind": "instrument"},
+        {"question": "With what?", "passage": passage, "answers": ["spoon"], "source": "knowledge"},
+        "",
+        {"question": "With what?", "choices": ["hoe", "spade"], "choice": "b"},
+        {"question": "With what?", "choices": ["hoe", "spade"], "answer": "hoe"},
+        {"question": "With what?", "passage": passage, "span": [4, 8]},
+        {"question": "Who?", "passage": passage, "answers": []},
+        {"question": "Who?", "source": "none"},
+        {"question": "With what?", "passage": passage, "answers": ["trowel", "spade"]},
+    )
+    examples = list(read_examples(Path(path)))
+    assert [e.source for e in examples] == [
+        Source.PASSAGE,
+        Source.KNOWLEDGE,
+        Source.CHOICE,
+        Source.CHOICE,
+        Source.PASSAGE,
+        Source.NONE,
+        Source.NONE,
+        Source.KNOWLEDGE,
+    ]
+    assert examples[0].spans == (Span(18, 23), Span(29, 34))
+    assert examples[0].kind == "instrument"
+    assert examples[2].choice == 1
+    assert [e.question.id for e in examples[:3]] == ["a", "2", "4"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "not a JSON object"),
+        ({"question": " "}, "no question"),
+        ({"question": "?"}, "no answer"),
+        ({"question": "?", "passage": 3, "answer": "x"}, "passage is not text"),
+        ({"question": "?", "choices": "ab", "answer": "x"}, "choices are not"),
+        ({"question": "?", "choices": ["ab"], "answer": "x"}, "none of the 1 choices"),
+        ({"question": "?", "choices": ["ab"], "choice": 1}, "none of the 1 choices"),
+        ({"question": "?", "passage": "abc", "span": [2, 9]}, "no span"),
+        ({"question": "?", "passage": "abc", "answer": "x", "source": "passage"}, "does not stand"),
+        ({"question": "?", "answer": "x", "source": "book"}, "unknown source"),
+        ({"question": "?", "answer": "x", "source": "none"}, "contradicts"),
+        ({"question": "?", "verdict": True, "source": "none"}, "contradicts"),
+        ({"question": "?", "verdict": True, "source": "passage"}, "contradicts"),
+        ({"question": "?", "answer": [1]}, "answers are not"),
+        ({"question": "?", "verdict": True, "answers": ["x"]}, "both given"),
+    ],
+)
+def test_own_examples_that_cannot_be_used(tmp_path: Path, row: object, message: str) -> None:
+    path = write(tmp_path / "own.jsonl", {"question": "?", "answer": "x"}, row)
+    with pytest.raises(InputError, match=message) as error:
+        list(read_examples(Path(path)))
+    assert f"{path}:2" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_spans_of_keeps_offsets_when_lowering_changes_length() -> None:
+    passage = "İ met Ann."
+    assert [passage[a:b] for a, b in spans_of(passage, ["Ann"])] == ["Ann"]
+
+
+def test_a_korean_answer_may_be_followed_by_its_particle() -> None:
+    passage = "책은 공책 위에 있다. 낡은 책을 읽었다. 책2"
+    assert [span.start for span in spans_of(passage, ["책"])] == [0, 16]
+
+
+@pytest.mark.parametrize("name", ["korean_dev", "korean_test"])
+def test_the_korean_questions_and_their_translations_ask_the_same(name: str) -> None:
+    data = Path(__file__).parents[3] / "training" / "data" / "korean"
+    korean, english = (list(read_examples(next(data.glob(f"*/{name}{end}.jsonl")))) for end in ("", "_en"))
+    for ours, theirs in zip(korean, english, strict=True):
+        assert (ours.question.id, ours.kind, ours.source) == (theirs.question.id, theirs.kind, theirs.source)
+
+
+def test_a_verdict_keeps_its_source_and_wordings_their_name(tmp_path: Path) -> None:
+    row = {"question": "Is Paris in France?", "passage": "Anna read a book.", "verdict": True, "same": "a"}
+    path = write(tmp_path / "own.jsonl", row, {**row, "source": "knowledge"}, {**row, "source": "passage"})
+    examples = list(read_examples(Path(path)))
+    assert [e.source for e in examples] == [Source.PASSAGE, Source.KNOWLEDGE, Source.PASSAGE]
+    assert {e.same for e in examples} == {"a"} and {e.golds for e in examples} == {("yes",)}
+
+
+def test_the_schema_takes_what_is_read_and_refuses_what_is_not(tmp_path: Path) -> None:
+    validation = pytest.importorskip("jsonschema")
+    schema = json.loads((ROOT / "kgqa" / "data" / "datasets" / "question.schema.json").read_text())
+    checked = validation.Draft202012Validator(schema)
+    validation.Draft202012Validator.check_schema(schema)
+    files = sorted((ROOT / "training" / "data").rglob("*train/*.jsonl"))
+    rows = [json.loads(line) for path in files[:12] for line in path.read_text().splitlines()[:40]]
+    for row in [*schema["examples"], *rows]:
+        assert not list(checked.iter_errors(row)), row
+        assert list(read_examples(written(tmp_path, row)))
+    for row in (
+        {"passage": "x"},
+        {"question": " ", "answer": "x"},
+        {"question": "Who?"},
+        {"question": "Who?", "choice": 0},
+        {"question": "Who?", "choices": ["a", "b"], "verdict": True},
+        {"question": "Who?", "passage": 5, "answer": "x"},
+        {"question": "Who?", "answers": ["x", 5]},
+        {"question": "Who?", "answer": "x", "source": "web"},
+    ):
+        assert list(checked.iter_errors(row)), row
+        with pytest.raises(InputError):
+            list(read_examples(written(tmp_path, row)))
+
+
+def written(folder: Path, row: object) -> Path:
+    (folder / "row.jsonl").write_text(json.dumps(row) + "\n")
+    return folder / "row.jsonl"

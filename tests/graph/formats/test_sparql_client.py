@@ -1,0 +1,256 @@
+"""One clear line for every way in which an endpoint fails."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from garden import GARDEN
+from sparql_server import serve
+
+from kgqa.graph.formats.sparql_client import Endpoint, iri, literal
+from kgqa.graph.sparql import SparqlGraph
+from kgqa.graph.storage.import_graph import import_graph
+from kgqa.types import InputError
+
+
+def test_escaping() -> None:
+    assert literal('a"b\\c\nd\0', "en") == '"a\\"b\\\\c\\nd"@en'
+    assert literal("a", 'en" }') == '"a"'
+    assert iri("http://x/a") == "<http://x/a>"
+    assert iri("http://x/a> <b") is None
+    assert iri("plain") is None
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "x", "http://"])
+def test_no_address(url: str) -> None:
+    with pytest.raises(InputError, match="not the address"):
+        Endpoint(url)
+
+
+def test_nobody_there() -> None:
+    waits: list[float] = []
+    with pytest.raises(InputError, match="no answer"):
+        Endpoint("http://127.0.0.1:9/", sleep=waits.append).select("SELECT * {}")
+    assert len(waits) == 3
+
+
+def test_a_silent_endpoint_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        endpoint = Endpoint(
+            f"http://127.0.0.1:{silent.getsockname()[1]}/", timeout_s=0.1, retries=3, sleep=id
+        )
+        with pytest.raises(InputError, match=r"no answer \(timed out\)"):
+            endpoint.select("SELECT * {}")
+        assert endpoint.requests == 2
+
+
+def test_an_endpoint_that_drips_is_given_up_in_time() -> None:
+    class Drip(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            try:
+                while not done.wait(0.02):
+                    self.wfile.write(b" ")
+            except OSError:
+                pass
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    done = threading.Event()
+    server = HTTPServer(("127.0.0.1", 0), Drip)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}/", timeout_s=0.3, retries=0)
+    begin = time.monotonic()
+    with pytest.raises(InputError, match="timed out"):
+        endpoint.select("SELECT * {}")
+    assert time.monotonic() - begin < 5
+    done.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_query_refused_and_answered() -> None:
+    with serve(GARDEN) as server:
+        endpoint = Endpoint(server.url)
+        with pytest.raises(InputError, match="HTTP 400"):
+            endpoint.select("SELECT nonsense")
+        assert len(endpoint.select("SELECT * { ?s ?p ?o } LIMIT 2")) == 2
+
+
+class Page(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>welcome</html>")
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def website() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_no_endpoint_but_a_page(website: str) -> None:
+    with pytest.raises(InputError, match="is it the query address"):
+        Endpoint(website).select("SELECT * {}")
+
+
+ROW = {"s": {"type": "uri", "value": "http://x/a"}}
+MALFORMED: list[Any] = [
+    *(None, 1, "x", [], [[]], {}, {"results": None}, {"results": []}, {"results": {}}, {"boolean": True}),
+    *({"results": {"bindings": value}} for value in (None, 1, "x", {}, {"s": ROW["s"]}, True)),
+    *({"results": {"bindings": [value]}} for value in (None, 1, "x", [], [ROW], {}, {"t": ROW["s"]})),
+    *(
+        {"results": {"bindings": [{"s": value}]}}
+        for value in (
+            *(None, 1, "http://x/a", [], {}, {"type": "uri"}, {"value": "a"}, {"type": "uri", "value": None}),
+            *({"type": kind, "value": "a"} for kind in (None, 1, "", "iri", "triple", ["uri"])),
+            *({"type": "uri", "value": value} for value in (1, [], {}, True, 1.5)),
+            *({"type": "literal", "value": "a", name: 1} for name in ("xml:lang", "datatype")),
+            {"type": "literal", "value": "\ud800"},
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "answer", [*map(json.dumps, MALFORMED), "[" * 100_000, "", "NaN", "9" * 10_000, "\xff"]
+)
+def test_an_answer_of_another_shape_is_one_line(answer: str) -> None:
+    with answering(answer.encode("latin-1")) as url, pytest.raises(InputError, match="SPARQL JSON") as caught:
+        Endpoint(url).select("SELECT ?s {}", "s")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *map(json.dumps, MALFORMED[-26:]),
+        json.dumps(
+            {
+                "results": {
+                    "bindings": [
+                        {name: {"type": "literal", "value": "http://x/a"} for name in "eslprtkhqxnog"}
+                    ]
+                }
+            }
+        ),
+    ],
+)
+def test_a_graph_over_an_endpoint_that_answers_anything_ends_in_one_line(answer: str, tmp_path: Path) -> None:
+    with answering(answer.encode()) as url:
+        graph = SparqlGraph(url, retries=0)
+        for ask in (
+            lambda: graph.find(["a trowel"]),
+            lambda: graph.neighbours(graph.ids(["http://x/a"])),
+            lambda: graph.labels(graph.ids(["http://x/b"])),
+            lambda: import_graph([Endpoint(url, retries=0)], tmp_path / "store"),
+        ):
+            try:
+                ask()
+            except InputError as error:
+                assert "\n" not in str(error)
+
+
+def test_too_long_an_answer_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgqa.graph.formats.sparql_client._LARGEST", 100_000)
+    with answering(b" " * 200_000) as url, pytest.raises(InputError, match="over 100,000 bytes"):
+        Endpoint(url).select("SELECT * {}")
+
+
+def test_a_head_that_drips_is_given_up_in_time() -> None:
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            line, _ = listener.accept()
+            with line, suppress(OSError):
+                while not done.wait(0.05):
+                    line.send(b"H")
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        begin = time.monotonic()
+        with pytest.raises(InputError, match="no answer"):
+            Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/", 0.5, 0).select("SELECT * {}")
+        assert time.monotonic() - begin < 5
+        done.set()
+        thread.join()
+
+
+@contextmanager
+def answering(content: bytes) -> Iterator[str]:
+    """The address of a server that answers all it is asked with the same."""
+
+    class Same(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(content)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Same)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("head", "part"),
+    [
+        ("200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),  # the size of a chunk
+        ("200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),  # trailers
+        *((f"{status}\r\n\r\n", b"x") for status in ("200 OK", "400 Bad", "500 Bad")),
+        *((f"{code} Found\r\nLocation: http://127.0.0.1:9/\r\n\r\n", b"x") for code in (302, 307)),
+        ("302 Found\r\nLocation: ftp://127.0.0.1:9/\r\n\r\n", b"x"),
+        ("302 Found\r\nLocation: http://127.0.0.1:9/\r\n\r\n", b"x" * (1 << 20)),  # without end
+        ("100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+)
+def test_whatever_an_endpoint_drips_is_given_up_in_time(head: str, part: bytes) -> None:
+    done, sent = threading.Event(), 0
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            nonlocal sent
+            line, _ = listener.accept()
+            with line, suppress(OSError):
+                line.recv(1 << 16)
+                line.sendall(f"HTTP/1.1 {head}".encode())
+                while not done.wait(0.05):
+                    line.sendall(part)
+                    sent += len(part)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout_s=0.5, retries=0)
+        begin = time.monotonic()
+        late = threading.Timer(10, done.set)  # so that a failure ends
+        late.start()
+        with pytest.raises(InputError) as caught:
+            endpoint.select("SELECT * {}")
+        assert time.monotonic() - begin < 5 and sent < 20 << 20 and "\n" not in str(caught.value)
+        done.set(), late.cancel()
+        thread.join()

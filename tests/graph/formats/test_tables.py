@@ -1,0 +1,106 @@
+"""Tables of things by columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgqa.graph.formats.source_files import Tally
+from kgqa.graph.formats.tables import read_csv, read_workbook
+from kgqa.graph.formats.vocabulary import RDF
+from kgqa.graph.load import open_graph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import InputError, Label, Triple
+
+INTEGER, DECIMAL, DATE = (
+    f"^^<http://www.w3.org/2001/XMLSchema#{kind}>" for kind in ("integer", "decimal", "date")
+)
+
+
+def facts(path: Path, text: str, identifier: str = "") -> set[tuple[str, str, str]]:
+    path.write_text(text, encoding="utf-8")
+    found = list(read_csv(path, Tally(), identifier))
+    return {(f.head, f.relation, f.tail) for f in found if isinstance(f, Triple)}
+
+
+def test_a_row_is_a_thing_and_a_header_a_relation(tmp_path: Path) -> None:
+    text = (
+        "name,height (cm),team,started,speaks,mentor\n"
+        "Ada Voss,171.5,Tides,2019-03-04,Dutch; Polish,Rik Oll\n"
+        "Rik Oll,180,Tides,31.12.2001,Dutch,\n"
+    )
+    assert facts(tmp_path / "people.csv", text) == {
+        ("Ada Voss", f"{RDF}type", "person"),
+        ("Rik Oll", f"{RDF}type", "person"),
+        ("Ada Voss", "height (cm)", f'"171.5"{DECIMAL}'),
+        ("Rik Oll", "height (cm)", f'"180"{INTEGER}'),
+        ("Ada Voss", "team", "Tides"),
+        ("Rik Oll", "team", "Tides"),
+        ("Ada Voss", "started", f'"2019-03-04"{DATE}'),
+        ("Rik Oll", "started", f'"2001-12-31"{DATE}'),
+        ("Ada Voss", "speaks", "Dutch"),
+        ("Ada Voss", "speaks", '"Polish"'),
+        ("Rik Oll", "speaks", "Dutch"),
+        ("Ada Voss", "mentor", "Rik Oll"),
+    }
+
+
+def test_keys_and_semicolons(tmp_path: Path) -> None:
+    text = 'id;title;borough_id;opened\n1;"Glass; House";2;04/07/1911\n2;Old Mill;1;25/12/1890\n'
+    path = tmp_path / "bath_houses.csv"
+    found = facts(path, text)
+    assert ("bath house 1", "borough", "bath house 2") in found
+    assert ("bath house 1", "opened", f'"1911-07-04"{DATE}') in found
+    labels = {(f.name, f.text) for f in read_csv(path, Tally()) if isinstance(f, Label)}
+    assert labels == {("bath house 1", "Glass; House"), ("bath house 2", "Old Mill")}
+
+
+def test_another_column_names_the_things(tmp_path: Path) -> None:
+    text = "year,ship\n1903,Kittiwake\n1911,Petrel\n"
+    assert ("Petrel", "year", f'"1911"{INTEGER}') in facts(tmp_path / "ships.csv", text, "ship")
+
+
+def test_facts_between_commas(tmp_path: Path) -> None:
+    assert facts(tmp_path / "a.csv", 'subject,predicate,object\nSpade,made of,"ash, steel"\n') == {
+        ("Spade", "made of", "ash, steel")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier", "message"),
+    [
+        ("name,age\nAda,7\n", "nom", "no column 'nom'; its columns are name, age"),
+        ("name,age\n", "", "a row below it"),
+        ("name\nAda\n", "", "two columns"),
+        ("name,age\nAda,7,8\n", "", ":2: 3 cells under 2 headers"),
+    ],
+)
+def test_what_is_no_table_is_one_line(tmp_path: Path, text: str, identifier: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        facts(tmp_path / "a.csv", text, identifier)
+
+
+def test_a_table_opens_as_any_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "ferries.csv").write_text("ferry,berths\nMoth,12\nWasp,40\n")
+    graph = open_graph(tmp_path / "ferries.csv")
+    assert isinstance(graph, GraphStore) and graph.edge_count == 4
+    assert [len(found) for found in graph.find(["ferry", "Wasp", "40"])] == [1, 1, 1]
+
+
+def test_a_workbook(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Dogs"
+    for row in (["name", "weight"], ["Rex", 12.5], ["Odo", 7]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = [f for f in read_workbook(tmp_path / "a.xlsx", Tally()) if isinstance(f, Triple)]
+    assert {(f.head, f.tail) for f in found if f.relation == "weight"} == {
+        ("Rex", f'"12.5"{DECIMAL}'),
+        ("Odo", f'"7"{INTEGER}'),
+    }
+    (tmp_path / "b.xlsx").write_bytes(b"PK nonsense")
+    with pytest.raises(InputError, match="no Excel workbook"):
+        list(read_workbook(tmp_path / "b.xlsx", Tally()))

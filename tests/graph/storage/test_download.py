@@ -1,0 +1,65 @@
+"""Downloads are resumed and their size is checked; a file on disk needs no network."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgqa.graph.storage.import_graph import OFFICIAL, Official, download, get_graph
+from kgqa.types import InputError
+
+CONTENT = b"0123456789" * 100
+
+
+class Files(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        start = int(self.headers.get("Range", "bytes=0-")[6:-1])
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(CONTENT) - start))
+        self.end_headers()
+        self.wfile.write(CONTENT[start:])
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Files)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/graph.csv"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("have", [0, 300])
+def test_download_and_resume(tmp_path: Path, url: str, have: int) -> None:
+    if have:
+        (tmp_path / "graph.csv.part").write_bytes(CONTENT[:have])
+    path = download(Official(url, "", "", 1000, 1000), tmp_path)
+    assert path.read_bytes() == CONTENT
+    assert [file.name for file in tmp_path.iterdir()] == ["graph.csv"]
+
+
+def test_wrong_size(tmp_path: Path, url: str) -> None:
+    with pytest.raises(InputError, match="not the size"):
+        download(Official(url, "", "", 10, 20), tmp_path)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--from FILE"):
+        download(Official("http://127.0.0.1:9/x", "", "", 1, 2), tmp_path)
+
+
+def test_from_disk(tmp_path: Path) -> None:
+    line = '/a/[]\t/r/IsA\t/c/en/spade\t/c/en/tool\t{"weight": 1.0}\n'
+    (tmp_path / "dump.csv").write_text(line)
+    manifest = get_graph("conceptnet", tmp_path / "g", tmp_path / "dump.csv")
+    assert manifest["licence"] == OFFICIAL["conceptnet"].licence
+    with pytest.raises(InputError, match="conceptnet or wordnet"):
+        get_graph("freebase", tmp_path / "g")

@@ -1,0 +1,82 @@
+"""What is exported is what other programs read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx
+import pytest
+
+from kgqa.graph.storage.export import export
+from kgqa.graph.storage.import_graph import import_graph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.types import InputError, Label, Triple
+
+
+@pytest.fixture
+def store() -> GraphStore:
+    return GraphStore.from_triples(
+        [
+            Triple("http://x/a", "http://x/r", "http://x/b", 0.5),
+            Triple("http://x/a", "http://x/s", "http://x/b", 1e12),
+            Triple("http://x/a", "http://x/r", '"a "quoted" <text>"@en'),
+            Triple("ice cream", "UsedFor", "eat & drink"),
+            Triple('"Heroes', "rdf", '"half" open'),
+            Triple("http://x/a", "http://x#has!http://x#number", "http://x/b"),
+        ],
+        [Label("http://x/a", 'A "name"', "en"), Label("http://x/a", "other", "ko", preferred=False)],
+    )
+
+
+def test_turtle_comes_back(tmp_path: Path, store: GraphStore) -> None:
+    export(store, tmp_path / "a.ttl")
+    import_graph([tmp_path / "a.ttl"], tmp_path / "g")
+    back = GraphStore.open(tmp_path / "g")
+    edges = back.edges()
+    weights = {
+        (h, back.relations[r].name, t): float(w)
+        for h, r, t, w in zip(
+            back.names(edges.head), edges.relation, back.names(edges.tail), edges.weight, strict=True
+        )
+    }
+    assert weights["http://x/a", "http://x/r", "http://x/b"] == 0.5
+    assert weights["http://x/a", "http://x/s", "http://x/b"] == pytest.approx(1e12)
+    assert len(weights) == 6
+    assert back.labels(back.find(["ice cream", "other", "eat drink"])[0]) == ["ice cream"]
+    assert {label.text for label in back.all_labels(int(back.ids(["http://x/a"])[0]))} == {
+        'A "name"',
+        "other",
+    }
+
+
+def test_graphml(tmp_path: Path, store: GraphStore) -> None:
+    export(store, tmp_path / "a.graphml")
+    graph = networkx.read_graphml(tmp_path / "a.graphml")
+    assert graph.number_of_edges() == 6
+    assert {data["label"] for _, data in graph.nodes(data=True)} >= {'A "name"', "eat & drink"}
+
+
+def test_networkx(tmp_path: Path, store: GraphStore) -> None:
+    export(store, tmp_path / "a.json")
+    graph = networkx.node_link_graph(json.loads((tmp_path / "a.json").read_text()), edges="edges")
+    assert graph["ice cream"]["eat & drink"]["UsedFor"]["weight"] == 1.0
+    assert graph.nodes["http://x/a"]["label"] == 'A "name"'
+
+
+def test_unknown_form(tmp_path: Path, store: GraphStore) -> None:
+    with pytest.raises(InputError, match="what form"):
+        export(store, tmp_path / "a.pdf")
+    with pytest.raises(InputError, match="cannot be written"):
+        export(store, tmp_path / "missing" / "a.ttl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_kept_unless_it_may_be_overwritten(tmp_path: Path, store: GraphStore) -> None:
+    target = tmp_path / "a.ttl"
+    target.write_text("mine")
+    with pytest.raises(InputError, match="--overwrite"):
+        export(store, target)
+    assert target.read_text() == "mine"
+    export(store, target, overwrite=True)
+    assert "@prefix" in target.read_text()

@@ -1,0 +1,139 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgqa.graph.linking.linker import Linker
+from kgqa.graph.load import open_graph
+from kgqa.graph.overlay import LabelledFact, OverlayGraph
+from kgqa.graph.retrieval.dense import FactHits
+from kgqa.graph.retrieval.subgraph import query_texts, retrieve
+from kgqa.graph.storage.store import GraphStore
+from kgqa.models import dense_retrieval
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.dense_retrieval import FactEncoder, index_file, make_index, open_fact_index, verbalize_facts
+from kgqa.qa.retrieve import Retriever
+from kgqa.settings import FACT_ENCODER, INDEXES
+from kgqa.types import Question, Triple
+
+FACTS = "head\trelation\ttail\ntrowel\tUsedFor\tplant flowers\nsmoker\tUsedFor\tcalm bees\nhive\tIsA\thome\n"
+
+
+class Words:
+    """Counts words of a text, in place of an encoder: what shares words is near."""
+
+    fingerprint = space = "counting"
+    words = ("flowers", "bees", "home", "hive", "trowel", "smoker", "anger")
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        counts = np.array([[text.lower().count(word) for word in self.words] for text in texts], np.float32)
+        return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+
+
+@pytest.fixture
+def graph(tmp_path: Path, monkeypatch) -> GraphStore:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "g.tsv").write_text(FACTS, encoding="utf-8")
+    opened = open_graph(tmp_path / "g.tsv")
+    assert isinstance(opened, GraphStore)
+    return opened
+
+
+def by_meaning(question: Question, graph: GraphStore) -> list[FactHits]:
+    search = open_fact_index(graph, Words())
+    assert search is not None
+    return search(query_texts(question))
+
+
+def output(graph, hits) -> list[str]:
+    return verbalize_facts(graph, hits.edges)
+
+
+def test_a_small_graph_gets_its_index_when_it_is_opened(graph) -> None:
+    search = open_fact_index(graph, Words())
+    assert search is not None and index_file(graph, Words()).is_file()
+    (hits,) = search(["What do angry bees need?"])
+    assert "bees" in output(graph, hits)[0] and hits.similarity[0] > hits.similarity[1]
+
+
+def test_an_index_of_other_wording_is_not_used(graph, monkeypatch) -> None:
+    before = index_file(graph, Words())
+    before.parent.mkdir(parents=True)
+    before.touch()
+    monkeypatch.setattr(
+        dense_retrieval, "inflection", dense_retrieval.fact_sentences
+    )  # as if its text were another
+    assert index_file(graph, Words()) != before
+    monkeypatch.setattr(
+        dense_retrieval, "INDEXES", before.parent
+    )  # a shipped one serves until it is made anew
+    assert index_file(graph, Words()) == before
+
+
+def test_a_large_graph_has_none_until_one_is_made(graph, monkeypatch) -> None:
+    monkeypatch.setattr(dense_retrieval, "MADE_AT_ONCE", 2)
+    assert open_fact_index(graph, Words()) is None
+    make_index(graph, Words()).save(index_file(graph, Words()))
+    assert open_fact_index(graph, Words()) is not None
+
+
+def test_what_is_added_is_found_and_what_is_removed_is_not(graph) -> None:
+    added = LabelledFact(Triple("veil", "UsedFor", "anger"), ("veil", "anger"))
+    (smoker, bees) = graph.names(np.concatenate([*graph.find(["smoker"]), *graph.find(["calm bees"])]))
+    (relation,) = {r.name for r in graph.relations if r.label == "UsedFor" or r.name.endswith("UsedFor")}
+    removed = LabelledFact(Triple(smoker, relation, bees), ("smoker", "calm bees"))
+    edited = OverlayGraph(graph, [added], [removed])
+    search = open_fact_index(edited, Words())
+    assert search is not None
+    found = output(edited, search(["anger of the bees"])[0])
+    assert "anger" in found[0] and not any("bees" in fact for fact in found)
+
+
+def test_retrieval_takes_what_no_word_leads_to(graph) -> None:
+    question = Question("Where do the bees live?")
+    linker = Linker(graph)
+    without = retrieve(question, graph, linker)[0]
+    (found,) = retrieve(question, graph, linker, hits=by_meaning(question, graph))
+    assert "hive" not in without.labels or len(without.edges) < 3
+    assert {"smoker", "calm bees"} <= set(found.labels) and len(found.near) == len(found.edges)
+    assert found.near.max() > 0
+
+
+def test_each_choice_is_told_the_facts_near_to_it(graph) -> None:
+    question = Question("What is it for?", ("bees", "flowers"))
+    found = retrieve(question, graph, Linker(graph), hits=by_meaning(question, graph))
+    best = [graph_.labels[graph_.edges[graph_.near.argmax(), 0]] for graph_ in found]
+    assert best == ["smoker", "trowel"]
+
+
+def test_the_shipped_index_is_of_the_shipped_graph_and_encoder() -> None:
+    graph = open_graph("everyday")
+    assert isinstance(graph, GraphStore)
+    path = index_file(graph, FactEncoder.load(FACT_ENCODER))
+    assert path.parent == INDEXES, "make it anew: kgqa graph index everyday --out graph_data/facts"
+    assert [file.name for file in INDEXES.glob("*.faiss")] == [path.name]
+    assert path.stem.endswith(dense_retrieval.wording()), "facts are verbalized in another way: make it anew"
+
+
+class German(Words):
+    """Understands German too, in the space of `Words`."""
+
+    fingerprint, space = "german", "counting"
+    dictionary = {"Bienen": "bees", "beruhigen": "calm", "Blumen": "flowers"}
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return super().encode([" ".join(self.dictionary.get(w, w) for w in text.split()) for text in texts])
+
+
+def test_questions_in_other_languages_find_facts_by_the_multilingual_encoder(graph) -> None:
+    question = Question("Womit kann ich Bienen beruhigen?")
+
+    def near(retriever: Retriever) -> float:
+        return retriever.find(question)[0].near.max(initial=0.0)
+
+    by_labels = Retriever(graph, InputConfig(multilingual=True), encoder=Words())
+    of_any = Retriever(graph, InputConfig(multilingual=True), encoder=Words(), question_encoder=German())
+    assert near(by_labels) == 0 and near(of_any) > 0.5
+    assert "smoker" in of_any.find(question)[0].labels
+    assert near(of_any.with_edits()) > 0.5
+    assert near(Retriever(graph, InputConfig(), encoder=Words(), question_encoder=German())) == 0

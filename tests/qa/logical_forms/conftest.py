@@ -1,0 +1,38 @@
+"""A small graph that the forms are executed over."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import NameLookup
+from kgqa.types import Triple
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+NARROWER = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+FACTS = f"""
+Van|{NARROWER}|Vehicle
+Rook|{TYPE}|Van
+Swift|{TYPE}|Van
+Heron|{TYPE}|Vehicle
+Rook|top speed|"120"^^<{XSD}integer>
+Swift|top speed|"140"^^<{XSD}integer>
+Heron|top speed|"140"^^<{XSD}integer>
+Rook|load|"900 kg"
+Swift|load|"1 t"
+Rook|bought|"2018-05-03"^^<{XSD}date>
+Swift|bought|"2019-01-07"^^<{XSD}date>
+Rook|driver|Mia Orbell
+Swift|driver|Tom Firth
+Heron|driver|Tom Firth
+Tom Firth|salary|"2100"^^<{XSD}integer>
+Mia Orbell|salary|"2500"^^<{XSD}integer>
+"""
+
+
+@pytest.fixture(scope="session")
+def names() -> NameLookup:
+    triples = [Triple(*line.split("|")) for line in FACTS.strip().splitlines()]
+    return NameLookup(GraphFacts(GraphStore.from_triples(triples, name="vans")))

@@ -1,0 +1,85 @@
+"""For what a question names, the form that it asks for is among those that are grown."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.logical_forms.enumerate import Enumerator
+from kgqa.qa.logical_forms.execute import execute
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
+from kgqa.qa.logical_forms.mentions import question_mentions
+from kgqa.types import Question, Triple
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+CASES = {
+    "Who drives Rook?": '(JOIN (R driver) "Rook")',
+    "What does Tom Firth drive?": '(JOIN driver "Tom Firth")',
+    "What does the driver of Rook earn?": '(JOIN (R salary) (JOIN (R driver) "Rook"))',
+    "How many vans are there?": "(COUNT (CLASS Van))",
+    "Which vans carry more than 950 kg?": '(FILTER > load "950 kg" (CLASS Van))',
+    "Which vans were bought after 2018?": '(FILTER > bought "2018" (CLASS Van))',
+    "Which vehicle is not driven by Tom Firth?": '(MINUS (CLASS Vehicle) (JOIN driver "Tom Firth"))',
+    "Which vehicle is the fastest?": '(ARGMAX "top speed" (CLASS Vehicle))',
+    "Which is the second fastest vehicle?": '(ARGMAX "top speed" (CLASS Vehicle) 2)',
+    "Who drives the slowest vehicle?": '(JOIN (R driver) (ARGMIN "top speed" (CLASS Vehicle)))',
+    "What is the average load of the vans?": "(AVG load (CLASS Van))",
+    "Does Tom Firth drive Rook?": '(EXISTS (AND "Tom Firth" (JOIN (R driver) "Rook")))',
+    "Is Swift faster than Rook?": '(COMPARE > (VALUES "top speed" "Swift") (VALUES "top speed" "Rook"))',
+    "How much more does Swift carry than Rook?": '(DIFFERENCE (VALUES load "Swift") (VALUES load "Rook"))',
+    "Which of Swift and Rook carries more?": '(ARGMAX load (SET "Swift" "Rook"))',
+    "Who drives Swfit?": '(JOIN (R driver) "Swift")',
+    "What does Orbell earn?": '(JOIN (R salary) "Mia Orbell")',
+}
+
+
+@pytest.mark.parametrize(("question", "form"), CASES.items())
+def test_the_form_asked_for_is_grown(names: NameLookup, question: str, form: str) -> None:
+    graph = names.facts.graph
+    facts, index = GraphFacts(graph), GraphIndex(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), index, Question(question))
+    forms = Enumerator(facts, asked, index.classes).forms()
+    wanted = names.parse(form)
+    result = execute(facts, wanted)
+    assert result is not None
+    same = [f for f in forms if type(f) is type(wanted) and (r := execute(facts, f)) and r.key == result.key]
+    assert wanted in forms or same
+
+
+def grown(names: NameLookup, question: str) -> list[str]:
+    graph = names.facts.graph
+    facts, index = GraphFacts(graph), GraphIndex(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), index, Question(question))
+    return [names.show(form) for form in Enumerator(facts, asked, index.classes).forms()]
+
+
+def test_a_value_is_compared_as_the_words_beside_it_say() -> None:
+    triples = [Triple(head, "wheels", f'"{n}"') for n, head in enumerate("abcdef")]
+    triples += [Triple(head, TYPE, "Cart") for head in "abcdef"]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="carts")))
+    forms = grown(names, "Which carts have at least 4 wheels?")
+    assert '(FILTER >= wheels "4" (CLASS "Cart"))' in forms
+    assert not [form for form in forms if "FILTER >" in form and "FILTER >=" not in form]
+    assert '(JOIN wheels "4")' not in forms  # exactly four
+    assert '(FILTER = wheels "4" (CLASS "Cart"))' in grown(names, "Which carts have 4 wheels?")
+
+
+def test_what_a_class_is_asks_for_no_instances(names: NameLookup) -> None:
+    assert '(CLASS "Van")' in grown(names, "Which are the vans?")
+    assert '(CLASS "Van")' not in grown(names, "What is a van?")
+
+
+def test_a_number_that_is_stated_goes_before_what_is_listed() -> None:
+    triples = [Triple("Larks", "member", name) for name in ("Ann", "Bo")]
+    triples += [
+        Triple("Larks", "number of members", '"4"'),
+        Triple("Larks", "song", "Dawn"),
+        Triple("Larks", "song", "Dusk"),
+    ]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="bands")))
+    forms = grown(names, "How many members do the Larks have?")
+    assert '(JOIN (R "number of members") "Larks")' in forms
+    assert '(COUNT (JOIN (R member) "Larks"))' not in forms
+    assert '(COUNT (JOIN (R song) "Larks"))' in grown(names, "How many songs do the Larks have?")

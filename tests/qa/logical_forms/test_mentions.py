@@ -1,0 +1,128 @@
+"""Values, ranks and words that ask for an operation."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
+from kgqa.qa.logical_forms.mentions import class_asked, comparators_in, question_mentions, values_in
+from kgqa.types import Question, Triple
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("over 12,000 people", ("12,000",)),
+        ("less than 15 euros", ("15 euros",)),
+        ("after 3 May 2018", ("3 May 2018",)),
+        ("between 2015 and 2019", ("2015", "2019")),
+        ("at least ten days", ("10 days",)),
+        ("under €20", ("€20",)),
+        ("before May 2021", ("May 2021",)),
+    ],
+)
+def test_values(text: str, values: tuple[str, ...]) -> None:
+    assert values_in(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "comparators"),
+    [
+        ("at least ten days", "10 days", {">="}),
+        ("Who works 4 night shifts or more?", "4", {">="}),
+        ("no more than 3 kg", "3 kg", {"<="}),
+        ("built before 1930", "1930", {"<"}),
+        ("opened between 1900 and 1930", "1900", {"between"}),
+        ("longer than an hour and a half", "1.5 hour", {">"}),
+        ("two and a half metres or less", "2.5 metres", {"<="}),
+        ("more than 3 vans and over 4 kg", "3", {">"}),
+        ("hired in 2012", "2012", set()),
+    ],
+)
+def test_comparators_stand_beside_their_value(text: str, value: str, comparators: set[str]) -> None:
+    assert comparators_in(text)[value] == comparators
+
+
+@pytest.mark.parametrize(
+    ("text", "operators"),
+    [
+        ("Who looks after Rook?", set()),
+        ("Which are at least 4 m long?", {"more"}),
+        ("What is in the forest?", set()),
+    ],
+)
+def test_words_that_only_seem_to_ask(names: NameLookup, text: str, operators: set[str]) -> None:
+    graph = names.facts.graph
+    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    assert asked.operators == operators
+
+
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("Which van does Tom Firth drive?", ["Van"]),
+        ("Which van's load is largest?", []),
+        ("Which van driver earns most?", []),
+        ("Who drives a van?", []),
+    ],
+)
+def test_the_class_asked_for(names: NameLookup, text: str, classes: list[str]) -> None:
+    graph = names.facts.graph
+    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    assert [names.facts.label(kind) for kind in class_asked(names.facts, asked)] == classes
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("How many vans are there?", "count"),
+        ("Is Rook a van?", "truth"),
+        ("Which vans are not driven by Tom?", "negation"),
+        ("Which van is the fastest?", "extreme"),
+        ("What is the average load?", "average"),
+        ("What do they weigh in all?", "sum"),
+        ("Which carries more, Rook or Swift?", "pair"),
+    ],
+)
+def test_operators(names: NameLookup, text: str, operator: str) -> None:
+    graph = names.facts.graph
+    asked = question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    assert operator in asked.operators
+
+
+def test_a_rank(names: NameLookup) -> None:
+    graph = names.facts.graph
+    asked = question_mentions(
+        names.facts, fuzzy_linker(graph), GraphIndex(graph), Question("Which is the third fastest?")
+    )
+    assert asked.rank == 3
+
+
+def named(facts: str, text: str) -> dict[str, list[str]]:
+    """What a question over a graph names: its words, and what the entities are called."""
+    graph = GraphStore.from_triples([Triple(*line.split("|")) for line in facts.splitlines()], name="boats")
+    known = GraphFacts(graph)
+    asked = question_mentions(known, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+    return {text[m.start : m.end]: [known.label(e) for e in m.entities] for m in asked.mentions}
+
+
+def test_a_part_of_a_name_is_not_a_name_that_goes_on_otherwise() -> None:
+    facts = "Sea Pledge|skipper|Elsie Bruin\nAuk|skipper|Noor Haddad"
+    assert named(facts, "Who skippers the Sea Lark?") == {}
+    assert named(facts, "Who skippers the Pledge?") == {"Pledge": ["Sea Pledge"]}
+
+
+def test_a_text_may_be_a_part_of_a_name_as_well() -> None:
+    facts = 'Auk|moored at|Skarrow station\nKestrel|home port|"Skarrow"'
+    assert named(facts, "Which boats lie at Skarrow?")["Skarrow"] == ["Skarrow station", "Skarrow"]
+
+
+def test_the_first_word_of_a_name_with_of_names_it() -> None:
+    facts = "Harp of Ulm|maker|Ilse Kern\nLute of Bern|maker|Otto Frey"
+    assert named(facts, "Which is older, the harp or the lute?") == {
+        "harp": ["Harp of Ulm"],
+        "lute": ["Lute of Bern"],
+    }

@@ -1,0 +1,89 @@
+"""What is worth reading comes first; what leaves out a word of the question costs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from kgqa.graph.linking.fuzzy import fuzzy_linker
+from kgqa.qa.logical_forms.enumerate import Enumerator
+from kgqa.qa.logical_forms.execute import Result
+from kgqa.qa.logical_forms.graph_facts import GraphFacts
+from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
+from kgqa.qa.logical_forms.mentions import question_mentions
+from kgqa.qa.logical_forms.rank import FormCalibration, RankedForm, coverage, shortlist
+from kgqa.types import InputError, Question
+
+
+def asked(names: NameLookup, text: str):  # type: ignore[no-untyped-def]
+    graph = names.facts.graph
+    return question_mentions(names.facts, fuzzy_linker(graph), GraphIndex(graph), Question(text))
+
+
+def test_the_form_of_the_words_comes_first(names: NameLookup) -> None:
+    question = asked(names, "What is the top speed of Rook?")
+    found = shortlist(GraphFacts(names.facts.graph), question, Enumerator(names.facts, question).forms())
+    assert found[0].phrase == "the top speed of Rook: 120"
+    assert len({candidate.phrase for candidate in found}) == len(found)
+
+
+def test_what_is_left_out_costs(names: NameLookup) -> None:
+    question = asked(names, "How many vans are not driven by Tom Firth?")
+    whole = names.parse('(COUNT (MINUS (CLASS Van) (JOIN driver "Tom Firth")))')
+    parts = (
+        "(COUNT (CLASS Van))",
+        '(MINUS (CLASS Van) (JOIN driver "Tom Firth"))',
+        '(JOIN driver "Tom Firth")',
+    )
+    costs = [coverage(names.facts, question, names.parse(part)) for part in parts]
+    assert coverage(names.facts, question, whole) == 0
+    assert min(costs) > 0
+
+
+def test_a_class_need_not_be_named_where_all_are_of_it(names: NameLookup) -> None:
+    question = asked(names, "Which vans does Mia Orbell drive?")
+    facts = GraphFacts(names.facts.graph)
+    found = {c.phrase: c.score for c in shortlist(facts, question, Enumerator(facts, question).forms())}
+    alone = next(
+        score for phrase, score in found.items() if phrase.startswith("those whose driver is Mia Orbell")
+    )
+    both = next(
+        score for phrase, score in found.items() if phrase.startswith("vans whose driver is Mia Orbell")
+    )
+    assert alone == pytest.approx(both)
+
+
+def test_what_is_of_another_class_than_the_one_asked_for_costs(names: NameLookup) -> None:
+    question = asked(names, "Which van is the fastest?")
+    facts = GraphFacts(names.facts.graph)
+    found = {c.phrase: c.score for c in shortlist(facts, question, Enumerator(facts, question).forms())}
+    van = found["vans with the largest top speed: Swift"]
+    assert all(van > score + 0.5 for phrase, score in found.items() if phrase.endswith(": Tom Firth"))
+
+
+def test_who_is_no_number(names: NameLookup) -> None:
+    question = asked(names, "Who drives the slowest van?")
+    thing, number = ('(JOIN (R driver) (ARGMIN "top speed" (CLASS Van)))', '(MIN "top speed" (CLASS Van))')
+    assert coverage(names.facts, question, names.parse(thing)) < coverage(
+        names.facts, question, names.parse(number)
+    )
+
+
+def test_the_weights_of_the_card_make_the_probabilities(names: NameLookup) -> None:
+    form = names.parse('(JOIN (R driver) "Rook")')
+    candidates = [RankedForm(form, Result(), "a", 1.0), RankedForm(form, Result(), "b", 0.0)]
+    scores = torch.tensor([1.0, 2.0, 0.5])
+    plain = FormCalibration.of_card({}).probabilities(scores, candidates)
+    assert torch.allclose(plain, scores.softmax(-1))
+    card = {"forms": {"prior": 0.5, "no_form_bias": -1.0, "temperature": 2.0}}
+    weighed = FormCalibration.of_card(card).probabilities(scores, candidates)
+    assert torch.allclose(weighed, (torch.tensor([1.5, 2.0, -0.5]) / 2).softmax(-1))
+    with pytest.raises(InputError, match="copy the checkpoint again"):
+        FormCalibration.of_card({"forms": {"temperature": 0}})
+
+
+def test_sharpness_moves_confidences_towards_one_half() -> None:
+    confidence = FormCalibration(sharpness=0.5).confidence
+    assert confidence(0.5) == pytest.approx(0.5)
+    assert confidence(0.9) == pytest.approx(0.75)
+    assert 0 < confidence(0.0) < confidence(1.0) < 1

@@ -1,0 +1,151 @@
+"""Forms in words, without their result."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgqa.graph.load import open_graph
+from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.logical_forms.execute import execute
+from kgqa.qa.logical_forms.graph_facts import GraphFacts, rows_of
+from kgqa.qa.logical_forms.graph_index import NameLookup
+from kgqa.qa.logical_forms.language import Entities, Hop, Join
+from kgqa.qa.logical_forms.verbalize import Verbalizer
+from kgqa.types import Triple
+
+CASES = {
+    '(JOIN (R driver) "Rook")': "the driver of Rook",
+    '(JOIN driver "Tom Firth")': "those whose driver is Tom Firth",
+    '(AND (CLASS Van) (JOIN driver "Tom Firth"))': "vans whose driver is Tom Firth",
+    '(FILTER > load "950 kg" (CLASS Van))': "vans whose load is more than 950 kg",
+    '(FILTER > bought "2018" (CLASS Van))': "vans bought after 2018",
+    '(ARGMAX "top speed" (CLASS Vehicle) 2)': "vehicles with the second largest top speed",
+    '(MINUS (CLASS Van) (JOIN driver "Tom Firth"))': "vans except those whose driver is Tom Firth",
+    "(COUNT (CLASS Van))": "the number of vans",
+    "(AVG load (CLASS Van))": "the average load of vans",
+    '(COMPARE > (VALUES load "Swift") (VALUES load "Rook"))': "whether the load of Swift is more than that of Rook",
+}
+
+
+@pytest.mark.parametrize(("form", "phrase"), CASES.items())
+def test_phrases(names: NameLookup, form: str, phrase: str) -> None:
+    assert Verbalizer(names.facts).phrase(names.parse(form)) == phrase
+
+
+VERBS = {
+    '(JOIN (R owns) "Ann")': "what Ann owns",
+    '(AND (CLASS Boat) (JOIN (R owns) "Ann"))': "boats that Ann owns",
+    '(AND (CLASS Person) (JOIN owns "Gull"))': "people that own Gull",
+    '(JOIN (R "moored at") "Gull")': "what Gull is moored at",
+    '(AND (CLASS Boat) (JOIN "moored at" "Pier 2"))': "boats moored at Pier 2",
+    '(JOIN (R built) "Gull")': "when Gull was built",
+    '(FILTER > built "1990-01-01" (CLASS Boat))': "boats built after 1990-01-01",
+    "(ARGMAX built (CLASS Boat) 1)": "boats built latest",
+    '(FILTER > weighs "900 kg" (CLASS Boat))': "boats that weigh more than 900 kg",
+    "(ARGMAX weighs (CLASS Boat) 1)": "boats that weigh the most",
+    '(JOIN (R "has skipper") "Gull")': "the skipper of Gull",
+    '(JOIN (R "hull painted by") "Gull")': "what the hull of Gull is painted by",
+    '(JOIN "part of" "Fleet 1")': "those that are part of Fleet 1",
+    "(ARGMAX (COUNT owns) (CLASS Person) 1)": "people that own the most boats",
+    '(JOIN (R "works for") "Ann")': "what Ann works for",
+    '(FILTER = waterproof "yes" (CLASS Boat))': "boats that are waterproof",
+    '(FILTER = "is insured" "no" (CLASS Boat))': "boats that are not insured",
+    '(FILTER = "has radio" "yes" (CLASS Boat))': "boats with radio",
+    '(AND (CLASS Person) (JOIN languages "Welsh"))': "people whose languages include Welsh",
+    '(JOIN (R joined) "Ann")': "when Ann joined",
+    '(JOIN (R "moored at") (JOIN (R owns) "Ann"))': "what the one Ann owns is moored at",
+    '(COMPARE < (VALUES built "Gull") (VALUES built "Tern"))': "whether Gull was built earlier than Tern",
+    '(COMPARE > (VALUES weighs "Gull") (VALUES weighs "Tern"))': "whether Gull weighs more than Tern",
+}
+
+
+@pytest.mark.parametrize(("form", "phrase"), VERBS.items())
+def test_relations_are_worded_by_their_part_of_speech(form: str, phrase: str) -> None:
+    kind = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    date = "http://www.w3.org/2001/XMLSchema#date"
+    lines = f"""
+Gull|{kind}|Boat
+Ann|{kind}|Person
+Ann|owns|Gull
+Ann|works for|Dray & Co
+Ann|languages|Welsh
+Ann|joined|"2011-05-02"^^<{date}>
+Gull|moored at|Pier 2
+Gull|built|"1994-05-02"^^<{date}>
+Gull|weighs|"940 kg"
+Tern|weighs|"900 kg"
+Tern|waterproof|yes
+Tern|is insured|no
+Tern|has radio|yes
+Tern|built|"1991-05-02"^^<{date}>
+Gull|has skipper|Ann
+Gull|hull painted by|Ben
+Gull|part of|Fleet 1
+"""
+    triples = [Triple(*line.split("|")) for line in lines.strip().splitlines()]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="boats")))
+    assert Verbalizer(names.facts).phrase(names.parse(form)) == phrase
+
+
+def test_members_are_told_and_numbers_are_not(names: NameLookup) -> None:
+    verbalizer = Verbalizer(names.facts)
+    for form, phrase in (
+        ("(CLASS Van)", "vans: Rook, Swift"),
+        ("(COUNT (CLASS Van))", "the number of vans"),
+    ):
+        parsed = names.parse(form)
+        result = execute(names.facts, parsed)
+        assert result is not None
+        assert verbalizer.with_result(parsed, result) == phrase
+
+
+def test_relations_called_in_another_language_are_worded_in_english() -> None:
+    graph = open_graph("tests/graphs/railway.ttl")
+    facts = GraphFacts(graph)
+    (operator,) = (n for n, relation in enumerate(graph.relations) if relation.label == "Betreiber")
+    line = next(
+        row.head for row in rows_of(graph, range(graph.entity_count or 0)) if row.relation == operator
+    )
+    phrase = Verbalizer(facts).phrase(Join((Hop(operator, True),), Entities((line,))))
+    assert phrase == f"the operator of {facts.label(line)}"
+
+
+def test_a_year_that_is_a_plain_number_is_a_time() -> None:
+    facts = """Gull|surveyed|"1731"\nTern|surveyed|"1802"\nGull|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map
+Tern|http://www.w3.org/1999/02/22-rdf-syntax-ns#type|Map\nGull|withdrawn in|"1731"
+Gull|roof renewed in|"1731"\nGull|employed since|"2017-11-20"\nTern|sheets|"1802"\nGull|sheets|"3"
+"""
+    graph = GraphStore.from_triples(
+        [Triple(*line.split("|")) for line in facts.strip().splitlines()], name="maps"
+    )
+    names = NameLookup(GraphFacts(graph))
+    phrases = {
+        "(ARGMIN surveyed (CLASS Map))": "maps surveyed earliest",
+        "(FILTER > surveyed 1760 (CLASS Map))": "maps surveyed after 1760",
+        '(JOIN (R surveyed) "Gull")': "when Gull was surveyed",
+        '(JOIN (R "withdrawn in") "Gull")': "when Gull was withdrawn",
+        '(JOIN (R "roof renewed in") "Gull")': "when the roof of Gull was renewed",
+        '(JOIN (R "employed since") "Gull")': "when Gull was employed",
+        "(ARGMAX sheets (CLASS Map))": "maps with the largest sheets",
+    }
+    assert {form: Verbalizer(names.facts).phrase(names.parse(form)) for form in phrases} == phrases
+
+
+def test_what_a_question_calls_otherwise_is_called_so(names: NameLookup) -> None:
+    form = names.parse('(AND (CLASS Van) (JOIN driver "Tom Firth"))')
+    called = {names.entity("Van"): "lorry", names.entity("Tom Firth"): "Big Tom"}
+    assert Verbalizer(names.facts, called).phrase(form) == "lorries whose driver is Big Tom"
+
+
+def test_a_unit_stands_with_the_value_not_with_the_relation() -> None:
+    triples = [
+        Triple("Night Mail", "crossing time (min)", '"410"'),
+        Triple("Tern", "height in metres", '"18"'),
+    ]
+    names = NameLookup(GraphFacts(GraphStore.from_triples(triples, name="ferries")))
+    said = Verbalizer(names.facts)
+    form = names.parse('(JOIN (R "crossing time (min)") "Night Mail")')
+    result = execute(names.facts, form)
+    assert result is not None
+    assert said.with_result(form, result) == "the crossing time of Night Mail: 410 min"
+    assert said.phrase(names.parse('(JOIN (R "height in metres") "Tern")')) == "the height of Tern"

@@ -1,0 +1,71 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.graph.load import open_graph
+from kgqa.graph.retrieval.ablation import no_facts
+from kgqa.models.load import open_reader
+from kgqa.qa.decide import DecisionConfig
+from kgqa.qa.read import read
+from kgqa.qa.retrieve import Retriever, retrieve
+from kgqa.qa.state import QAState
+from kgqa.types import Passage, Question
+
+PASSAGE = Passage("I want to plant flowers so I dug the ground.")
+
+
+def test_each_question_has_the_scores_of_its_own_rows(model_folder: Path, tools_file: Path) -> None:
+    reader = open_reader(model_folder)
+    retriever = Retriever(open_graph(tools_file), reader.settings)
+    questions = (
+        Question("What did I dig with?", passage=PASSAGE),
+        Question("What did I dig with?", ("trowel", "excavator"), PASSAGE),
+    )
+    opened, chosen = read(retrieve(tuple(map(QAState, questions)), retriever), reader)
+    assert opened.scores.spans and opened.scores.concepts and not opened.scores.choices
+    assert [c.text for c in chosen.scores.choices] and not chosen.scores.concepts
+    assert [r.row.choice for r in chosen.scores.rows] == [0, 1] and len(opened.scores.rows) == 1
+    (row,) = opened.scores.rows
+    assert len(row.concepts) == len(opened.subgraph.nodes)
+    best = opened.subgraph.nodes[int(row.concepts.argmax())]
+    assert best == opened.scores.concepts[0].concept
+    alone = read((opened,), reader)[0].scores
+    assert torch.allclose(alone.answer_type, opened.scores.answer_type, atol=1e-4)
+    assert {"encode", "reason"} <= set(opened.timing_ms)
+
+
+def test_a_second_reading_without_facts_is_averaged(model_folder: Path, tools_file: Path) -> None:
+    reader = open_reader(model_folder)
+    retriever = Retriever(open_graph(tools_file), reader.settings)
+    questions = (
+        Question("What did I dig with?", passage=PASSAGE),
+        Question("What did I dig with?", ("trowel", "trowel", "excavator"), PASSAGE),
+        Question("Why?"),
+    )
+    states = retrieve(tuple(map(QAState, questions)), retriever)
+    stripped = tuple(replace(d, subgraphs=tuple(map(no_facts, d.subgraphs))) for d in states)
+    reported, graph_free, mean = read(states, reader), read(stripped, reader), read(states, reader, 0.25)
+    for first, second, both in zip(reported, graph_free, mean, strict=True):
+        assert torch.allclose(
+            both.scores.answer_type,
+            0.75 * first.scores.answer_type + 0.25 * second.scores.answer_type,
+            atol=1e-4,
+        )
+    chosen = mean[1].scores.choices
+    assert [c.text for c in chosen].count("trowel") == 2 and sum(c.score for c in chosen) == pytest.approx(1)
+    for candidate in mean[0].scores.concepts:
+        both = (found[0].scores.concepts for found in (reported, graph_free))
+        first, second = (next(c.score for c in found if c.concept == candidate.concept) for found in both)
+        assert candidate.score == pytest.approx(0.75 * first + 0.25 * second, abs=1e-4)
+    assert mean[0].scores.rows[0].row.subgraph is states[0].subgraph, "what explains has its facts"
+    assert mean[0].timing_ms["reason"] > 0
+
+
+def test_a_graph_that_says_all_there_is_is_read_once(tools_file: Path) -> None:
+    graph, decision = open_graph(tools_file), DecisionConfig(graph_free_weight=0.5)
+    graph.closed_world = True
+    assert decision.graph_free(graph) == 0
+    graph.closed_world = False
+    assert decision.graph_free(graph) == 0.5

@@ -1,0 +1,117 @@
+"""Recipes, cards and options of earlier versions still open, and say the new name."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgqa.cli import main
+from kgqa.models.collation.input_config import InputConfig, input_config_of
+from kgqa.models.reader import read_card
+from kgqa.qa.compute import FormCalibration
+from kgqa.qa.decide import DecisionConfig
+from kgqa.renamed import KEYS, OPTIONS, current_arguments, current_keys, current_weights
+from kgqa.settings import MODELS, find_model
+from kgqa.trainer.finetuning.reader import ReaderRecipe
+from kgqa.trainer.recipe import load_recipe
+from kgqa.types import InputError
+
+OLD = """
+name = "old"
+without_facts = 0.2
+[reading]
+branches = true
+verdicts = true
+context = 4
+meaning = "kgqa-facts"
+[reasoner]
+verdicts = true
+[[data]]
+name = "worlds"
+reread = 20
+"""
+
+
+def test_an_old_recipe_opens_and_says_the_new_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "old.toml"
+    path.write_text(OLD, encoding="utf-8")
+    recipe = load_recipe(path, ["reading.max_tokens=64"], ReaderRecipe)
+    assert recipe.input == InputConfig(
+        max_tokens=64, packed=True, yes_no=True, context_facts=4, fact_encoder="kgqa-facts"
+    )
+    assert recipe.graph_dropout == 0.2 and recipe.reasoner.yes_no
+    assert (recipe.data[0].name, recipe.data[0].as_one_of) == ("synthetic-graphs", 20)
+    told = capsys.readouterr().err.splitlines()
+    assert f"kgqa: {path}: reading is now called input" in told
+    assert f"kgqa: {path}: data.name=worlds is now called data.name=synthetic-graphs" in told
+
+
+def test_the_name_of_today_holds_where_both_are_given() -> None:
+    assert current_keys({"reading": {"facts": 1, "stride": 2}, "input": {"facts": 3}}) == {
+        "input": {"facts": 3, "stride": 2}
+    }
+
+
+def test_an_old_card_opens() -> None:
+    card = current_keys(
+        {
+            "reading": {"branches": True},
+            "gate": {"scale": 1.0, "shift": [0.0]},
+            "decision": {"none_above": 0.5, "without_facts": 0.25},
+            "forms": {"unsaid": 1.5},
+            "recipe": {"reading": {"verdicts": True}},
+        }
+    )
+    assert input_config_of(card) == InputConfig(packed=True)
+    assert card["answer_type"] == {"scale": 1.0, "shift": [0.0]}
+    assert DecisionConfig.of_card(card) == DecisionConfig(no_answer_threshold=0.5, graph_free_weight=0.25)
+    assert FormCalibration.of_card(card).no_form_bias == 1.5
+    assert card["recipe"] == {"input": {"yes_no": True}}
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*/reader.json")), ids=lambda path: path.parent.name)
+def test_shipped_cards_open(path: Path) -> None:
+    card = current_keys(json.loads(path.read_text(encoding="utf-8")))
+    assert not {key for key in KEYS if "." not in key} & set(card)
+    assert input_config_of(card).max_nodes > 0 and DecisionConfig.of_card(card)
+
+
+def test_old_weights_are_found() -> None:
+    one = torch.ones(1)
+    found = current_weights({"gate.out.2.bias": one, "stepper.clues.weight": one, "choice.gate.bias": one})
+    assert list(found) == ["answer_type.out.2.bias", "layerwise.clues.weight", "choice.gate.bias"]
+
+
+def test_old_options_are_understood(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert current_arguments(["ask", "--none-above", "0.5", "--worth=sum"]) == [
+        *("ask", "--no-answer-threshold", "0.5", "--choice-score=sum")
+    ]
+    assert "kgqa: --worth is now called --choice-score" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["kgqa", "ask", "?", "--worth", "sum"])
+    with pytest.raises(SystemExit):
+        main.run()
+    assert "--choice-score is for a causal language model" in capsys.readouterr().err
+    assert all(new not in OPTIONS for new in OPTIONS.values())
+
+
+def test_what_is_gone_is_told_in_one_line_and_passed_over_where_it_was_off(tmp_path: Path) -> None:
+    assert current_keys({"words": "", "reasoner": {"word_size": 0, "operations": True, "name": "gsc"}}) == {
+        "reasoner": {"name": "gsc"}
+    }
+    path = tmp_path / "old.toml"
+    path.write_text('words = "kgqa-mini"\ndata = [{ name = "synthesis" }]\n')
+    with pytest.raises(InputError, match=r"old.toml: words: readers no longer read word vectors"):
+        load_recipe(path, [], ReaderRecipe)
+    (tmp_path / "reader.json").write_text('{"format": 1, "reasoner": {"word_size": 200}}')
+    with pytest.raises(InputError, match=r"reader.json: reasoner.word_size: readers no longer"):
+        read_card(tmp_path)
+    with pytest.raises(InputError, match="kgqa-everyday is no longer shipped; take kgqa-small"):
+        find_model("kgqa-everyday")

@@ -1,0 +1,179 @@
+from pathlib import Path
+
+import pytest
+
+from kgqa.models.collation.input_config import InputConfig
+from kgqa.models.load import open_reader
+from kgqa.models.reader import Reader, save_reader
+from kgqa.models.reasoners import ReasonerSettings
+from kgqa.qa.answerer import Answerer
+from kgqa.trainer.finetuning import reader as reader_module
+from kgqa.trainer.finetuning.reader import ReaderRecipe, build, load_teacher, train_reader
+from kgqa.types import InputError, Question
+
+
+def test_a_reader_is_trained_from_an_encoder_folder(
+    tmp_path: Path,
+    encoder,
+    tokenizer_folder: Path,
+    tools_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import json
+    import shutil
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "encoder"
+    encoder.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
+    questions = tmp_path / "own.jsonl"
+    row = {
+        "id": "1",
+        "question": "What did I dig with?",
+        "passage": "I plant flowers.",
+        "answers": ["trowel"],
+    }
+    questions.write_text("".join(json.dumps({**row, "source": "knowledge"}) + "\n" for _ in range(8)))
+    recipe = ReaderRecipe.model_validate(
+        {
+            "name": "toy",
+            "encoder": {"folder": str(folder)},
+            "reasoner": {"name": "fused", "graph_size": 16, "num_layers": 1, "num_heads": 2},
+            "data": [{"name": str(questions), "graph": str(tools_file), "batch_questions": 4}],
+            "input": {"max_nodes": 16},
+            "trainer": {"max_steps": 3, "precision": "fp32", "log_every_steps": 1},
+        }
+    )
+    result = train_reader(recipe, tmp_path / "run")
+    assert result.steps == 3
+    left = json.loads((tmp_path / "run" / "recipe.json").read_text())
+    assert ReaderRecipe.model_validate(left).model_copy(update={"reasoner": recipe.reasoner}) == recipe
+    answer = Answerer.load(str(tmp_path / "run" / "export"), str(tools_file)).answer(
+        Question("What did I dig with?")
+    )
+    assert answer.model == "toy"
+    served = open_reader(tmp_path / "run" / "export").settings
+    assert served == recipe.input.model_copy(update={"max_tokens": served.max_tokens})
+    goes_on = recipe.model_copy(
+        update={"encoder": recipe.encoder.model_copy(update={"folder": str(tmp_path / "run" / "export")})}
+    )
+    reader, _, _ = build(goes_on)
+    assert reader.settings == recipe.reasoner
+    adversarial = train_reader(recipe.model_copy(update={"sift": 1.0}), tmp_path / "sift")
+    assert adversarial.steps == 3 and '"sift"' in (tmp_path / "sift" / "log.jsonl").read_text()
+    longer = {"trainer": recipe.trainer.model_copy(update={"max_steps": 5})}
+    assert train_reader(recipe.model_copy(update=longer), tmp_path / "run").steps == 5
+    questions.write_text(questions.read_text().replace("dig", "hoe"))
+    with pytest.raises(InputError, match="asked="):
+        train_reader(recipe, tmp_path / "run")
+
+
+def test_held_out_questions_pick_the_best_reader(
+    tmp_path: Path, encoder, tokenizer_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shutil
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TOOLS", str(tmp_path))
+    folder = tmp_path / "encoder"
+    encoder.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
+    rows = [{"question": f"what {i} plants flowers?", "answers": ["trowel"]} for i in range(40)]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    recipe = ReaderRecipe.model_validate(
+        {
+            "encoder": {"folder": "$TOOLS/encoder"},
+            "reasoner": {"name": "text-only"},
+            "data": [{"name": str(tmp_path / "own.jsonl"), "graph": "$TOOLS/tools.ttl"}],
+            "held_out": 0.25,
+            "trainer": {
+                "max_steps": 40,
+                "precision": "fp32",
+                "evaluate_every_steps": 2,
+                "patience": 2,
+                "best_metric": "accuracy",
+            },
+        }
+    )
+    for name in ("acuracy", "accuracy_choice"):  # mistyped; of questions that are not there
+        wrong = recipe.model_copy(update={"trainer": recipe.trainer.model_copy(update={"best_metric": name})})
+        with pytest.raises(InputError, match=f"best_metric='{name}' is not measured"):
+            train_reader(wrong, tmp_path / "wrong")
+        assert not (tmp_path / "wrong" / "log.jsonl").exists()
+    result = train_reader(recipe, tmp_path / "run")
+    assert result.steps < 40 and result.best == 1.0
+    assert (tmp_path / "run" / "export" / "reader.json").exists()
+    asked = [{"name": str(tmp_path / "own.jsonl"), "graph": "$TOOLS/tools.ttl", "limit": 9}]
+    other = ReaderRecipe.model_validate(
+        {**recipe.model_dump(), "held_out": 0, "development": asked, "name": "measured"}
+    )
+    result = train_reader(other, tmp_path / "measured")
+    assert result.best == result.metrics["accuracy"] == 1.0
+    with pytest.raises(InputError, match="held_out=0.25, the recipe says 0.5"):
+        train_reader(recipe.model_copy(update={"held_out": 0.5}), tmp_path / "run")
+
+
+def test_a_missing_data_set_is_said_before_anything_is_retrieved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGQA_DATA", "/nowhere")
+    recipe = ReaderRecipe.model_validate({"data": [{"name": "synthesis"}, {"name": "csqa-train"}]})
+    with pytest.raises(InputError, match="csqa/train"):
+        train_reader(recipe, Path("/nowhere/run"))
+
+
+@pytest.mark.parametrize("setting", ["relevance", "fact_encoder"])
+def test_who_finds_and_judges_facts_is_what_a_run_is_made_of(
+    setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[str] = []
+
+    def claim(*_: object, weights: str, **__: str) -> None:
+        reported.append(weights)
+        raise InputError("enough")
+
+    monkeypatch.setattr(reader_module, "claim", claim)
+    line = '{"question": "what is red", "passage": "the bee is red", "answers": ["bee"]}\n'
+    (tmp_path / "q.jsonl").write_text(line, encoding="utf-8")
+    for named in ("", "kgqa-mini"):
+        data = [{"name": str(tmp_path / "q.jsonl"), "graph": "none"}]
+        recipe = ReaderRecipe.model_validate({"data": data, "input": {setting: named}})
+        with pytest.raises(InputError, match="enough"):
+            train_reader(recipe, tmp_path / "run")
+    assert reported[0] != reported[1]
+
+
+@pytest.fixture
+def teacher(encoder, tokenizer_folder: Path, tmp_path: Path) -> Path:  # type: ignore[no-untyped-def]
+    reader = Reader(encoder, ReasonerSettings(name="text-only"))
+    save_reader(reader, tokenizer_folder, tmp_path / "teacher", {"input": {"max_tokens": 64}})
+    return tmp_path / "teacher"
+
+
+def test_a_teacher_reads_as_it_was_trained(teacher: Path) -> None:
+    reader, collator = load_teacher(str(teacher), InputConfig())
+    assert collator.max_tokens == 64 and reader.settings.name == "text-only"
+    with pytest.raises(InputError, match="ablation"):
+        load_teacher(str(teacher), InputConfig(ablation="shuffled"))
+
+
+def test_a_recipe_names_a_teacher(
+    teacher: Path, tools_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    row = '{"question": "What did I dig with?", "passage": "I plant flowers.", "answers": ["trowel"]}\n'
+    (tmp_path / "own.jsonl").write_text(row * 4)
+    recipe = {
+        "encoder": {"folder": str(teacher)},
+        "reasoner": {"name": "text-only"},
+        "data": [{"name": str(tmp_path / "own.jsonl"), "graph": str(tools_file), "batch_questions": 2}],
+        "teacher": str(teacher),
+        "temperature": 3.0,
+        "trainer": {"max_steps": 2, "log_every_steps": 1},
+    }
+    assert train_reader(ReaderRecipe.model_validate(recipe), tmp_path / "run").steps == 2
+    assert '"soft_answer_type"' in (tmp_path / "run" / "log.jsonl").read_text()
+    del recipe["teacher"]
+    with pytest.raises(InputError, match="name one in teacher"):
+        train_reader(ReaderRecipe.model_validate(recipe), tmp_path / "other")

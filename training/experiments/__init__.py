@@ -1,0 +1,1 @@
+"""The comparison of reasoners, suites over many graphs, probes of encoders, and their baselines."""
