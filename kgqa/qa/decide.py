@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from kgqa.graph.linking.normalize import lemma
 from kgqa.language.overlap import content
 from kgqa.models.collation.collate import ANSWER_TYPES
 from kgqa.models.heads import FIRST_YES_NO_CLASS, says_yes_or_no
@@ -75,15 +76,15 @@ CANDIDATES = 10
 """Number of concepts in the ranking."""
 
 
-def decide(states: QAStates, decision: DecisionConfig) -> QAStates:
+def decide(states: QAStates, decision: DecisionConfig, closed_world: bool = False) -> QAStates:
     """Rank the candidates of each question, a computed one first, with source and confidence."""
-    return tuple(_decided(state, decision) for state in states)
+    return tuple(_decided(state, decision, closed_world) for state in states)
 
 
-def _decided(state: QAState, decision: DecisionConfig) -> QAState:
+def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QAState:
     if state.computed is not None and not len(state.scores.answer_type):  # the read step skipped it
         return _computed(state, state.computed, state.computed.others, decision)
-    found = ranked(state)
+    found = ranked(state, closed_world)
     if state.computed is not None and not _passage_answers(found[0], state.computed.candidate):
         left = (replace(c, score=c.score * (1 - state.computed.candidate.score)) for c in found)
         return _computed(state, state.computed, left, decision)
@@ -147,14 +148,17 @@ def _passage_answers(best: Candidate, computed: Candidate) -> bool:
     return best.source is Source.PASSAGE and not computed_wins
 
 
-def ranked(state: QAState) -> list[Candidate]:
+def ranked(state: QAState, closed_world: bool = False) -> list[Candidate]:
     """Candidates of a state, best first; "no answer" is a candidate of source `Source.NONE` among them."""
     scores = state.scores
     if not state.is_open:
         return list(scores.choices)
     weights = scores.answer_type.softmax(-1).tolist()
     answer_type = dict(zip(ANSWER_TYPES, weights, strict=False))
-    found = merged(answer_type, scores.spans, scores.concepts[:CANDIDATES])
+    concepts = scores.concepts
+    if not closed_world:  # there "Painted" may be a name
+        concepts = one_form_each(concepts, state.question.text)
+    found = merged(answer_type, scores.spans, concepts[:CANDIDATES])
     yes_no = weights[FIRST_YES_NO_CLASS:]
     source = Source.PASSAGE if scores.spans else Source.KNOWLEDGE
     return with_yes_no(found, answer_type, yes_no, source, _sentence(state) if yes_no else None)
@@ -165,6 +169,37 @@ def _sentence(state: QAState) -> Span | None:
     passage, spans = state.question.passage_text, state.scores.spans
     best = spans[0].span if spans else None
     return sentence_around(passage, best) if passage and best else None
+
+
+_PAST = re.compile(r"\bwhat (?:had |has )?(?:happened|did)\b", re.IGNORECASE)
+
+
+def one_form_each(concepts: Sequence[Candidate], question: str) -> list[Candidate]:
+    """Concepts that differ by a verb's past form only ("melt", "melted") as one candidate with their probabilities
+    summed: the past form if the question asks what happened or what somebody did, else the most probable one.
+
+    Plurals and -ing forms are things of their own ("glass" and "glasses", "paint" and "painting").
+
+    >>> found = [Candidate(text, Source.KNOWLEDGE, p) for text, p in (("melt", 0.5), ("freeze", 0.3), ("melted", 0.2))]
+    >>> [(c.text, c.score) for c in one_form_each(found, "What happened to the ice?")]
+    [('melted', 0.7), ('freeze', 0.3)]
+    """
+    groups: dict[str, list[Candidate]] = {}
+    for concept in concepts:
+        groups.setdefault(" ".join(map(_verb_base, concept.text.split())), []).append(concept)
+    asked_past = _PAST.search(question) is not None
+    best = (
+        replace(
+            next((c for c in group if asked_past and c.text != base), group[0]),
+            score=sum(c.score for c in group),
+        )
+        for base, group in groups.items()
+    )
+    return sorted(best, key=lambda c: -c.score)
+
+
+def _verb_base(word: str) -> str:
+    return word if word.endswith(("s", "ing")) else lemma(word)
 
 
 def merged(

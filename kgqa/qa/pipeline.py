@@ -24,7 +24,7 @@ def default_pipeline(
     graph_free = decision.graph_free(retriever.graph)
     scoring = Scoring(retriever, reader.settings, reader.score)
     reading = partial(read, reader=reader, graph_free=graph_free, similarity=retriever.similarity)
-    deciding = partial(decide, decision=decision)
+    deciding = partial(decide, decision=decision, closed_world=retriever.graph.closed_world)
     explaining = partial(explain, is_open_world=not retriever.graph.closed_world)
 
     def alone(states: QAStates) -> QAStates:

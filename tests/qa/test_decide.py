@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from kgqa.qa.decide import DecisionConfig, decide, merged, whole_probability, with_yes_no
+from kgqa.qa.decide import DecisionConfig, decide, merged, one_form_each, whole_probability, with_yes_no
 from kgqa.qa.state import ComputedAnswer, HeadScores, QAState
 from kgqa.types import Candidate, Evidence, Passage, Question, Source, Span
 
@@ -115,3 +115,17 @@ def test_spans_that_say_the_same_longer_or_shorter_share_no_confidence() -> None
     known = Candidate("nurse", Source.KNOWLEDGE, 0.5, concept="x:nurse")
     verdict = Candidate("yes", Source.PASSAGE, 0.5, Span(0, 21))
     assert whole_probability(known, [known, *spans]) == whole_probability(verdict, [verdict, *spans]) == 0.5
+
+
+def test_past_forms_of_one_verb_are_one_candidate_in_an_open_world_only() -> None:
+    concepts = (known("melt", 0.5), known("freeze", 0.3), known("melted", 0.2))
+    scores = HeadScores(torch.tensor((-9.0, 2.0, 0.0)), concepts=concepts)
+    asked = QAState(Question("What happened to the ice?"), scores=scores)
+    (open_world,) = decide((asked,), DecisionConfig())
+    (closed,) = decide((asked,), DecisionConfig(), closed_world=True)
+    assert names(list(open_world.candidates)) == ["melted", "freeze"] and open_world.best.concept == "melted"
+    assert names(list(closed.candidates)) == ["melt", "freeze", "melted"]
+    assert names(one_form_each([known("glass", 0.6), known("glasses", 0.4)], "What broke?")) == [
+        "glass",
+        "glasses",
+    ]
