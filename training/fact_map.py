@@ -1,10 +1,11 @@
-"""The linear map by which a multilingual reader finds facts: `python training/fact_map.py READER`.
+"""The linear map by which a multilingual reader finds facts: `python training/fact_map.py FOLDER`.
 
-Ridge regression from the mean vectors of the reader's encoder to the vectors that kgqa-facts gives the same texts in
-English, so that the index of facts made by kgqa-facts serves questions in any language. Fitted on English training
-questions, facts and labels, and on questions and labels in other languages that are parallel to English ones; written
-into READER, whose card is written anew. `--recall FILE ...` then measures, for each file of questions, the share whose
-answer is among the first 10, 20, 50 and 120 concepts retrieved, by labels alone and with the map.
+Ridge regression from the mean vectors of an encoder to the vectors that kgqa-facts gives the same texts in English, so
+that the index of facts made by kgqa-facts serves questions in any language. Fitted on English training questions, facts
+and labels, and on questions and labels in other languages that are parallel to English ones; written into FOLDER, a
+reader's, whose card is written anew, or that of an encoder that training starts from. `--recall FILE ...` measures, for
+each file of questions, the share whose answer is among the first 10, 20, 50 and 120 concepts retrieved, by labels alone
+and with the map.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from numpy.typing import NDArray
 from kgqa.data.datasets.load import load_dataset
 from kgqa.graph.load import open_graph
 from kgqa.graph.storage.store import GraphStore
+from kgqa.models.collation.input_config import InputConfig
 from kgqa.models.dense_retrieval import FactEncoder, verbalize_facts
 from kgqa.models.fact_map import FactMap, MappedEncoder, fit_map, save_map
-from kgqa.models.load import open_reader
-from kgqa.models.pretrained import write_card
+from kgqa.models.pretrained import CARD, load_config, write_card
 from kgqa.models.reader import read_card
 from kgqa.progress import track
 from kgqa.qa.retrieve import Retriever
-from kgqa.settings import FACT_ENCODER, find_model
+from kgqa.settings import FACT_ENCODER, find_encoder
 from kgqa.types import Edges, Example, NodeRole
 
 DATA = Path(__file__).parent / "data"
@@ -93,18 +94,16 @@ def encoded(encoder: FactEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
     return vectors[np.argsort(order)]
 
 
-def fit(folder: Path, graph: GraphStore) -> None:
-    """Fit the map of a reader and write it into its folder."""
-    facts, reader = FactEncoder.load(FACT_ENCODER), open_reader(folder)
-    layerwise = reader.network.layerwise
-    size = layerwise.hidden_size
-    unmapped = FactMap(torch.eye(size + 1, size), "", LAYER)
-    encoder = MappedEncoder(layerwise, reader.collator.tokenizer, unmapped, precision=reader.precision)
+def fit(folder: Path, graph: GraphStore, layer: int) -> None:
+    """Fit the map of a reader, or of an encoder alone, and write it into its folder."""
+    facts, size = FactEncoder.load(FACT_ENCODER), load_config(folder).hidden_size
+    encoder = MappedEncoder.load_mapped(str(folder), FactMap(torch.eye(size + 1, size), "", layer))
     texts = pairs(graph)
     vectors = encoded(encoder, [text for text, _ in texts])
     targets = encoded(facts, [text for _, text in texts])
-    save_map(FactMap(fit_map(vectors, targets, RIDGE), facts.fingerprint, LAYER), folder)
-    write_card(folder, read_card(folder))
+    save_map(FactMap(fit_map(vectors, targets, RIDGE), facts.fingerprint, layer), folder)
+    if (folder / CARD).is_file():
+        write_card(folder, read_card(folder))
 
 
 def place_of_answer(retriever: Retriever, example: Example) -> int:
@@ -119,13 +118,13 @@ def place_of_answer(retriever: Retriever, example: Example) -> int:
 
 def recall(folder: Path, graph: GraphStore, files: Sequence[str]) -> None:
     """Print the shares for each file."""
-    reader, facts = open_reader(folder), FactEncoder.load(FACT_ENCODER)
-    of_map = {"labels": None, "labels and map": reader.question_encoder}
+    facts = FactEncoder.load(FACT_ENCODER)
+    settings = InputConfig(max_nodes=PLACES[-1], multilingual=True)
+    of_map = {"labels": None, "labels and map": MappedEncoder.load_mapped(str(folder))}
     print("questions", "found by", *PLACES, sep="\t")
     for file in files:
         asked = [e for e in load_dataset(file) if e.concepts and not e.question.choices]
         for name, encoder in of_map.items():
-            settings = reader.settings.model_copy(update={"multilingual": True})
             retriever = Retriever(graph, settings, encoder=facts, question_encoder=encoder)
             places = np.array([place_of_answer(retriever, example) for example in asked])
             shares = [f"{100 * (places < most).mean():.1f}" for most in PLACES]
@@ -136,13 +135,16 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("reader")
+    parser.add_argument("folder")
     parser.add_argument("--recall", nargs="+", metavar="FILE", help="only measure, over these questions")
+    parser.add_argument(
+        "--layer", type=int, default=LAYER, help="layer of the encoder whose states are mapped"
+    )
     given = parser.parse_args()
     everyday = open_graph("everyday")
     assert isinstance(everyday, GraphStore)
     with torch.inference_mode():
         if given.recall:
-            recall(find_model(given.reader), everyday, given.recall)
+            recall(find_encoder(given.folder), everyday, given.recall)
         else:
-            fit(find_model(given.reader), everyday)
+            fit(find_encoder(given.folder), everyday, given.layer)

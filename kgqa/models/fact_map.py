@@ -21,6 +21,7 @@ from torch.nn import functional as F
 from kgqa.batch import TextBatch
 from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
+from kgqa.settings import find_encoder
 from kgqa.types import InputError, first_line
 
 FILE = "fact_map.safetensors"
@@ -62,6 +63,17 @@ class MappedEncoder(FactEncoder):
         self.alone = alone or nullcontext()
         self.register_buffer("weight", fact_map.weight.float())
         self.space = fact_map.space
+
+    @classmethod
+    def load_mapped(cls, name: str, fact_map: FactMap | None = None) -> MappedEncoder:
+        """The encoder of a reader's or an encoder's folder, with `fact_map` or the map stored in the folder. Raises
+        InputError where there is none."""
+        folder = find_encoder(name)
+        if (fact_map := fact_map or load_map(folder)) is None:
+            raise InputError(f"{folder}: has no {FILE}; fit it with `python training/fact_map.py {folder}`")
+        plain = FactEncoder.load(folder)
+        layerwise = LayerwiseEncoder(plain.encoder)
+        return cls(layerwise, plain.tokenizer, fact_map, plain.fingerprint, plain.precision).eval()
 
     @property
     def size(self) -> int:

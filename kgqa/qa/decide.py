@@ -155,7 +155,7 @@ def ranked(state: QAState, closed_world: bool = False) -> list[Candidate]:
         return list(scores.choices)
     weights = scores.answer_type.softmax(-1).tolist()
     answer_type = dict(zip(ANSWER_TYPES, weights, strict=False))
-    concepts = scores.concepts
+    concepts: Sequence[Candidate] = scores.concepts
     if not closed_world:  # there "Painted" may be a name
         concepts = one_form_each(concepts, state.question.text)
     found = merged(answer_type, scores.spans, concepts[:CANDIDATES])

@@ -25,6 +25,7 @@ from kgqa.models.dense_retrieval import FactEncoder
 from kgqa.models.encoders.layerwise import LayerwiseEncoder
 from kgqa.models.entity_vectors import FILE as ENTITIES
 from kgqa.models.entity_vectors import load_entities
+from kgqa.models.fact_map import MappedEncoder
 from kgqa.models.language_model import fingerprint, open_relevance
 from kgqa.models.load import open_reader
 from kgqa.models.pretrained import CARD, from_config, load_config, load_pretrained
@@ -102,6 +103,9 @@ class ReaderRecipe(Settings):
     """Weight of virtual adversarial training (He et al., 2021, section 4.3); 0 is none."""
     consistency: float = Field(0.0, ge=0)
     """Weight of the divergence between wordings of one question (rows of equal `same`), as R-Drop's; 0 is none."""
+    question_encoder: RecipePath = ""
+    """Folder of a multilingual encoder with a fact map (`training/fact_map.py`): while training it finds the facts of
+    questions that are not in English, as the finished reader does by its own; input.multilingual only."""
     store_subgraphs: bool = True
     """Retrieve all subgraphs before training and store them on disk; else on demand."""
     entities: RecipePath = ""
@@ -199,7 +203,7 @@ def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> Mixtu
     if settings.graph == "none":
         examples = load_examples(settings, None)
         return MixturePart(settings, examples, [[Subgraph()]] * len(examples))
-    retriever = _retriever(settings.graph, recipe.input)
+    retriever = _retriever(settings.graph, recipe.input, expanded(recipe.question_encoder))
     graph, encoder = retriever.whole, retriever.encoder
     examples = load_examples(settings, graph)
 
@@ -218,7 +222,8 @@ def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> Mixtu
         found_once = cache(lambda number: [change(graph) for graph in find(examples[number])])
         return MixturePart(settings, examples, Subgraphs(len(examples), found_once))
     judged_by = fingerprint(recipe.input.relevance) if recipe.input.relevance else ""
-    found_by = encoder.fingerprint if encoder else ""
+    finders = (encoder, retriever.question_encoder)
+    found_by = " ".join(finder.fingerprint for finder in finders if finder)
     key = cache_key(examples, graph.hash, recipe.input.max_nodes, judged_by, found_by)
     shown = partial(track, text=f"retrieving {settings.name}", total=len(examples))
     subgraphs = cached_subgraphs(examples, folder, key, find, shown, change)
@@ -226,10 +231,16 @@ def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> Mixtu
 
 
 @lru_cache(maxsize=4)
-def _retriever(graph: str, config: InputConfig) -> Retriever:
+def _retriever(graph: str, config: InputConfig, question_encoder: str = "") -> Retriever:
     """Shared by all sets that are asked over a graph: its index of labels and its encoder take hundreds of MB."""
     encoder = FactEncoder.load(config.fact_encoder) if config.fact_encoder else None
-    found = Retriever(open_graph(graph), config, open_relevance(config.relevance), encoder=encoder)
+    found = Retriever(
+        open_graph(graph),
+        config,
+        open_relevance(config.relevance),
+        encoder=encoder,
+        question_encoder=MappedEncoder.load_mapped(question_encoder) if question_encoder else None,
+    )
     if encoder and not found.dense_search and not found.whole.is_remote:
         raise InputError(
             f"{graph}: no index of its facts; run `kgqa graph index {graph} --encoder {config.fact_encoder}` first"
