@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from kgqa.limits.sandbox import run_sandboxed
 from kgqa.types import Link, NodeRole, Relation, Subgraph
 
 os.environ.setdefault("KGQA_PRECISION", "fp32")  # the same figures on every processor
@@ -24,6 +26,32 @@ WORDS = (
     "tool machine foundation has instrument step bee honey hive smoker calm bees who where why . ? , garden "
     "needs red blue shovel first then he she they flower hole in at of and it was"
 )
+
+
+def run_here(
+    task: str, subject: str, limits: object = None, content: bytes | None = None, **asked: object
+) -> object:
+    """As `run_sandboxed`, without the child that keeps what exhausts a parser from this process."""
+    module, _, name = task.partition(":")
+    return getattr(importlib.import_module(module), name)(*([] if content is None else [content]), **asked)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def imported_here() -> Iterator[None]:
+    """Graphs are imported in the process of the tests, which takes a tenth of what starting a child takes."""
+    from kgqa.graph.storage import import_graph
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_graph, "run_sandboxed", run_here)
+        yield
+
+
+@pytest.fixture
+def imported_in_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs are imported in a child, as outside of tests: for what ends a child, or is asked to end it."""
+    from kgqa.graph.storage import import_graph
+
+    monkeypatch.setattr(import_graph, "run_sandboxed", run_sandboxed)
 
 
 @pytest.fixture(scope="session")

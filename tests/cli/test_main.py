@@ -1,4 +1,5 @@
 import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kgqa import __version__
-from kgqa.cli.main import app
+from kgqa.cli.main import ENVIRONMENT, app
+from kgqa.cli.main import run as command_line
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,19 @@ def test_help_does_not_import_torch() -> None:
         "import sys; import kgqa.cli.main; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def run_as_typed(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[object, str, str]:
+    """The exit code of a command line, and what it prints on standard output and standard error."""
+    monkeypatch.setattr(sys, "argv", ["kgqa", *arguments])
+    monkeypatch.setattr(app, "registered_groups", [*app.registered_groups])  # `run` adds to them
+    for name, value in ENVIRONMENT.items():  # undone at the end of the test
+        monkeypatch.setenv(name, os.environ.get(name, value))
+    with pytest.raises(SystemExit) as ended:
+        command_line()
+    return ended.value.code, *capsys.readouterr()
 
 
 @pytest.mark.parametrize(
@@ -51,18 +66,29 @@ def test_help_does_not_import_torch() -> None:
         (["suite", "--limit", "0"], "--limit"),
     ],
 )
-def test_bad_input_ends_in_one_line_and_code_2(arguments: list[str], words: str, tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "kgqa", *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert result.returncode == 2
-    assert len(result.stderr.strip().splitlines()) == 1 and words in result.stderr
-    assert "Traceback" not in result.stderr
+def test_bad_input_ends_in_one_line_and_code_2(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, said = run_as_typed(arguments, monkeypatch, capsys)
+    assert code == 2 and len(said.strip().splitlines()) == 1 and words in said
 
 
-def test_no_command_at_all_shows_the_help() -> None:
-    result = subprocess.run([sys.executable, "-m", "kgqa"], capture_output=True, text=True, check=False)
-    assert result.returncode == 2 and "Commands" in result.stdout and not result.stderr
+def test_no_command_at_all_shows_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, shown, said = run_as_typed([], monkeypatch, capsys)
+    assert code == 2 and "Commands" in shown and not said
+
+
+def test_a_process_of_its_own_ends_with_the_code_and_the_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kgqa", "ask", "why?", "--graph", "missing.ttl"]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert ended.returncode == 2 and len(ended.stderr.strip().splitlines()) == 1 and not ended.stdout
 
 
 def test_commands_listen_on_this_machine_alone() -> None:

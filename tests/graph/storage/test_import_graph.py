@@ -12,6 +12,8 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.types import InputError
 
+pytestmark = pytest.mark.usefixtures("imported_in_child")
+
 
 def test_two_files(tmp_path: Path) -> None:
     words = '<http://x/r> <https://kgqa.org/ontology#words> "goes to"@en .\n'
