@@ -25,6 +25,7 @@ from kgqa.qa.render import (
     evidence_turtle,
     fact_sentence,
     has_ground,
+    is_computed,
     is_decided_by_facts,
     is_guess,
     path_sentences,
@@ -63,7 +64,8 @@ def reason(answer: Answer) -> None:
     if evidence.near is not None:
         st.markdown(plain(f"{say('nearest_fact')} {evidence.near.phrase}: {evidence.near.result}"))
     if evidence.interpretation is not None:
-        st.caption(plain(f"{say('understood_as')} {evidence.interpretation.phrase}"))
+        begin = say("computed_as" if is_computed(answer) else "understood_as")
+        st.caption(plain(f"{begin} {evidence.interpretation.phrase}"))
 
 
 def more(answer: Answer, given: Answer) -> None:

@@ -324,7 +324,8 @@ def show(answer: Answer, caution: float, language: str = "en", sentences: Senten
         f"{words.source_words(answer, language)}, {said('confidence')} {answer.confidence:.0%}{reader}", "dim"
     )
     if answer.evidence.interpretation is not None:
-        say(f"{said('read_as')} {answer.evidence.interpretation.phrase}", "dim")
+        begin = said("because" if words.is_computed(answer) else "read_as")
+        say(f"{begin} {answer.evidence.interpretation.phrase}", "dim")
     if answer.evidence.near is not None:
         near = answer.evidence.near
         say(f"{said('near')} {near.phrase}: {near.result}", "dim")

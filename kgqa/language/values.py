@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import NamedTuple
 
 from kgqa.graph.linking.label_keys import (
@@ -117,6 +118,34 @@ _SAME_UNITS = {
 def same_unit(unit: str) -> str:
     """One name for a unit however it is written: euros and € are eur."""
     return _SAME_UNITS.get(unit, unit)
+
+
+_MONEY = frozenset(
+    {"eur", "usd", "gbp", "chf", "krw", "won", "franc", "yen", "crown", "krone", "rupee", "real", "peso"}
+)
+
+
+def unit_of(word: str) -> tuple[str, str, Fraction] | None:
+    """Kind, name in the singular, and size in base units of a unit of measure, time or money; None for other words.
+
+    >>> unit_of("euros"), unit_of("cents"), unit_of("kg"), unit_of("percent"), unit_of("eggs")
+    (('money', 'euro', Fraction(1, 1)), ('money', 'cent', Fraction(1, 100)), ('mass', 'kg', Fraction(1000, 1)), \
+('percent', '%', Fraction(1, 100)), None)
+    """
+    name = word.lower()
+    name = name if name in _UNIT or name == "chf" else name.removesuffix("s")
+    if same_unit(name) == "percent" or name == "per cent":
+        return "percent", "%", Fraction(1, 100)
+    if same_unit(name) in _MONEY:
+        return "money", "euro" if name == "€" else name, Fraction(1)
+    if name in ("cent", "penny", "pence", "p"):
+        return ("money", "penny" if name != "cent" else name, Fraction(1, 100))
+    if name in ("in", "t", "h", "m", "min", "s", "l", "g") and word != name:
+        return None
+    if name in _UNIT:
+        kind, factor = _UNIT[name]
+        return kind, name, Fraction(str(factor))
+    return (same_unit(name), name, Fraction(1)) if name in _MORE_UNITS.split() else None
 
 
 def is_unit(word: str) -> bool:

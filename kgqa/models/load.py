@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -18,9 +19,11 @@ from torch import Tensor, nn
 from kgqa.batch import QABatch
 from kgqa.data.corpus.tokenizer import load_tokenizer
 from kgqa.limits.cancellation import check_cancelled
+from kgqa.models.amounts import AmountHead, load_amounts
 from kgqa.models.collation.collate import Collated, Collator
 from kgqa.models.collation.input_config import InputConfig, input_config_of
 from kgqa.models.collation.rows import CandidateRow, Similarity, row_key
+from kgqa.models.collation.sentence_batch import pad_rows
 from kgqa.models.devices import (
     Int8Linear,
     cast_linear_layers,
@@ -170,6 +173,8 @@ class LoadedReader:
         self.network, self.name, self.card, self.precision = reader.eval(), name, card or {}, precision
         self.forms: LoadedReader | None = None
         """The same reader with the adapter that ranks logical forms, if the folder has one."""
+        self.amounts: AmountHead | None = None
+        """The head that computes what a passage leaves to be computed, if the folder has one."""
         longest = min(settings.max_tokens, reader.layerwise.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities)
@@ -219,6 +224,25 @@ class LoadedReader:
         ):
             raise InputError(f"{self.name}: its weights give no numbers; copy the checkpoint again")
         return scores
+
+    def token_states(self, rows: Sequence[tuple[list[int], int]], layer: int) -> list[Tensor]:
+        """Encoder states (T, H) of each row of token ids, its passage from an index on, of a layer, counted from 1. The
+        layers above it are not run."""
+        kept: list[Tensor] = []
+
+        def visit(number: int, hidden: Tensor) -> Tensor:
+            if number < layer - 1:
+                return hidden
+            kept.append(hidden)
+            raise _Reached
+
+        network = self.network.layerwise
+        tokens = pad_rows(rows, self.collator.pad).to(self.network.device)
+        precision = matmul_precision(self.network.device, self.precision)
+        with self._layerwise, torch.inference_mode(), precision, suppress(_Reached):
+            network.encode(tokens, visit)
+        states = kept[0].float().to("cpu")
+        return [own[: len(ids)] for own, (ids, _) in zip(states, rows, strict=True)]
 
     def score(self, rows: Sequence[CandidateRow]) -> Tensor:
         """Scores (R,) of rows with one candidate each: of a choice, or of a concept its log-odds among all of its row.
@@ -295,6 +319,10 @@ class LoadedReader:
         return [each[: len(q.choices)] for each, q in zip(scores, questions, strict=True)]
 
 
+class _Reached(Exception):
+    """The layer is reached whose states are asked for."""
+
+
 def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:
     """Log-odds of a concept among the nodes of a row, their scores (N,) given."""
     share = scores.softmax(0)[nodes.index(concept)] if concept in nodes else torch.zeros(())
@@ -327,4 +355,5 @@ def open_reader(model: str | Path, device: str | None = "auto", once: bool = Fal
     # after the reader: the adapter shares its layers as they are multiplied, rounded once for both
     if place is not None and (adapter := load_adapter(reader, folder)) is not None:
         loaded.forms = opened(adapter.to(place))
+    loaded.amounts = load_amounts(folder, reader.layerwise.hidden_size)
     return loaded

@@ -403,7 +403,8 @@ class Answerer:
 
     def _read(self, question: Question, graphs: Sequence[Subgraph]) -> list[Answer]:
         chosen = [s for s in self.steps if s.name not in ("retrieve", "compute", "ground", "attribute")]
-        return self._given(run(chosen, (QAState(self.read_as(question), tuple(graphs)),)), [question])
+        state = QAState(self.read_as(question), tuple(graphs), is_translated=self._translates(question))
+        return self._given(run(chosen, (state,)), [question])
 
     def _answered(
         self,
@@ -415,7 +416,7 @@ class Answerer:
             check_question(question)
         harms = [harm_of(question) for question in questions]
         asked = [question for question, harm in zip(questions, harms, strict=True) if not harm]
-        states = tuple(QAState(self.read_as(question)) for question in asked)
+        states = tuple(QAState(self.read_as(q), is_translated=self._translates(q)) for q in asked)
         found = iter(self._given(run(steps, states, watch) if states else states, asked))
         return [
             self._unread(question, harm) if harm else next(found)

@@ -85,7 +85,7 @@ def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QA
     if state.computed is not None and not len(state.scores.answer_type):  # the read step skipped it
         return _computed(state, state.computed, state.computed.others, decision)
     found = ranked(state, closed_world)
-    if state.computed is not None and not _passage_answers(found[0], state.computed.candidate):
+    if state.computed is not None and not _passage_answers(found[0], state.computed):
         left = (replace(c, score=c.score * (1 - state.computed.candidate.score)) for c in found)
         return _computed(state, state.computed, left, decision)
     state = replace(state, computed=None)
@@ -130,21 +130,25 @@ def _computed(
     """The state with the computed answer ranked before all other candidates."""
     best = computed.candidate
     found = [best, *(c for c in others if c.text != best.text)]
+    # what is computed from a passage is calibrated where it is computed
+    confidence = best.score if computed.of_passage else decision.confidence(best)
     return replace(
         state,
         candidates=tuple(c for c in found if c.source is not Source.NONE),
         best=best,
         source=best.source,
         none=next((c.score for c in found if c.source is Source.NONE), 0.0),
-        confidence=decision.confidence(best),
+        confidence=confidence,
         evidence=computed.evidence,
         items=computed.items,
     )
 
 
-def _passage_answers(best: Candidate, computed: Candidate) -> bool:
-    """Whether the best candidate is from the passage, and no computed answer is more probable."""
-    computed_wins = computed.source is not Source.NONE and computed.score > best.score
+def _passage_answers(best: Candidate, computed: ComputedAnswer) -> bool:
+    """Whether the best candidate is from the passage, and no computed answer is more probable, or is computed from the
+    passage itself."""
+    answer = computed.candidate
+    computed_wins = computed.of_passage or (answer.source is not Source.NONE and answer.score > best.score)
     return best.source is Source.PASSAGE and not computed_wins
 
 

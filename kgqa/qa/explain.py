@@ -125,7 +125,8 @@ def ground(states: QAStates, deciding: Sequence[Callable[[QAStates], QAStates]])
     passage. Its source is then `Source.KNOWLEDGE`, and no sentence is cited as evidence. `deciding` are the
     steps from a question to the decision on its answer.
     """
-    places = [place for place, state in enumerate(states) if state.best.sort == "verdict"]
+    is_asked = [state.best.sort == "verdict" and state.computed is None for state in states]
+    places = [place for place, is_one in enumerate(is_asked) if is_one]
     apart = [place for place in places if not _shares_words(states[place])]
     asked = [place for place in places if place not in apart]
     no_passage = tuple(QAState(replace(states[place].question, passage=None)) for place in asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from kgqa.models.load import LoadedReader
+from kgqa.qa.amounts import compute_amounts
 from kgqa.qa.compute import compute
 from kgqa.qa.decide import DecisionConfig, aggregate, decide, disregard
 from kgqa.qa.explain import Scoring, attribute, explain, ground
@@ -33,6 +34,7 @@ def default_pipeline(
     all_steps = (
         Step("retrieve", "question", "subgraphs", found),
         Step("compute", "subgraphs", "computed", computed),
+        Step("amounts", "question", "computed", partial(compute_amounts, reader=reader)),
         Step("read", "subgraphs", "scores", reading),
         Step("disregard", "scores", "scores", partial(disregard, alone=alone, share=decision.unrelated)),
         Step("decide", "scores", "candidates best", deciding),
@@ -42,5 +44,6 @@ def default_pipeline(
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
+    left_out |= set() if reader.amounts else {"amounts"}
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)

@@ -79,9 +79,16 @@ def source_words(answer: Answer, language: str = ENGLISH) -> str:
     fits = answer.evidence.paths and is_common(answer.graph)
     if answer.source is Source.KNOWLEDGE and not has_ground(answer) and not fits:
         return said(language, "no_fact")
+    if is_computed(answer):
+        return said(language, "computed")
     if answer.source is Source.KNOWLEDGE and not is_common(answer.graph):
         return said(language, "graph").replace("{name}", answer.graph)
     return said(language, answer.source.value)
+
+
+def is_computed(answer: Answer) -> bool:
+    """Whether an answer is computed from the numbers of its passage; the expression is its interpretation."""
+    return answer.source is Source.PASSAGE and answer.evidence.interpretation is not None
 
 
 def sentence(subgraph: Subgraph, edge: int) -> str:
@@ -339,6 +346,8 @@ def answer_json(answer: Answer, full: bool = False) -> dict[str, Any]:
     """
     evidence = answer.evidence
     reason = path_sentences(evidence, evidence.paths[0]) if is_decided_by_facts(answer) else []
+    if evidence.interpretation is not None and is_computed(answer):
+        reason = [evidence.interpretation.phrase]
     return {
         "id": answer.question.id,
         "question": answer.question.text,

@@ -45,8 +45,8 @@ class HeadScores:
 
 @dataclass(frozen=True, slots=True)
 class ComputedAnswer:
-    """The denotation of a logical form as an answer, with the facts it follows from; its source is
-    `Source.NONE` if the graph does not answer."""
+    """The denotation of a logical form as an answer, with the facts it follows from, or the value of an expression over
+    the numbers of a passage; its source is `Source.NONE` if the graph does not answer."""
 
     candidate: Candidate
     evidence: Evidence = field(default_factory=Evidence)
@@ -54,6 +54,11 @@ class ComputedAnswer:
     """The items of an answer with several items."""
     others: tuple[Candidate, ...] = ()
     """Denotations of other forms, most probable first."""
+
+    @property
+    def of_passage(self) -> bool:
+        """Whether it is computed from the passage, not from a graph."""
+        return self.candidate.source is Source.PASSAGE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +69,8 @@ class QAState:
     subgraphs: tuple[Subgraph, ...] = ()
     """One per choice, or exactly one."""
     scores: HeadScores = field(default_factory=HeadScores)
+    is_translated: bool = False
+    """Whether the question is translated for the reader, and its answer translated back."""
     computed: ComputedAnswer | None = None
     candidates: tuple[Candidate, ...] = ()
     """Candidates of all sources, best first."""

@@ -123,7 +123,7 @@ class Collator:
         similarity: Similarity | None,
     ) -> None:
         question = example.question
-        asked, passage = self._encode(question.text), self._encode(question.passage_text)
+        asked, passage = self.pieces(question.text), self.pieces(question.passage_text)
         if self.packed:
             graph, packed = pack_candidates(example, graphs, self.config, with_gold)
             texts = _Texts(asked, None, passage)
@@ -133,7 +133,7 @@ class Collator:
         choices: Sequence[str | None] = question.choices or (None,)
         for number, choice in enumerate(choices):
             graph = graphs[number] if len(graphs) > 1 else graphs[0]
-            chosen = None if choice is None else self._encode(with_facts(choice, graph, self.facts))
+            chosen = None if choice is None else self.pieces(with_facts(choice, graph, self.facts))
             texts = _Texts(asked, chosen, passage)
             place = index, -1 if choice is None else number
             self._add_rows(parts, place, example, graph, texts, with_gold, similarity=similarity)
@@ -152,9 +152,9 @@ class Collator:
     ) -> None:
         """Add a row for each window of the passage, with its packed candidates; `place` is (question, choice)."""
         most, passage = self.max_tokens // 4, texts.passage
-        candidate_ids = [self._encode(candidate.text).ids[:most] for candidate in packed]
+        candidate_ids = [self.pieces(candidate.text).ids[:most] for candidate in packed]
         facts = (
-            self._encode(nearest_facts_text(graph, self.config.context_facts)).ids[:most]
+            self.pieces(nearest_facts_text(graph, self.config.context_facts)).ids[:most]
             if self.packed
             else []
         )
@@ -246,7 +246,8 @@ class Collator:
             windows.append((left, min(left + space, total)))
         return windows
 
-    def _encode(self, text: str) -> Pieces:
+    def pieces(self, text: str) -> Pieces:
+        """A text's tokens. Raises InputError if the tokenizer fails."""
         with report_panics("a text", "leave it out, or take another reader"):
             encoding = self.tokenizer.encode(text, add_special_tokens=False)
         return Pieces(encoding.ids, without_blanks(text, encoding.offsets))
@@ -256,7 +257,7 @@ class Collator:
         fails."""
         found = self._labels.get(label)
         if found is None:
-            found = self._encode(label).ids[:LABEL_TOKENS] or [self.separator]
+            found = self.pieces(label).ids[:LABEL_TOKENS] or [self.separator]
             if len(self._labels) < 500_000:
                 self._labels[label] = found
         return found

@@ -1,0 +1,132 @@
+"""The arithmetic head: whether a passage leaves an amount to be computed, and how, from the encoder's token states.
+
+An expression is built one operation at a time over the quantities of question and passage, each result a quantity of
+the next step (Jie, Li and Lu, 2022, Learning to Reason Deductively: Math Word Problem Solving as Complex Relation
+Extraction, section 3). Whether to compute at all is a classifier beside it, as in NAQANet (Dua et al., 2019, DROP,
+section 5). The encoder is not trained for it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from kgqa.models.pretrained import load_weights
+from kgqa.types import InputError, first_line
+
+FILE = "amounts.safetensors"
+"""In a reader's folder: the weights of its arithmetic head."""
+SIZE, LAYERS, HEADS = 128, 2, 4
+"""Width of the head, its transformer layers, and their attention heads."""
+KINDS = 16
+"""Kinds of quantities that are told apart; 0 is for tokens of none."""
+OPERATORS = 10
+
+
+class AmountTokens(NamedTuple):
+    """A batch of questions with their passages, as the arithmetic head takes them."""
+
+    states: Tensor  # (B, T, H) of the encoder
+    mask: Tensor  # (B, T) bool
+    segment: Tensor  # (B, T) int64, 1 for the passage
+    kind: Tensor  # (B, T) int64, of the quantity that a token belongs to
+
+
+class AmountHead(nn.Module):
+    """Reads token states with a small transformer of its own, and scores operations on pairs of quantities.
+
+    Args:
+        hidden_size: of the encoder's states.
+        size: of its own.
+    """
+
+    def __init__(self, hidden_size: int, size: int = SIZE, dropout: float = 0.2) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.project = nn.Linear(hidden_size, size)
+        self.kind = nn.Embedding(KINDS, size)
+        self.segment = nn.Embedding(2, size)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(
+                size, HEADS, 2 * size, dropout, "gelu", batch_first=True, norm_first=True
+            )
+            for _ in range(LAYERS)
+        )
+        self.norm = nn.LayerNorm(size)
+        self.gate = nn.Sequential(
+            nn.Linear(3 * size, size), nn.GELU(), nn.Dropout(dropout), nn.Linear(size, 1)
+        )
+        self.pair = nn.Sequential(nn.Linear(4 * size, size), nn.GELU(), nn.Dropout(dropout))
+        self.operation = nn.Linear(size, 2 * OPERATORS)
+        self.whole = nn.Parameter(torch.zeros(OPERATORS))
+        self.made = nn.Embedding(OPERATORS, size)
+        self.result = nn.Sequential(
+            nn.Linear(size, size), nn.GELU(), nn.Linear(size, size), nn.LayerNorm(size)
+        )
+
+    def read(self, tokens: AmountTokens) -> Tensor:
+        """Its own states (B, T, size) of the tokens."""
+        states = F.layer_norm(tokens.states.float(), tokens.states.shape[-1:])
+        own = self.project(self.dropout(states)) + self.kind(tokens.kind) + self.segment(tokens.segment)
+        for layer in self.layers:
+            own = layer(own, src_key_padding_mask=~tokens.mask)
+        normed: Tensor = self.norm(own)
+        return normed
+
+    def is_computed(self, own: Tensor, tokens: AmountTokens) -> Tensor:
+        """Log-odds (B,) that the answer is to be computed, from states (B, T, size)."""
+        parts = (tokens.mask & (tokens.segment == 0), tokens.kind > 0)
+        best = [own.masked_fill(~part.unsqueeze(-1), -10.0).amax(1) for part in parts]
+        scores: Tensor = self.gate(torch.cat([own[:, 0], *best], dim=-1)).squeeze(-1)
+        return scores
+
+    def pairs(self, quantities: Tensor, pairs: Tensor, text: Tensor) -> Tensor:
+        """States (P, size) of pairs (P, 2) of quantities (n, size); `text` is that of the whole text, (size,), or of
+        each pair's, (P, size)."""
+        first, second = quantities[pairs[:, 0]], quantities[pairs[:, 1]]
+        joined = torch.cat([first, second, first * second, text.expand_as(first)], dim=-1)
+        states: Tensor = self.pair(joined)
+        return states
+
+    def operations(self, pairs: Tensor) -> Tensor:
+        """Scores (P, operators, 2) of each operation on pairs (P, size): as one step of many, and as the last."""
+        scores: Tensor = self.operation(pairs).unflatten(-1, (OPERATORS, 2))
+        return scores
+
+    def results(self, pairs: Tensor, operators: Tensor) -> Tensor:
+        """States (P, size) of the results of operators (P,) on pairs (P, size)."""
+        states: Tensor = self.result(pairs + self.made(operators))
+        return states
+
+
+def save_amounts(head: AmountHead, folder: Path) -> None:
+    """Write the weights of a head into a reader's folder, in half precision."""
+    from safetensors.torch import save_file
+
+    halves = {
+        name: value.detach().to("cpu", torch.half).contiguous() for name, value in head.state_dict().items()
+    }
+    save_file(halves, folder / FILE, metadata={"format": "pt"})
+
+
+def load_amounts(folder: Path, hidden_size: int) -> AmountHead | None:
+    """The arithmetic head of a reader's folder; None where it holds none.
+
+    Raises:
+        InputError: the weights are damaged, or those of another reader.
+    """
+    if not (folder / FILE).exists():
+        return None
+    try:
+        stored = load_weights(folder, FILE)
+        head = AmountHead(hidden_size, stored["project.weight"].shape[0])
+        head.load_state_dict(stored)
+    except Exception as error:  # whatever reads or takes them may fail on damaged weights
+        raise InputError(
+            f"{folder / FILE}: no arithmetic head of this reader ({first_line(error, 200)}); copy the checkpoint again"
+        ) from error
+    return head.eval()

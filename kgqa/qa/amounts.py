@@ -1,0 +1,364 @@
+"""The amounts step: what a passage leaves to be computed ("4 euros each; he buys 3") is computed exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from torch import Tensor
+
+from kgqa.language.amounts import (
+    CLOCK,
+    DATE,
+    MONEY,
+    NUMBER,
+    OPERATORS,
+    PERCENT,
+    TIME,
+    VERDICT,
+    YEAR,
+    Amount,
+    Quantity,
+    amounts,
+    answer_in_words,
+    computed,
+    said,
+)
+from kgqa.models.amounts import KINDS, AmountHead, AmountTokens
+from kgqa.models.load import LoadedReader
+from kgqa.qa.state import ComputedAnswer, QAStates
+from kgqa.types import Candidate, Evidence, InputError, Interpretation, Question, Source, Span, first_line
+
+_KINDS = {
+    kind: n
+    for n, kind in enumerate(
+        (NUMBER, CLOCK, TIME, DATE, YEAR, MONEY, PERCENT, VERDICT, "length", "mass", "volume"), 1
+    )
+}
+MAX_QUANTITIES = 14
+"""Questions and passages with more are not computed."""
+MAX_STEPS = 6
+"""Maximum number of operations of an expression."""
+BEAM = 3
+TOGETHER = 16
+"""Questions in a batch."""
+
+
+class AmountCalibration(BaseModel):
+    """When an answer is computed, and how surely; fitted on held-out questions (`training/fit_amounts.py`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    layer: int = Field(6, ge=1)
+    """Layer of the encoder whose states are read, from 1."""
+    threshold: float = Field(0.5, ge=0, le=1)
+    """Minimum probability that the answer is to be computed."""
+    scale: float = 1.0
+    shift: float = 0.0
+    """Platt scaling of the log-odds of the best result."""
+
+    @classmethod
+    def of_card(cls, card: Mapping[str, Any]) -> AmountCalibration:
+        """Read it from a reader's card.
+
+        Raises:
+            InputError: the card says something else.
+        """
+        try:
+            return cls.model_validate(card.get("amounts") or {})
+        except ValidationError as error:
+            raise InputError(
+                f"reader.json: amounts: {first_line(error, 200)}; copy the checkpoint again"
+            ) from None
+
+    def confidence(self, probability: float) -> float:
+        """Probability that a result of this probability is right."""
+        p = min(max(probability, 1e-6), 1 - 1e-6)
+        return 1 / (1 + math.exp(-self.scale * math.log(p / (1 - p)) - self.shift))
+
+
+class Sum(NamedTuple):
+    """A question with its passage, as the arithmetic head reads it."""
+
+    ids: list[int]
+    passage_at: int
+    """Index of the passage's first token."""
+    quantities: tuple[Quantity, ...]
+    places: tuple[tuple[int, int], ...]
+    """First and last token of each quantity."""
+    spans: tuple[Span | None, ...]
+    """Characters of the passage that say each quantity; None for those of the question."""
+
+
+class Step(NamedTuple):
+    """An operation on two quantities, by index."""
+
+    first: int
+    second: int
+    operator: int
+
+
+class Expression(NamedTuple):
+    """Operations one after the other; each result is a quantity of the next ones."""
+
+    steps: tuple[Step, ...]
+    quantities: tuple[Quantity, ...]
+    """Those given, then the results."""
+    score: float
+    """Log-probability."""
+
+    @property
+    def result(self) -> Quantity:
+        """Its value."""
+        return self.quantities[-1]
+
+
+def sum_of(question: Question, reader: LoadedReader) -> Sum | None:
+    """The quantities of a question and its passage, and their tokens; None where there is nothing to compute.
+
+    A passage that does not fit one row is left to the reader.
+    """
+    passage = question.passage_text
+    told = amounts(passage) if passage else []
+    if question.choices or not told:
+        return None
+    asked = amounts(question.text)
+    if not 2 <= len(told) + len(asked) <= MAX_QUANTITIES:
+        return None
+    collator = reader.collator
+    first, second = collator.pieces(question.text), collator.pieces(passage)
+    at = len(first.ids) + 2
+    ids = [collator.start, *first.ids, collator.separator, *second.ids, collator.separator]
+    if len(ids) > reader.settings.max_tokens:
+        return None
+    places = [_tokens(first.offsets, a, 1) for a in asked] + [_tokens(second.offsets, a, at) for a in told]
+    spans = (*(None for _ in asked), *(Span(a.start, a.end) for a in told))
+    return Sum(ids, at, tuple(a.quantity for a in (*asked, *told)), tuple(places), spans)
+
+
+def _tokens(offsets: Sequence[tuple[int, int]], amount: Amount, shift: int) -> tuple[int, int]:
+    """First and last token of an amount."""
+    inside = [n for n, (start, end) in enumerate(offsets) if start < amount.end and end > amount.start]
+    return shift + inside[0], shift + inside[-1]
+
+
+def kind_of(quantity: Quantity) -> int:
+    """Kind of a quantity as the arithmetic head tells them apart."""
+    return _KINDS.get(quantity.kind, KINDS - 1)
+
+
+def tokens_of(sums: Sequence[Sum], states: Sequence[Tensor]) -> AmountTokens:
+    """Sums and the encoder's states (T, H) of each as a batch."""
+    width = max(map(len, states))
+    batch = AmountTokens(
+        states[0].new_zeros(len(sums), width, states[0].shape[1]),
+        torch.zeros(len(sums), width, dtype=torch.bool),
+        torch.zeros(len(sums), width, dtype=torch.long),
+        torch.zeros(len(sums), width, dtype=torch.long),
+    )
+    for n, (each, own) in enumerate(zip(sums, states, strict=True)):
+        batch.states[n, : len(own)] = own
+        batch.mask[n, : len(own)] = True
+        batch.segment[n, each.passage_at : len(own)] = 1
+        for quantity, (first, last) in zip(each.quantities, each.places, strict=True):
+            batch.kind[n, first : last + 1] = kind_of(quantity)
+    return batch
+
+
+def states_of(own: Tensor, each: Sum) -> Tensor:
+    """States (n, size) of the quantities of a sum, from those (T, size) of its tokens."""
+    return torch.stack([own[first : last + 1].mean(0) for first, last in each.places])
+
+
+def possible(quantities: Sequence[Quantity], since: int = 0) -> dict[Step, Quantity]:
+    """The operations that the units of quantities allow, with their results; of pairs with an index of at least `since`
+    alone."""
+    found = {}
+    for first, second in combinations(range(len(quantities)), 2):
+        if second < since:
+            continue
+        for n, operator in enumerate(OPERATORS):
+            result = _computed(operator, quantities[first], quantities[second])
+            if result is not None:
+                found[Step(first, second, n)] = result
+    return found
+
+
+_computed = lru_cache(maxsize=20_000)(computed)
+
+
+class Options(NamedTuple):
+    """The operations that may come next, as the arithmetic head scores them."""
+
+    steps: list[Step]
+    pairs: Tensor  # (P, 2) distinct pairs of quantities
+    place: Tensor  # (O,) pair of each step
+    operator: Tensor  # (O,)
+    is_whole: Tensor  # (O,) whether the result is a whole number
+
+
+def options_of(found: Mapping[Step, Quantity]) -> Options:
+    """What `possible` found, as tensors."""
+    steps = list(found)
+    pairs = list(dict.fromkeys((step.first, step.second) for step in steps))
+    number = {pair: n for n, pair in enumerate(pairs)}
+    return Options(
+        steps,
+        torch.tensor(pairs).reshape(-1, 2),
+        torch.tensor([number[step.first, step.second] for step in steps], dtype=torch.long),
+        torch.tensor([step.operator for step in steps], dtype=torch.long),
+        torch.tensor([float(found[step].written.denominator == 1) for step in steps]),
+    )
+
+
+def scores_of(head: AmountHead, pairs: Tensor, options: Options) -> Tensor:
+    """Scores (O, 2) of the next operations, as one step and as the last, from states (P, size) of their pairs."""
+    scores = head.operations(pairs)[options.place, options.operator]
+    return scores + (head.whole[options.operator] * options.is_whole).unsqueeze(-1)
+
+
+def expressions(
+    head: AmountHead, quantities: tuple[Quantity, ...], states: Tensor, text: Tensor
+) -> list[Expression]:
+    """The most probable expressions by beam search, best first; `states` (n, size) are those of the quantities, `text`
+    (size,) that of question and passage."""
+    open_ones = [(Expression((), quantities, 0.0), states)]
+    done: list[Expression] = []
+    for _ in range(MAX_STEPS):
+        found: list[tuple[float, Expression, Tensor, bool]] = []
+        for expression, own in open_ones:
+            results = possible(expression.quantities)
+            if not results:
+                continue
+            options = options_of(results)
+            pairs = head.pairs(own, options.pairs, text)
+            chances = scores_of(head, pairs, options).flatten().log_softmax(0)
+            best = chances.topk(min(BEAM, len(chances)))
+            for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                number, is_last = divmod(place, 2)
+                step = options.steps[number]
+                made = replace_steps(expression, step, results[step], expression.score + score)
+                state = head.results(pairs[options.place[number]][None], options.operator[number][None])
+                found.append((made.score, made, torch.cat([own, state]), bool(is_last)))
+        found.sort(key=lambda each: -each[0])
+        done += [made for _, made, _, is_last in found if is_last]
+        open_ones = [(made, own) for _, made, own, is_last in found if not is_last][:BEAM]
+        if not open_ones or (done and max(e.score for e in done) > open_ones[0][0].score):
+            break
+    return sorted(done, key=lambda each: -each.score)
+
+
+def replace_steps(expression: Expression, step: Step, result: Quantity, score: float) -> Expression:
+    """An expression with one more step."""
+    return Expression((*expression.steps, step), (*expression.quantities, result), score)
+
+
+_SIGNS = {"-": "−", "*": "×", "/": "÷", ">=": "≥", "<=": "≤"}
+_BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+
+def formula(expression: Expression) -> str:
+    """An expression in figures: "20 − 3 × 4", with units where they differ.
+
+    >>> three, four = Quantity(Fraction(3)), Quantity(Fraction(4), MONEY, "euro")
+    >>> formula(Expression((Step(0, 1, 3),), (three, four, four), 0.0))
+    '3 × 4'
+    """
+    given = len(expression.quantities) - len(expression.steps)
+    used = [q for step in expression.steps for n in step[:2] if n < given and (q := expression.quantities[n])]
+    units = {q.unit for q in used if q.kind not in (NUMBER, CLOCK, DATE)}
+    with_unit = len(units) > 1 or any(q.kind == CLOCK for q in used)
+
+    def written(n: int) -> tuple[str, int]:
+        quantity = expression.quantities[n]
+        if n < given:
+            return said(quantity, with_unit and quantity.kind != NUMBER), 3
+        first, second, number = expression.steps[n - given]
+        operator = OPERATORS[number]
+        if operator.startswith("r"):
+            first, second, operator = second, first, operator[1:]
+        binds = _BINDS.get(operator, 0)
+        left, right = written(first), written(second)
+        before = left[0] if left[1] >= binds else f"({left[0]})"
+        after = right[0] if right[1] > binds or (operator in "+*" and right[1] >= binds) else f"({right[0]})"
+        return f"{before} {_SIGNS.get(operator, operator)} {after}", binds
+
+    return written(len(expression.quantities) - 1)[0]
+
+
+def compute_amounts(states: QAStates, reader: LoadedReader) -> QAStates:
+    """Compute the answers that the passages leave to be computed, for a reader with an arithmetic head.
+
+    Raises:
+        InputError: the reader's card is damaged.
+    """
+    head = reader.amounts
+    if head is None:
+        return states
+    calibration = AmountCalibration.of_card(reader.card)
+    own = [n for n, state in enumerate(states) if not state.is_translated]
+    found = [(n, each) for n in own if (each := sum_of(states[n].question, reader)) is not None]
+    answers: dict[int, ComputedAnswer] = {}
+    for at in range(0, len(found), TOGETHER):
+        part = found[at : at + TOGETHER]
+        asked_of = [states[n].question for n, _ in part]
+        made = _answers(asked_of, [each for _, each in part], reader, head, calibration)
+        answers |= {n: answer for (n, _), answer in zip(part, made, strict=True) if answer is not None}
+    return tuple(replace(state, computed=answers.get(n, state.computed)) for n, state in enumerate(states))
+
+
+def _answers(
+    questions: Sequence[Question],
+    sums: Sequence[Sum],
+    reader: LoadedReader,
+    head: AmountHead,
+    calibration: AmountCalibration,
+) -> Iterator[ComputedAnswer | None]:
+    """The computed answer of each question, None where none is to be computed."""
+    with torch.inference_mode():
+        states = reader.token_states([(each.ids, each.passage_at) for each in sums], calibration.layer)
+        tokens = tokens_of(sums, states)
+        own = head.read(tokens)
+        chances = head.is_computed(own, tokens).sigmoid().tolist()
+        for question, each, row, chance in zip(questions, sums, own, chances, strict=True):
+            ranked = []
+            if chance >= calibration.threshold:
+                ranked = expressions(head, each.quantities, states_of(row, each), row[0])
+            yield _answer(question, each, ranked, chance, calibration) if ranked else None
+
+
+def results_of(ranked: Sequence[Expression], question: str) -> dict[str, tuple[float, Expression]]:
+    """Results in words with their probability, the sum over the expressions that give them, and the best expression of
+    each; most probable first."""
+    found: dict[str, tuple[float, Expression]] = {}
+    for expression in ranked:
+        text = answer_in_words(expression.result, question)
+        share, best = found.get(text, (0.0, expression))
+        found[text] = share + math.exp(expression.score), best
+    return dict(sorted(found.items(), key=lambda item: -item[1][0]))
+
+
+def _answer(
+    question: Question, each: Sum, ranked: Sequence[Expression], chance: float, calibration: AmountCalibration
+) -> ComputedAnswer:
+    results = results_of(ranked, question.text)
+    candidates = []
+    for text, (share, best) in results.items():
+        given = len(each.quantities)
+        used = [each.spans[n] for step in best.steps for n in step[:2] if n < given]
+        said_by = [span for span in used if span is not None]
+        span = Span(min(s.start for s in said_by), max(s.end for s in said_by)) if said_by else None
+        candidates.append(
+            (Candidate(text, Source.PASSAGE, calibration.confidence(chance * share), span), best)
+        )
+    (first, best), *others = candidates
+    shown = formula(best)
+    reading = Interpretation(f"{shown} = {first.text}", first.text, shown, first.score)
+    evidence = Evidence(span=first.span, score=first.score, interpretation=reading)
+    return ComputedAnswer(first, evidence, others=tuple(candidate for candidate, _ in others))

@@ -1,0 +1,199 @@
+"""Amounts that a passage leaves to be computed are computed by a reader that has a head for them, and by no other."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from kgqa.language.amounts import MONEY, NUMBER, OPERATORS, PERCENT, Quantity, amounts
+from kgqa.models.amounts import FILE, AmountHead, load_amounts, save_amounts
+from kgqa.models.load import open_reader
+from kgqa.models.pretrained import CARD, write_card
+from kgqa.qa.amounts import (
+    AmountCalibration,
+    Expression,
+    Step,
+    compute_amounts,
+    expressions,
+    formula,
+    possible,
+    sum_of,
+)
+from kgqa.qa.answerer import Answerer
+from kgqa.qa.render import answer_json, source_words
+from kgqa.qa.state import QAState
+from kgqa.types import InputError, Passage, Question, Source
+
+PASSAGE = "A ticket costs 4 euros. Tom buys 3 of them."
+QUESTION = "How much does Tom pay?"
+
+
+def head_for(hidden_size: int, *operators: str, computes: bool = True) -> AmountHead:
+    """A head that always, or never, computes, by one operator or by one after the other."""
+    torch.manual_seed(0)
+    head = AmountHead(hidden_size).eval()
+    with torch.no_grad():
+        for layer in (head.gate[-1], head.operation):
+            layer.weight.zero_()
+            layer.bias.zero_()
+        head.gate[-1].bias += 20.0 if computes else -20.0
+        for n, operator in enumerate(operators):
+            head.operation.bias[2 * OPERATORS.index(operator) + (n == len(operators) - 1)] = 20.0
+    return head
+
+
+def answerer_with(folder: Path, graph: Path, head: AmountHead | None, once: bool = False) -> Answerer:
+    if head is not None:
+        save_amounts(head, folder)
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        write_card(folder, {**card, "amounts": {"layer": 1}})
+    return Answerer.load(str(folder), graph, device="cpu", once=once)
+
+
+def hidden_size(folder: Path) -> int:
+    return open_reader(folder, "cpu").network.layerwise.hidden_size
+
+
+@pytest.fixture
+def computing(model_folder: Path, tools_file: Path) -> Answerer:
+    return answerer_with(model_folder, tools_file, head_for(hidden_size(model_folder), "*"))
+
+
+def test_an_amount_is_computed_and_explained(computing: Answerer) -> None:
+    answer = computing.answer(QUESTION, passage=PASSAGE)
+    assert (answer.text, answer.source) == ("12 euros", Source.PASSAGE)
+    assert answer.evidence.interpretation is not None
+    assert answer.evidence.interpretation.phrase == "4 × 3 = 12 euros"
+    assert answer.evidence.span is not None
+    assert PASSAGE[answer.evidence.span.start : answer.evidence.span.end] == "4 euros. Tom buys 3"
+    assert answer_json(answer)["reason"] == "4 × 3 = 12 euros"
+    assert source_words(answer) == "computed from the passage"
+    assert answer.candidates[0].text == "12 euros" and len(answer.candidates) > 1
+
+
+def test_batches_and_single_use_compute_as_well(
+    computing: Answerer, model_folder: Path, tools_file: Path
+) -> None:
+    questions = [
+        Question(QUESTION, passage=Passage(PASSAGE)),
+        Question("Who?", passage=Passage("Ann sings.")),
+    ]
+    assert [answer.text == "12 euros" for answer in computing.answer_many([*questions, questions[0]])] == [
+        True,
+        False,
+        True,
+    ]
+    assert answerer_with(model_folder, tools_file, None, once=True).answer(questions[0]).text == "12 euros"
+
+
+def test_a_reader_without_a_head_or_that_says_no_answers_as_before(
+    model_folder: Path, tools_file: Path
+) -> None:
+    before = answerer_with(model_folder, tools_file, None)
+    assert "amounts" not in [step.name for step in before.steps]
+    first = before.answer(QUESTION, passage=PASSAGE)
+    after = answerer_with(model_folder, tools_file, head_for(hidden_size(model_folder), "*", computes=False))
+    second = after.answer(QUESTION, passage=PASSAGE)
+    assert "amounts" in [step.name for step in after.steps]
+    assert (first.text, first.candidates, first.confidence) == (
+        second.text,
+        second.candidates,
+        second.confidence,
+    )
+
+
+def test_what_cannot_be_computed_is_left_to_the_reader(computing: Answerer) -> None:
+    asked = [
+        Question(QUESTION),
+        Question(QUESTION, passage=Passage("A ticket costs 4 euros.")),
+        Question(QUESTION, choices=("12", "4"), passage=Passage(PASSAGE)),
+        Question("What of 3 and 4?", passage=Passage("It says nothing.")),
+        Question(QUESTION, passage=Passage(PASSAGE + " It rains again." * 200)),
+    ]
+    assert [sum_of(question, computing.reader) for question in asked] == [None] * len(asked)
+    (state,) = compute_amounts(
+        (QAState(Question(QUESTION, passage=Passage(PASSAGE)), is_translated=True),), computing.reader
+    )
+    assert state.computed is None
+
+
+def test_damaged_weights_and_cards_are_named(model_folder: Path) -> None:
+    assert load_amounts(model_folder, 16) is None
+    (model_folder / FILE).write_bytes(b"nothing")
+    with pytest.raises(InputError, match=FILE):
+        load_amounts(model_folder, 16)
+    with pytest.raises(InputError, match="amounts"):
+        AmountCalibration.of_card({"amounts": {"threshold": 2}})
+
+
+def test_the_head_fits_its_budget(tmp_path: Path) -> None:
+    save_amounts(AmountHead(768), tmp_path)
+    assert (tmp_path / FILE).stat().st_size <= 2_000_000
+
+
+def quantities(text: str) -> tuple[Quantity, ...]:
+    return tuple(amount.quantity for amount in amounts(text))
+
+
+class AddsThenTakes(AmountHead):
+    """Adds first, and takes away last."""
+
+    asked = 0
+
+    def operations(self, pairs: Tensor) -> Tensor:
+        """Scores (P, operators, 2)."""
+        self.asked += 1
+        scores = torch.zeros(len(pairs), len(OPERATORS), 2)
+        for operator in ("+",) if self.asked == 1 else ("-", "r-"):
+            scores[:, OPERATORS.index(operator), int(self.asked > 1)] = 20.0
+        return scores
+
+
+def test_expressions_are_built_step_by_step() -> None:
+    given = quantities("3 euros and 4 euros")
+    best = expressions(AddsThenTakes(8).eval(), given, torch.randn(2, 128), torch.randn(128))[0]
+    assert [OPERATORS[step.operator].removeprefix("r") for step in best.steps] == ["+", "-"]
+    assert len(best.quantities) == 4 and best.result == best.quantities[-1] and best.score <= 0
+
+
+def test_only_what_units_allow_is_possible() -> None:
+    found = {
+        (s.first, s.second, OPERATORS[s.operator])
+        for s in possible(quantities("3 kg at 4 euros for 2 euros"))
+    }
+    assert (0, 1, "+") not in found and {(0, 1, "*"), (1, 2, "-"), (1, 2, ">=")} <= found
+
+
+def expression(given: tuple[Quantity, ...], *steps: Step) -> Expression:
+    """An expression as it is shown; the values of its results do not matter for that."""
+    return Expression(steps, (*given, *given[:1] * len(steps)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "shown"),
+    [
+        ("4 euros, 3", [(0, 1, "*")], "4 × 3"),
+        ("20 euros, 3, 4 euros", [(1, 2, "*"), (0, 3, "-")], "20 − 3 × 4"),
+        ("3, 5, 2", [(0, 1, "+"), (2, 3, "*")], "2 × (3 + 5)"),
+        ("3, 5, 2", [(0, 1, "+"), (2, 3, "r/")], "(3 + 5) ÷ 2"),
+        ("9, 5, 2", [(1, 2, "-"), (0, 3, "-")], "9 − (5 − 2)"),
+        ("2 hours, 15 minutes", [(0, 1, "+")], "2 hours + 15 minutes"),
+        ("from 9:40 to 11:05", [(0, 1, "r-")], "11:05 − 9:40"),
+        ("12, 17 euros", [(0, 1, "<=")], "12 ≤ 17"),
+    ],
+)
+def test_expressions_are_shown_in_figures(text: str, steps: list[tuple[int, int, str]], shown: str) -> None:
+    made = [Step(first, second, OPERATORS.index(operator)) for first, second, operator in steps]
+    assert formula(expression(quantities(text), *made)) == shown
+
+
+def test_kinds_are_told_apart() -> None:
+    from kgqa.qa.amounts import kind_of
+
+    kinds = {kind_of(Quantity(Fraction(1), kind)) for kind in (NUMBER, MONEY, PERCENT, "mass", "hectare")}
+    assert len(kinds) == 5
