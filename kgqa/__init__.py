@@ -53,7 +53,8 @@ def load(
 
     The graph is a file, a folder, a shipped name, a SPARQL URL or an open graph, or is held in memory: an rdflib Graph
     or Dataset, a networkx DiGraph or MultiDiGraph (relations are the edges' attribute `relation` or `label`, or their
-    keys), a table of triples of pandas or Arrow (columns head, relation and tail), or an iterable of triples.
+    keys), a table of pandas or Arrow, of triples (columns head, relation and tail) or of things by columns, or an
+    iterable of triples.
 
     It runs on `device`: "auto" takes cuda, else mps, else cpu. Environment and threads of the process are left as
     they are; a single question is answered no faster by two threads than by one (`torch.set_num_threads`). Questions

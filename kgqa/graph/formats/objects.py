@@ -10,11 +10,13 @@ from typing import Any
 
 from kgqa.graph.formats.rdf import read_rdf_text
 from kgqa.graph.formats.source_files import UNSTATED, Batch, Tally, batches
-from kgqa.graph.formats.tables import cell_name, read_things
+from kgqa.graph.formats.tables import cell_name, kind_of_header, read_things
 from kgqa.graph.formats.tsv import columns_named
 from kgqa.graph.linking.label_keys import literal_name
 from kgqa.types import InputError, Label, Triple
 
+OWN_ATTRIBUTES = {"label", "role", "score"}
+"""Attributes of the nodes that `Subgraph.to_networkx` writes."""
 TAKEN = (
     "a shipped name, a file, a folder or a SPARQL URL, or an rdflib Graph, a directed networkx graph, "
     "a table of pandas or Arrow, or triples"
@@ -24,8 +26,8 @@ TAKEN = (
 def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
     """Facts and labels of a graph in memory.
 
-    A table has columns called head, relation and tail (or subject, predicate and object), else these are the first
-    three of three or four; any other table is one of things by columns.
+    A table has columns called head, relation and tail (or subject, predicate and object), or three or four without
+    names; any other is one of things by columns, of the class that the first is called by.
     """
     match _library(graph):
         case "rdflib" if hasattr(graph, "serialize"):
@@ -34,7 +36,8 @@ def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
         case "networkx" if graph.is_directed():
             yield from batches(_network(graph))
         case "pandas" if hasattr(graph, "itertuples"):
-            yield from batches(_table(list(graph.columns), graph.itertuples(index=False, name=None), tally))
+            named = graph.reset_index() if any(name is not None for name in graph.index.names) else graph
+            yield from batches(_table(list(named.columns), named.itertuples(index=False, name=None), tally))
         case "pyarrow" if hasattr(graph, "column_names"):
             rows = zip(*(column.to_pylist() for column in graph.columns), strict=True)
             yield from batches(_table(graph.column_names, rows, tally))
@@ -53,14 +56,19 @@ def _library(graph: Any) -> str:
 
 
 def _network(graph: Any) -> Iterator[Triple | Label]:
-    """Edges by their attribute `relation`, else `label`, else key; nodes may have a `label`."""
+    """Edges by their attribute `relation`, `label` or `type`, else key; nodes may have a `label`, and what other
+    attributes say is a fact."""
     for node, about in graph.nodes(data=True):
         if about.get("label"):
             yield Label(_name(node), str(about["label"]))
+        for attribute, values in about.items() if about.keys() != OWN_ATTRIBUTES else ():
+            for value in values if isinstance(values, list | tuple | set) else [values]:
+                if attribute != "label" and (tail := _name(value)):
+                    yield Triple(_name(node), str(attribute), tail, UNSTATED)
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     for head, tail, *key, about in edges:
         own = key[0] if key and isinstance(key[0], str) else ""
-        relation = about.get("relation") or about.get("label") or own
+        relation = about.get("relation") or about.get("label") or own or about.get("type")
         if not relation:
             raise InputError(
                 f"edge {head!r} to {tail!r}: no relation; give it as the edge's attribute `relation` or as its key"
@@ -74,9 +82,8 @@ def _network(graph: Any) -> Iterator[Triple | Label]:
 def _table(columns: list[Any], rows: Iterable[tuple[Any, ...]], tally: Tally) -> Iterator[Triple | Label]:
     names = [str(column) for column in columns]
     places = columns_named(names)
-    if places is None and len(names) not in (3, 4):
-        numbered = list(enumerate(rows, 1))
-        yield from read_things("table", "", names, numbered, tally)
+    if places is None and (len(names) not in (3, 4) or any(isinstance(column, str) for column in columns)):
+        yield from read_things("table", kind_of_header(names[0]), names, list(enumerate(rows, 1)), tally)
         return
     places = places or {"head": 0, "relation": 1, "tail": 2}
     weighed = places.get("weight", -1)
@@ -93,6 +100,7 @@ def _triples(graph: Iterable[Any]) -> Iterator[Triple]:
         if isinstance(fact, Triple):
             yield fact
             continue
+        fact = fact.tolist() if hasattr(fact, "tolist") else fact  # of numpy
         parts = fact if isinstance(fact, tuple | list) and len(fact) == 3 else ()
         names = [_name(part) for part in parts]
         if not names or not all(names):

@@ -151,6 +151,16 @@ def kind_of(title: str) -> str:
     return " ".join([*title_words[:-1], "person" if title_words[-1] == "people" else lemma(title_words[-1])])
 
 
+def kind_of_header(header: str) -> str:
+    """What the things of a table without a title are, by the header of their column.
+
+    >>> kind_of_header("oven"), kind_of_header("boat_id"), kind_of_header("name")
+    ('oven', 'boat', '')
+    """
+    noun = _relation(header)
+    return "" if noun.lower() in (*_LABEL_COLUMNS, "id", "index") else kind_of(noun)
+
+
 def cell_name(value: Any) -> str:
     """Name of what stands in a cell: a text as it is, a number, a date or a truth as a typed literal.
 

@@ -14,9 +14,9 @@ from kgqa.types import InputError, Triple
 # Tables of facts, tab between: head, relation, tail and perhaps a weight, or the relation first; header or none.
 
 _COLUMN_NAMES = {
-    "relation": ("relation", "rel", "predicate", "property"),
-    "head": ("head", "subject", "source", "start"),
-    "tail": ("tail", "object", "target", "end"),
+    "relation": ("relation", "rel", "predicate", "property", "p"),
+    "head": ("head", "subject", "source", "start", "s", "from"),
+    "tail": ("tail", "object", "target", "end", "o", "to"),
     "weight": ("weight", "score"),
 }
 _HEADER = {title: name for name, called in _COLUMN_NAMES.items() for title in called}

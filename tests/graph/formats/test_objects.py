@@ -47,6 +47,15 @@ def test_networkx() -> None:
     plain = networkx.DiGraph()
     plain.add_edge("Otter", "trout", label="eats")
     assert facts(plain) == {("Otter", "eats", "trout")}
+    plain.add_node("Otter", label="otter", weight=8.5, prey=["eel", "crab"], nickname=None)
+    assert facts(plain) - {("Otter", "eats", "trout")} == {
+        ("Otter", "weight", '"8.5"^^<http://www.w3.org/2001/XMLSchema#decimal>'),
+        ("Otter", "prey", "eel"),
+        ("Otter", "prey", "crab"),
+    }
+    neo4j = networkx.MultiDiGraph()
+    neo4j.add_edge("Otter", "trout", type="eats")
+    assert facts(neo4j) == {("Otter", "eats", "trout")}
     plain.add_edge("Otter", "Elm")
     with pytest.raises(InputError, match="edge 'Otter' to 'Elm': no relation"):
         facts(plain)
@@ -78,6 +87,13 @@ def test_tables() -> None:
     assert facts(pandas.DataFrame([["Otter", "eats", "trout"], ["Otter", "eats", "eel"]])) == wanted
     things = pandas.DataFrame({"name": ["Otter", "Eel"], "eats": ["Eel", None]})
     assert facts(things) == {("Otter", "eats", "Eel")}
+    assert facts(pandas.DataFrame({"s": ["Otter"], "p": ["eats"], "o": ["trout"]})) == {
+        ("Otter", "eats", "trout")
+    }
+    ages = pandas.DataFrame({"otter": ["Rill", "Fen"], "born in": ["Elm", "Ash"], "age": [3, 5]})
+    kind = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+    assert {("Rill", kind, "otter"), ("Fen", "born in", '"Ash"')} < facts(ages)
+    assert facts(ages.set_index("otter")) == facts(ages) == facts(pyarrow.table(dict(ages)))
 
 
 @pytest.mark.parametrize(
