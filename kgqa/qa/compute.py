@@ -23,6 +23,7 @@ from kgqa.qa.logical_forms.language import Form
 from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, question_mentions
 from kgqa.qa.logical_forms.rank import NO_FORM, FormCalibration, RankedForm, shortlist
 from kgqa.qa.logical_forms.sparql import asking, executed, to_sparql
+from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import ComputedAnswer, QAState, QAStates
 from kgqa.types import (
@@ -124,7 +125,6 @@ def execute_form(text: str, graph: KnowledgeGraph) -> Answer:
         InputError: the form is malformed, or names something that the graph does not have.
     """
     from kgqa.qa.logical_forms.execute import execute
-    from kgqa.qa.logical_forms.verbalize import Verbalizer
 
     facts, state = _facts_of(graph), QAState(Question(text))
     form = NameLookup(facts).parse(text)
@@ -237,7 +237,12 @@ def _texts(facts: GraphFacts, candidate: RankedForm) -> list[str]:
     result = candidate.result
     if not result.is_set:
         return [result.text]
-    return list(dict.fromkeys(label for e in facts.by_label(result.members) if (label := facts.label(e))))
+    said = Verbalizer(facts)
+    labels = {e: facts.label(e) for e in facts.by_label(result.members)}
+    texts = (
+        said.with_unit(e, label, candidate.form, result.members[e]) for e, label in labels.items() if label
+    )
+    return list(dict.fromkeys(texts))
 
 
 def _answer(
@@ -277,7 +282,12 @@ def _answer(
     if len(texts) > 1:
         own = [*found, *(None for _ in ends[len(found) :])]
         items = tuple(
-            Item(facts.label(e), name, path=path) for e, name, path in zip(ends, names, own, strict=False)
+            Item(
+                Verbalizer(facts).with_unit(e, facts.label(e), candidate.form, result.members[e]),
+                name,
+                path=path,
+            )
+            for e, name, path in zip(ends, names, own, strict=False)
         )
     return ComputedAnswer(best, evidence, items)
 

@@ -23,7 +23,9 @@ from kgqa.graph.formats.vocabulary import (
     OWL,
     RDF,
     RDFS,
+    UNIT,
     UNIT_SYMBOLS,
+    VALUE,
     PropertyRole,
     is_schema,
     joined,
@@ -41,13 +43,6 @@ SUBCLASS = f"{RDFS}subClassOf"
 _TYPE = f"{RDF}type"
 _ENDED = re.compile(
     r"(P582|[/#](end|ended|until|to|valid_?until|endDate|end_?time|end_?year))$", re.IGNORECASE
-)
-_VALUE = re.compile(
-    r"[/#](?:P\d+_)?(has)?_?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
-)
-_UNIT = re.compile(
-    r"[/#](?:P\d+_)?(has)?_?(unit|unit_?text|unit_?code|unit_?of_?measure\w*|currency|quantity_?unit)$",
-    re.IGNORECASE,
 )
 _PROPERTY = re.compile(r"^(.*)/entity/(P\d+)$")
 _KINDS_OF_PROPERTY = ("direct", "statement", "qualifier")
@@ -255,14 +250,14 @@ class Structures:
 
         def inside(fact: GraphFact, depth: int) -> Iterator[GraphFact]:
             own = of.get(fact.tail, [])
-            units = [other.tail for other in own if _UNIT.search(other.relation)]
+            units = [other.tail for other in own if UNIT.search(other.relation)]
             if not own:
                 self.skipped["nameless thing without facts"] += 1
             given = []
             for other in own:
-                if _VALUE.search(other.relation) and other.tail.startswith('"'):
+                if VALUE.search(other.relation) and other.tail.startswith('"'):
                     given.append(fact._replace(tail=_with_unit(other.tail, units)))
-                elif other.relation != _TYPE and not (units and _UNIT.search(other.relation)):
+                elif other.relation != _TYPE and not (units and UNIT.search(other.relation)):
                     relation = joined(fact.relation, other.relation)
                     given.append(GraphFact(fact.head, relation, other.tail, fact.weight, other.graph))
             for one in given:

@@ -52,6 +52,15 @@ _WIKIBASE = (
     ("/prop/novalue/", PropertyRole.SKIP),
 )
 """A Wikibase's properties, by the part of the IRI that its data model prescribes; the first that fits counts."""
+VALUE = re.compile(
+    r"[/#](?:P\d+_)?(has)?_?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
+)
+"""A property of a quantity that leads to its number."""
+UNIT = re.compile(
+    r"[/#](?:P\d+_)?(has)?_?(unit|unit_?text|unit_?code|unit_?of_?measure\w*|currency|quantity_?unit)$",
+    re.IGNORECASE,
+)
+"""A property of a quantity that leads to its unit."""
 _CLAIM = re.compile(r"/prop/P\d+$")
 _NAME = re.compile(r".*[/#:](?:has|full|display|preferred)?_?(?:name|label)", re.IGNORECASE)
 _WEIGHTS = frozenset({"weight", "confidence", "score", "probability", "strength"})

@@ -90,7 +90,8 @@ class Enumerator:
         unnamed: list[SetForm] = [Class(kind) for kind in self.unnamed if len(self._members(Class(kind))) > 1]
         bases += unnamed
         found: list[Form] = [*sets, *own, *narrowed, *both, *unnamed]
-        found += [onward for form in both for onward in self._beyond(form)]
+        beyond = (onward for form in both for onward in self._beyond(form))
+        found += [onward for onward in beyond if not self._members(onward).keys() <= set(self.things)]
         found += self._minus(bases, sets)
         found += self._truths(sets, classes, [*narrowed, *both])
         found += self._pairs()
@@ -121,10 +122,10 @@ class Enumerator:
 
     def _says_names(self, form: Form) -> bool:
         """Whether the members of a set have names, or are of a class that the question names."""
-        if not isinstance(form, SetForm) or self.classes:
+        reached = self._members(form) if isinstance(form, SetForm) else {}
+        if not reached or not all(map(self.facts.is_nameless, reached)):
             return True
-        reached = self._members(form)
-        return not reached or not all(map(self.facts.is_nameless, reached))
+        return any(reached.keys() <= self._members(Class(kind)).keys() for kind in self.classes)
 
     # ---- sets
 
@@ -175,11 +176,8 @@ class Enumerator:
                 back = Hop(path[-1].relation, not path[-1].forward)
                 for node in filter(facts.is_nameless, ends):
                     for onward, end, _ in facts.onward(node):
-                        if (
-                            end not in (entity, start)
-                            and onward != back
-                            and not facts.is_type(onward.relation)
-                        ):
+                        says_what = facts.is_type(onward.relation) or facts.is_unit(onward.relation)
+                        if end not in (entity, start) and onward != back and not says_what:
                             found[(*path, onward)].add(end)
                             layer.append((*path, onward))
             layer = [*dict.fromkeys(layer)]
@@ -471,9 +469,9 @@ class Enumerator:
             return
         self.facts.fetch(reached, MAX_ONWARD)
         own = form.path if isinstance(form, Extreme | Filter) else ()
-        for step in dict.fromkeys(step for entity in reached for step, _, _ in self.facts.onward(entity)):
-            if (step,) != own and not self.facts.is_type(step.relation):
-                yield Join((step,), form)
+        for path in dict.fromkeys(path for entity in reached for path in self._reached(entity, entity)):
+            if path != own and not self.facts.is_type(path[0].relation):
+                yield Join(path, form)
 
 
 def _fits(text: str, unit: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kgqa.graph.formats.vocabulary import UNIT, UNIT_SYMBOLS
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.linking.normalize import local_name
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation
@@ -24,6 +25,8 @@ MAX_FACTS = 2_000
 """Facts of an entity that are asked for, in each direction."""
 MAX_COUNTED = 50_000
 """The same where they are counted and the graph is local."""
+MAX_NODES = 30
+"""Nodes of a set that are looked at for a name."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
 
 
@@ -181,6 +184,23 @@ class GraphFacts:
             if self.graph.all_labels(end) or (beside and self._is_nameless(end, False))
         ]
         return bool(things) and len(things) + len(values) > 1
+
+    def node_class(self, entities: Iterable[int]) -> int | None:
+        """The class of nodes that all have no name, taken from the first; None where one has a name, or no class."""
+        nodes = list(islice(entities, MAX_NODES))
+        kinds = self.classes(nodes[0]) if nodes and all(map(self.is_nameless, nodes)) else []
+        return kinds[0] if kinds else None
+
+    def unit(self, row: FactRow) -> str:
+        """The unit that a quantity without a name states beside the value of a fact; "" where there is none."""
+        for other in self.of(row.head) if self.is_nameless(row.head) else ():
+            if other.head == row.head and self.is_unit(other.relation):
+                return str(UNIT_SYMBOLS.get(local_name(self.name(other.tail))) or self.label(other.tail))
+        return ""
+
+    def is_unit(self, relation: int) -> bool:
+        """Whether a relation leads from a quantity to its unit."""
+        return UNIT.search(self.graph.relations[relation].name) is not None
 
     def is_value(self, entity: int) -> bool:
         """Whether something is a number, a date, a yes or no: two entities that share it are not joined by it."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from kgqa.data.synthetic.inflection import plural
 from kgqa.graph.storage.relation_names import in_english
 from kgqa.language.values import with_unit, without_unit
 from kgqa.qa.logical_forms.execute import Result, class_counted, compared_value, iso_of, members
-from kgqa.qa.logical_forms.graph_facts import GraphFacts, TooManyFacts
+from kgqa.qa.logical_forms.graph_facts import MAX_NODES, FactRow, GraphFacts, TooManyFacts
 from kgqa.qa.logical_forms.language import (
     Aggregate,
     And,
@@ -51,6 +51,15 @@ _ORDER = (
 _AGGREGATES = {"SUM": "the sum of the", "AVG": "the average", "MIN": "the smallest", "MAX": "the largest"}
 _TIMES = {">": "later than", "<": "earlier than", "=": "at the same time as"}
 _YEAR = re.compile(r'"(?:1\d|20)\d\d"(?:\^\^.*integer>?)?')
+_VALUE = re.compile(
+    r"(?:(?:has|simple|numeric|observed|quantity|value|result|amount|reading)\b ?)+", re.IGNORECASE
+)
+"""Labels of relations that only say that a value follows."""
+_TIME = re.compile(
+    r"(?:(?:has|effective|occurred|at|on|some|time|span|within|timespan|date|day|year|datetime|when)\b[ -]?)+",
+    re.IGNORECASE,
+)
+"""Labels of relations that only say that a time follows."""
 _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
@@ -136,16 +145,21 @@ class Verbalizer:
         if not result.is_set or isinstance(form, Entities):
             return noun_phrase
         ordered = self.facts.by_label(result.members)
-        named = ", ".join(self._with_unit(e, form) for e in ordered[:_SHOWN])
+        named = ", ".join(
+            self.with_unit(e, self._short(e), form, result.members[e]) for e in ordered[:_SHOWN]
+        )
         more = f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
         return f"{noun_phrase}: {named}{more}" if named else noun_phrase
 
-    def _with_unit(self, entity: int, form: Form) -> str:
-        """What a member of a set is called, a mere number with the unit that the relation to it says."""
+    def with_unit(self, entity: int, text: str, form: Form, rows: Sequence[FactRow]) -> str:
+        """The text of a member of a set, that of a mere number with the unit that the relation to it or the node around
+        it says; `rows` are the facts that lead to it."""
         if not isinstance(form, Join):
-            return self._short(entity)
-        relation = self.facts.graph.relations[form.path[-1].relation]
-        return with_unit(self._short(entity), self.facts.name(entity), relation)
+            return text
+        named = with_unit(text, self.facts.name(entity), self.facts.graph.relations[form.path[-1].relation])
+        value = self.facts.value(entity)
+        has_none = named == text and rows and value is not None and not value.unit
+        return f"{text} {self.facts.unit(rows[-1])}".rstrip() if has_none else named
 
     # ---- noun phrases
 
@@ -177,14 +191,30 @@ class Verbalizer:
         raise TypeError(form)
 
     def _joined(self, path: Path, source: SetForm, those: str) -> str:
-        noun_phrase = self.noun(source)
+        event = self._event(source)
+        noun_phrase = event or self.noun(source, self._nodes(source) or "those")
+        if event and those == "those" and all(_VALUE.fullmatch(self._wording(step).noun) for step in path):
+            return f"the {event.split(' of ', 1)[1]}"  # the ferritin of Ann, not the value of its observation
+        is_event, dated = bool(event), False
         for n, step in enumerate(path):
-            word = self._wording(step)
+            word, middle = self._wording(step), n < len(path) - 1
+            if path[n + 1 : n + 2] == (step,) or (n and not middle and self._is_whole(path, source)):
+                continue  # the member of the membership, the value of the height
+            if is_event and step.forward and _TIME.fullmatch(word.noun):
+                dated = True
+                continue
             if noun_phrase.startswith("what "):
                 noun_phrase = f"the one {noun_phrase.removeprefix('what ')}"
+            node = self._node(path[: n + 1], source) if middle and not step.forward else ""
+            is_event = bool(node)
+            if node:
+                if node.split()[-1] not in self._wording(path[n + 1]).noun.split():  # the role name of a role
+                    noun_phrase = f"the {node} of {noun_phrase}"
+                continue
+            called = "those" if middle else those
             if not step.forward:
                 noun_phrase = (
-                    f"{those} {self._joined_to(word, noun_phrase, n == 0 and self._are_values(source))}"
+                    f"{called} {self._joined_to(word, noun_phrase, n == 0 and self._are_values(source))}"
                 )
                 continue
             if not word.noun and self._is_date(path[: n + 1], source):
@@ -200,11 +230,72 @@ class Verbalizer:
                 if word.subject
                 else f"{noun_phrase} is {word.state}"
             )
-            if those not in ("those", "anything"):
-                noun_phrase = f"{those} that {'are ' if word.noun else ''}{named}"
+            if called not in ("those", "anything"):
+                noun_phrase = f"{called} that {'are ' if word.noun else ''}{named}"
             else:
                 noun_phrase = named if word.noun else f"what {named}"
+        if dated:
+            return f"when {noun_phrase} was" if self._is_date(path, source) else f"the time of {noun_phrase}"
         return noun_phrase
+
+    def _event(self, form: SetForm) -> str:
+        """Nodes without a name by the two things that they join: "the observation of ferritin of Ann", first that of
+        which less is known; "" for other sets."""
+        parts = (form.left, form.right) if isinstance(form, And) else ()
+        joins = [
+            p for p in parts if isinstance(p, Join) and isinstance(p.source, Entities) and len(p.path) == 1
+        ]
+        nodes = {self._node(join.path, join.source) for join in joins}
+        if len(joins) < 2 or len(nodes) > 1 or "" in nodes:
+            return ""
+        things = sorted((join.source for join in joins), key=self._facts_known)
+        return f"the {nodes.pop()} of {' of '.join(map(self.noun, things))}"
+
+    def _facts_known(self, form: SetForm) -> int:
+        return sum(row.head == e for e in self._members(form) for row in self.facts.of(e))
+
+    def _nodes(self, form: SetForm) -> str:
+        """What nodes without a name are called, by their class: "observations"; "" for what has a name."""
+        kind = None if isinstance(form, Entities | Class) else self.facts.node_class(self._members(form))
+        return "" if kind is None else self._plural(kind)
+
+    def _node(self, path: Path, source: SetForm) -> str:
+        """The class of the nodes without a name that a path leads back to, where the thing they are of plays but one
+        part in them: the production of a harp, but not the sale of a person who may have bought or sold."""
+        facts, nodes = self.facts, list(self._members(Join(path, source)))[:MAX_NODES]
+        kind = facts.node_class(nodes)
+        if kind is None:
+            return ""
+        rows = [
+            row
+            for node in nodes
+            for row in facts.of(node)
+            if row.head == node and not facts.is_type(row.relation)
+        ]
+        own = {k for row in rows if row.relation == path[-1].relation for k in facts.classes(row.tail)}
+        others = {
+            row.tail for row in rows if row.relation != path[-1].relation and not facts.is_value(row.tail)
+        }
+        if any(own.intersection(facts.classes(other)) for other in others):
+            return ""
+        return self._short(kind).lower()
+
+    def _is_whole(self, path: Path, source: SetForm) -> bool:
+        """Whether the last relation of a path leads from nodes without a name to all that they say: their value."""
+        facts, nodes = self.facts, self._members(Join(path[:-1], source))
+        if not path[-1].forward or not all(map(facts.is_nameless, nodes)):
+            return False
+        rows = (row for node in nodes for row in facts.of(node) if row.head == node)
+        return all(
+            row.relation == path[-1].relation or facts.is_type(row.relation) or facts.is_unit(row.relation)
+            for row in rows
+        )
+
+    def _members(self, form: SetForm) -> Collection[int]:
+        try:
+            return members(self.facts, form)
+        except TooManyFacts:
+            return ()
 
     @staticmethod
     def _joined_to(word: Wording, noun_phrase: str, value: bool) -> str:

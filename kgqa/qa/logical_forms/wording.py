@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kgqa.data.synthetic.inflection import PAST, is_plural, third
+from kgqa.data.synthetic.inflection import PAST, is_plural, past, third
 
 _WORDS = {
     key: frozenset(words.split())
@@ -26,6 +26,7 @@ _PARTICIPLE = re.compile(
 )
 
 
+_PERFECT = {form for form in _PASTS if _PARTICIPLE.search(form)} | {past(verb) for verb in _WORDS["verbs"]}
 _BASE = {form: verb for verb, form in PAST.items()}
 _WITH_E = frozenset("produce translate illustrate compose premiere score organise educate".split())  # noqa: SIM905
 _ADJECTIVE = re.compile(r"(?:able|ible|ive|ic|ous|ful|less|ed|al|free|proof|safe|friendly|nny|dy)$")
@@ -97,6 +98,8 @@ def wording_of(label: str) -> Wording:
     ('own', 'lives in', 'wrote')
     >>> wording_of("moored at").state, wording_of("is part of").state, wording_of("has owner").noun
     ('moored at', 'part of', 'owner')
+    >>> wording_of("has produced").verb, wording_of("took place at").verb, wording_of("consists of").verb_of_many
+    ('has produced', 'took place at', 'consist of')
     >>> wording_of("price").noun, wording_of("employees").noun, wording_of("weight in kilograms").noun
     ('price', 'employees', 'weight in kilograms')
     """
@@ -106,10 +109,12 @@ def wording_of(label: str) -> Wording:
     joined = bool(rest) and rest[-1].lower() in _PREPOSITIONS
     if first in _BE and rest:
         return Wording(state=" ".join(rest))
+    if len(rest) == 1 and first == "has" and low[1] in _PERFECT:
+        return Wording(verb=label, verb_of_many=f"have {rest[0]}")
     if rest and not joined and first in ("has", "have", *_PREPOSITIONS):
         return Wording(noun=" ".join(rest))
     present = first.endswith("s") and not first.endswith(("ss", "us")) and joined and len(words) == 2
-    if (first in _PRESENT or present) and low[1:2] != ["of"]:
+    if (first in _PRESENT or present) and (low[1:2] != ["of"] or first in _ACTIVE):
         return Wording(verb=label, verb_of_many=" ".join([_PRESENT.get(first) or base(first), *rest]))
     if "by" in low[1:] or (joined and first not in _ACTIVE) or first in _PREPOSITIONS:
         at = next((n for n, word in enumerate(words) if _PARTICIPLE.search(word.lower())), 0)

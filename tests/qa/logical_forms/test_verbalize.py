@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.load import open_graph
 from kgqa.graph.storage.store import GraphStore
+from kgqa.qa.logical_forms.enumerate import Enumerator
 from kgqa.qa.logical_forms.execute import execute
 from kgqa.qa.logical_forms.graph_facts import GraphFacts, rows_of
-from kgqa.qa.logical_forms.graph_index import NameLookup
+from kgqa.qa.logical_forms.graph_index import GraphIndex, NameLookup
 from kgqa.qa.logical_forms.language import Entities, Hop, Join
+from kgqa.qa.logical_forms.mentions import question_mentions
+from kgqa.qa.logical_forms.rank import shortlist
 from kgqa.qa.logical_forms.verbalize import Verbalizer
-from kgqa.types import Triple
+from kgqa.types import Question, Triple
 
 CASES = {
     '(JOIN (R driver) "Rook")': "the driver of Rook",
@@ -149,3 +155,37 @@ def test_a_unit_stands_with_the_value_not_with_the_relation() -> None:
     assert result is not None
     assert said.with_result(form, result) == "the crossing time of Night Mail: 410 min"
     assert said.phrase(names.parse('(JOIN (R "height in metres") "Tern")')) == "the height of Tern"
+
+
+EVENTS = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:h a :Harp ; rdfs:label "Rill harp" . :ann a :Person ; rdfs:label "Ann" . :bo a :Person ; rdfs:label "Bo" .
+:e1 a :Production ; :hasProduced :h ; :carriedOutBy :ann ; :timeSpan :t1 . :t1 :within "1742"^^xsd:gYear .
+:s1 a :Sale ; :soldItem :h ; :seller :ann ; :buyer :bo ; :price :q1 . :q1 :value 90 ; :unit "guilders" .
+:o1 a :Observation ; :code :iron ; :subject :bo ; :date "2024-05-02"^^xsd:date ; :valueQuantity :q2 .
+:q2 :value 31 ; :unit "g" . :iron rdfs:label "iron" . :c rdfs:label "Rill choir" ; :member :r1 .
+:r1 a :MemberRole ; :member :bo ; :roleName "tenor" ."""
+
+
+@pytest.mark.parametrize(
+    ("question", "phrase"),
+    [
+        ("Who made the Rill harp?", "what the production of Rill harp is carried out by: Ann"),
+        ("When was the Rill harp made?", "when the production of Rill harp was: 1742"),
+        ("Who sold the Rill harp?", "the seller of the sale of Rill harp: Ann"),
+        ("What did Ann sell?", "the sold item of those whose seller is Ann: Rill harp"),
+        ("What is the price of the Rill harp?", "the price of the sale of Rill harp: 90 guilders"),
+        ("What is the iron of Bo?", "the iron of Bo: 31 g"),
+        ("When was the iron of Bo measured?", "when the observation of iron of Bo was: 2 May 2024"),
+        ("Who is in the Rill choir?", "the member of Rill choir: Bo"),
+        ("In which choir is Bo?", "those whose member is Bo: Rill choir"),
+        ("What role has Bo?", "the role name of Bo: tenor"),
+    ],
+)
+def test_nodes_without_a_name_are_called_by_their_class(tmp_path: Path, question: str, phrase: str) -> None:
+    (tmp_path / "harps.ttl").write_text(EVENTS)
+    graph = open_graph(tmp_path / "harps.ttl")
+    facts = GraphFacts(graph)
+    asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
+    found = shortlist(facts, asked, Enumerator(facts, asked).forms(), most=60)
+    assert phrase in [candidate.phrase for candidate in found]
