@@ -370,8 +370,9 @@ class Verbalizer:
         return f"{(_DATE_OPS if dated else _OPS)[form.op]} {form.values[0]}"
 
     def property(self, path: Path) -> str:
-        """A path of relations to a value: "top speed", "height of the driver"."""
-        return " of the ".join(self._relation(step) for step in reversed(path))
+        """A path of relations to a value: "top speed", "height of the driver", "height" of a quantity."""
+        said = [step for step in path if not _VALUE.fullmatch(self._relation(step))] or path
+        return " of the ".join(self._relation(step) for step in reversed(said))
 
     # ---- words
 

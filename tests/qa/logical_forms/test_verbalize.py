@@ -189,3 +189,10 @@ def test_nodes_without_a_name_are_called_by_their_class(tmp_path: Path, question
     asked = question_mentions(facts, fuzzy_linker(graph), GraphIndex(graph), Question(question))
     found = shortlist(facts, asked, Enumerator(facts, asked).forms(), most=60)
     assert phrase in [candidate.phrase for candidate in found]
+
+
+def test_a_quantity_is_called_by_what_it_is_of(tmp_path: Path) -> None:
+    (tmp_path / "harps.ttl").write_text(EVENTS)
+    names = NameLookup(GraphFacts(open_graph(tmp_path / "harps.ttl")))
+    form = names.parse('(ARGMAX price/value (CLASS "Sale"))')
+    assert Verbalizer(names.facts).phrase(form) == "sales with the largest price"
