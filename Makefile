@@ -6,14 +6,19 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 export OMP_WAIT_POLICY = passive
-.PHONY: demo test lint docs wheel audit bench clean
+.PHONY: demo test lint types tests docs wheel audit bench clean
 
 demo: $(VENV)/.app
 	$(BIN)/kgqa app
 
-test: $(VENV)/.dev lint
+test: lint types tests
+
+types: $(VENV)/.dev
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup
+
+# Files go to the workers in the order of tests/conftest.py.
+tests: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -21,6 +21,34 @@ settings.register_profile("same", derandomize=True)
 settings.register_profile("fuzz", max_examples=5000, deadline=None)
 settings.load_profile("same")
 
+SLOWEST = (
+    "apps/browser",
+    "test_readme.py",
+    "test_growth.py",
+    "serving",
+    "test_notebooks.py",
+    "apps",
+    "trainer",
+    "models",
+    "cli",
+    "test_",
+)
+"""Where the slowest tests are, in the order in which workers take them: so all end at about the same time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker gets all tests of a file, which share what they open."""
+
+    def turn(item: pytest.Item) -> int:
+        path = item.path.relative_to(Path(__file__).parent).as_posix()
+        return next((at for at, start in enumerate(SLOWEST) if path.startswith(start)), len(SLOWEST))
+
+    items.sort(key=turn)
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 WORDS = (
     "i want to plant flowers build a house so dug the ground what did with trowel excavator dig is used for "
     "tool machine foundation has instrument step bee honey hive smoker calm bees who where why . ? , garden "
