@@ -63,7 +63,8 @@ def browser() -> Iterator[Any]:
     """One Chromium for a file of tests; while it is open, no other event loop can be run here."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is in the extra [dev]")
     with sync_api.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        alone = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]  # nothing here needs WebGL
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=alone)
         yield opened
         opened.close()
 

@@ -20,7 +20,10 @@ MARKS = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
 ]
 Form = tuple[int, str, str]  # width in pixels, colour scheme, language
-FORMS = pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["desk", "phone"])
+FORM = {"desk": (1440, "light", "en"), "phone": (390, "dark", "ko")}
+FORMS = pytest.mark.parametrize("form", FORM.values(), ids=FORM)
+DESK, PHONE = (pytest.mark.parametrize("form", [form], ids=[name]) for name, form in FORM.items())
+"""For a journey whose steps are the same in each form: each form is that of some."""
 WIDTHS = {390: 844, 768: 1024, 1440: 900}
 """Of a phone, a tablet and a desk, each with its height."""
 LANGUAGES = pytest.mark.parametrize("form", [(390, "light", "en"), (390, "dark", "ko")], ids=["en", "ko"])

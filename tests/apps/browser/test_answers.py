@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tab import LANGUAGES, MARKS, Form, ask_example, at_each_width, is_said_in, settled, visit
+from tab import LANGUAGES, MARKS, PHONE, Form, ask_example, at_each_width, is_said_in, settled, visit
 
 from apps.examples import gallery_of
 from apps.texts import text
@@ -82,7 +82,7 @@ def test_several_things_are_the_answer_each_with_its_fact(
     assert "16 Euros" in ask(page, say, "How much does The Storm cost?").replace("euros", "Euros")
 
 
-@LANGUAGES
+@PHONE
 def test_the_answer_comes_before_its_reasons_and_is_said_alike_everywhere(
     page: Any, address: str, form: Form
 ) -> None:
@@ -145,7 +145,7 @@ def test_a_passage_that_says_it_is_marked_in_place_and_facts_are_folded(
     assert all(at_each_width(page))
 
 
-@LANGUAGES
+@PHONE
 def test_hidden_words_are_found_and_temperatures_can_be_read(page: Any, address: str, form: Form) -> None:
     say = visit(page, address, form, "learn")
     first = page.locator("ul").filter(has_text="dog").first

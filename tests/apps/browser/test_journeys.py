@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from tab import (
+    DESK,
     FORMS,
-    LANGUAGES,
     MARKS,
+    PHONE,
     Form,
     ask_example,
     at_each_width,
@@ -127,7 +128,7 @@ def test_a_graph_of_ones_own_is_kept_over_a_reload(page: Any, address: str) -> N
     page.get_by_text("no longer open here").wait_for()
 
 
-@FORMS
+@PHONE
 def test_a_passage_from_a_file_and_questions_that_follow(
     page: Any, address: str, tmp_path: Path, form: Form
 ) -> None:
@@ -154,14 +155,14 @@ def test_a_passage_from_a_file_and_questions_that_follow(
     assert question.input_value() == "What did she put in?"
 
 
-@FORMS
+@DESK
 def test_the_evidence_can_be_taken_along(page: Any, address: str, form: Form) -> None:
     say = visit(page, address, form)
     ask_example(page, 0)
-    if form[0] > 768:  # more than the path has the width of the page, so that it can be read
-        page.locator(".st-key-how_many button").last.click()
-        settled(page)
-        assert page.locator("svg g.node text").first.bounding_box()["height"] > 8
+    page.locator(".st-key-how_many button").last.click()
+    settled(page)
+    # more than the path has the width of the page, so that it can be read
+    assert page.locator("svg g.node text").first.bounding_box()["height"] > 8
     buttons = {kind: page.get_by_role("button", name=f"{say('save_as')} {kind}") for kind in ("PNG", "SVG")}
     assert downloaded(page, buttons["PNG"]).startswith(b"\x89PNG")
     assert downloaded(page, buttons["SVG"]).startswith(b"<svg")
@@ -174,7 +175,7 @@ def test_the_evidence_can_be_taken_along(page: Any, address: str, form: Form) ->
     assert b"@prefix" in turtle or b" <" in turtle
 
 
-@LANGUAGES
+@PHONE
 def test_a_file_of_questions_is_scored(page: Any, address: str, tmp_path: Path, form: Form) -> None:
     say = visit(page, address, form, "batch")
     file = tmp_path / "class.csv"
@@ -195,7 +196,7 @@ def test_a_file_of_questions_is_scored(page: Any, address: str, tmp_path: Path, 
         assert page.get_by_text(note).is_visible()
 
 
-@FORMS
+@PHONE
 def test_files_are_merged_into_a_graph_that_is_looked_at_and_queried(
     page: Any, address: str, tmp_path: Path, form: Form
 ) -> None:
@@ -216,7 +217,7 @@ def test_files_are_merged_into_a_graph_that_is_looked_at_and_queried(
     page.locator("[data-testid=stDataFrame]").nth(shown).wait_for()
 
 
-@FORMS
+@PHONE
 def test_an_opinion_is_kept_as_a_line_to_train_on(
     page: Any, address: str, opinions: Path, form: Form
 ) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from tab import (
-    FORMS,
+    FORM,
     LANGUAGES,
     MARKS,
+    PHONE,
     WIDTHS,
     Form,
     at_each_width,
@@ -35,7 +36,7 @@ def test_the_answer_is_in_view(page: Any, address: str, form: Form) -> None:
         assert box["y"] + box["height"] <= WIDTHS[width]
 
 
-@pytest.mark.parametrize("form", [(1440, "light", "en"), (390, "dark", "ko")], ids=["en", "ko"])
+@pytest.mark.parametrize("form", FORM.values(), ids=["en", "ko"])
 @pytest.mark.parametrize("path", ["", "own", "compare", "batch", "learn", "about"])
 def test_every_page_opens_by_its_address_and_can_be_used_by_all(
     page: Any, address: str, path: str, form: Form
@@ -64,7 +65,7 @@ def test_a_hostile_link_is_text(page: Any, address: str) -> None:
     assert page.locator("img[src=x]").count() == 0
 
 
-@FORMS
+@PHONE
 def test_the_tour_takes_five_steps(page: Any, address: str, form: Form) -> None:
     say = visit(page, address, form, "learn")
     for number, step in enumerate(("link", "retrieve", "read", "reason", "decide"), start=1):
