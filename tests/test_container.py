@@ -75,16 +75,10 @@ def test_the_service_answers_with_kgqa_base_over_graph_and_endpoint(
         part.replace("http://oxigraph:7878/query", endpoint.url) for part in services["service"]["command"]
     ]
     command = ["127.0.0.1" if part == "0.0.0.0" else part for part in command]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "HOME": str(tmp_path),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
     running = subprocess.Popen(
         [sys.executable, "-m", "kgqa", *command, "--port", "0"],
         cwd=tmp_path,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -93,6 +93,10 @@ def steps(answerer: Answerer) -> dict[str, Callable[[str], object]]:
     }
 
 
+WHOLE = ("answer", "answer in Korean", "Markdown")
+"""Steps that take all the others."""
+
+
 @pytest.fixture(autouse=True)
 def without_collection() -> Iterator[None]:
     """What is timed is the step, not the garbage of all tests before it."""
@@ -114,11 +118,11 @@ def test_every_step_takes_time_in_proportion_to_the_text(answerer: Answerer) -> 
     for step, work in steps(answerer).items():
         work("The cook dug.")
         for name, unit in UNITS.items():
-            texts = [shaped(unit, length) for length in (2_000, 4_000, 8_000)]
+            texts = [shaped(unit, length) for length in (2_000, 8_000)]
             taken = [seconds(work, text) for text in texts]
-            if taken[2] > max(8 * taken[0], 0.2):  # four times as long; again, for what else the machine does
+            if taken[1] > max(8 * taken[0], 0.2):  # four times as long; again, for what else the machine does
                 taken = [seconds(work, text) for text in texts]
-            if taken[2] > max(8 * taken[0], 0.2):
+            if taken[1] > max(8 * taken[0], 0.2):
                 slow.append(f"{step}, {name}: {taken} s")
     assert not slow
 
@@ -134,7 +138,8 @@ def test_every_step_asks_whether_anybody_waits(answerer: Answerer) -> None:
 
     deaf: list[str] = []
     answerer.answer(asked("", "땅을 팠니?"))  # the words of Korean are read once
-    for step, work in steps(answerer).items():
+    whole = {step: work for step, work in steps(answerer).items() if step in WHOLE}
+    for step, work in whole.items():
         for name, unit in UNITS.items():
             text = shaped(unit, 20_000)
             last, longest = time.process_time(), 0.0

@@ -29,11 +29,7 @@ for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
 def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     if path.stem == "own_graph":
         pytest.importorskip("rdflib")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(path.parents[2]),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
+    environment = {**os.environ, "PYTHONPATH": str(path.parents[2])}
     command = [sys.executable, "-c", RUNNER, str(path)]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert not done.returncode, done.stdout + done.stderr

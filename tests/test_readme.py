@@ -90,11 +90,6 @@ def free_port() -> str:
         return str(found.getsockname()[1])
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 def runs(name: str, kind: str, block: str) -> bool:
     """Whether a block is run: not a module, which test_external_reasoner.py trains with, nor, on a page, commands that
     the README has too."""
@@ -108,7 +103,7 @@ RUN = {name: sum(runs(name, *block) for block in BLOCKS[name]) for name in TEXTS
 
 
 @pytest.mark.parametrize("name", [name for name in TEXTS if RUN[name]])
-def test_every_block_does_what_it_says_in_an_empty_folder(name: str, tmp_path: Path, cache: Path) -> None:
+def test_every_block_does_what_it_says_in_an_empty_folder(name: str, tmp_path: Path) -> None:
     pytest.importorskip("kiwipiepy")
     shim = tmp_path / "bin" / "kgqa"
     shim.parent.mkdir()
@@ -120,7 +115,6 @@ def test_every_block_does_what_it_says_in_an_empty_folder(name: str, tmp_path: P
         **os.environ,
         "PATH": f"{shim.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
-        "XDG_CACHE_HOME": str(cache),
         "NO_PROXY": "127.0.0.1",
         "COLUMNS": "150",
     }

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from kgqa.settings import MODELS, SMALLER
+
 
 @pytest.fixture
 def small_app(model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -17,6 +19,7 @@ def small_app(model_folder: Path, tools_file: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("KGQA_MODEL", str(model_folder))
     monkeypatch.setenv("KGQA_GRAPH", str(tools_file))
     monkeypatch.setenv("KGQA_READERS", str(model_folder))
+    monkeypatch.setattr("apps.resources.shipped_readers", lambda: [MODELS / SMALLER])  # the quick one
     monkeypatch.delenv("KGQA_ALLOW_SPARQL", raising=False)
     monkeypatch.delenv("KGQA_SERVER", raising=False)
     st.cache_resource.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -150,11 +151,14 @@ def test_a_reader_of_hugging_faces_encoder_is_read_by_ours(tmp_path: Path, token
     assert all(torch.equal(value.half().float(), again.state_dict()[name]) for name, value in kept.items())
 
 
-def test_who_asks_does_not_import_transformers() -> None:
+def test_who_asks_imports_no_transformers_and_keeps_threads_and_environment() -> None:
     program = (
-        "import sys, kgqa\n"
+        "import os, sys, kgqa, torch\n"
+        "torch.set_num_threads(2)\n"
         f"kgqa.load('{SMALLER}').answer('What is a trowel for?')\n"
         "found = {'transformers', 'torch_geometric', 'accelerate', 'torch._dynamo'} & set(sys.modules)\n"
-        "print(found)\nsys.exit(bool(found))"
+        "found |= {name for name in os.environ if name.startswith('OMP_')}\n"
+        "print(found, torch.get_num_threads())\nsys.exit(bool(found) or torch.get_num_threads() != 2)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
