@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from kgqa.data.synthetic.fact_sentences import as_type
 from kgqa.data.synthetic.inflection import with_article
 from kgqa.graph.linking.normalize import people
@@ -10,9 +12,10 @@ from kgqa.graph.suggested_questions import Wording, is_date, relation_question
 from kgqa.korean.verbalize import korean_question
 from kgqa.language.values import with_unit
 from kgqa.qa.evidence import answer_nodes
-from kgqa.types import Answer, Relation
+from kgqa.types import NO, YES, Answer, Relation
 
 COUNT = 3
+_NEGATIVE = re.compile(r"\b(?:no|not|cannot)\b")
 PERIODS = frozenset({"year", "month", "week", "day", "percent", "%"})
 """Words that end a relation as units do, and are what is asked for: a birth year."""
 
@@ -22,14 +25,18 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
     might have been it: each of another fact than led there, and none of what was asked."""
     graph = answer.evidence.subgraph
     distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
-    order = list(dict.fromkeys([*sorted(answer_nodes(answer)), *distractors]))
     told = {step for path in answer.evidence.paths for step in path.steps}
+    on_path = sorted({int(graph.edges[step, side]) for step in told for side in (0, 2)})
+    named = on_path if answer.text in (YES, NO) else sorted(answer_nodes(answer))
+    order = list(dict.fromkeys([*named, *distractors]))
     rows = [(order.index(h), row) for row, (h, _, _) in enumerate(graph.edges.tolist()) if h in order]
     found: dict[tuple[int, int], str] = {}
     for _, row in sorted(rows):
         head, number, tail = graph.edges[row].tolist()
         relation, name, label = graph.relations[number], graph.nodes[tail], graph.labels[tail]
         if row in told or (head, number) in found or is_type_relation(relation) or is_vague(relation):
+            continue
+        if _NEGATIVE.search(relation.words or relation.label):  # what a thing is not is endless
             continue
         asked = wording(relation, graph.labels[head], is_date(name), bool(people(label)))
         if asked not in ("", answer.question.text, *found.values()):

@@ -27,7 +27,7 @@ from kgqa.qa.render import Edit, FactAttribution, edited_facts, remove, sentence
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Step
 from kgqa.settings import DEFAULT_READER, MULTILINGUAL, TRANSLATED, has_model, tell_once
-from kgqa.types import Answer, InputError, KnowledgeGraph, Passage, Question, Source, Subgraph
+from kgqa.types import NO, YES, Answer, InputError, KnowledgeGraph, Passage, Question, Source, Subgraph
 from kgqa.validation import asked, check_question, checked_answer, checked_language, checked_threshold
 
 if TYPE_CHECKING:
@@ -354,8 +354,8 @@ class Answerer:
         """Leave-one-out attribution of each fact near the answer: how far its probability drops without the fact.
 
         At most `limit` facts are tested: those of the evidence paths, then those of the answer's concept. The
-        result is sorted by the drop, largest first, and empty for answers without facts. Logical forms are
-        executed again without each fact.
+        result is sorted by the drop, largest first, and empty for answers without facts. Logical forms, and
+        yes/no questions that a fact states, are answered again without each fact.
 
         Raises:
             InputError: as `ask_again`, or `answer` is not an `Answer`.
@@ -365,7 +365,7 @@ class Answerer:
         if not edges:
             return []
         best = answer.candidates[0]
-        if answer.evidence.query:
+        if answer.evidence.query or answer.text in (YES, NO):
             removed = [self.with_edits(*edited_facts([remove(graph, edge)])) for edge in edges]
             again = [other.answer_many([answer.question])[0].candidates for other in removed]
             left = [probability(candidates, best) for candidates in again]

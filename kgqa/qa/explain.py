@@ -28,7 +28,7 @@ from kgqa.qa.reasons import reasons, worth
 from kgqa.qa.render import edited_facts, remove
 from kgqa.qa.retrieve import Retriever
 from kgqa.qa.state import QAState, QAStates, Score, ScoredRow
-from kgqa.types import Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
+from kgqa.types import NO, YES, Answer, Candidate, Evidence, EvidencePath, Question, Source, Subgraph
 
 MIN_FALL = math.log(2)
 """Minimum drop of the log-odds of a yes or no without its passage for the passage to count as evidence: the
@@ -186,6 +186,8 @@ def attribute(states: QAStates, scoring: Scoring) -> QAStates:
 def _attributed(state: QAState, scoring: Scoring) -> QAState:
     """Leave out one path, then the next, then all of them, until the answer's log-odds drop or the budget of
     `MAX_CHARACTERS` is spent. The order is kept for questions that are too long for a single test."""
+    if state.candidates and state.candidates[0].text in (YES, NO):
+        return state  # the fact that states it is its evidence; without one it has none
     question, evidence = state.question, _reranked(state, scoring.retriever)
     state = state if evidence is state.evidence else replace(state, evidence=evidence)
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters

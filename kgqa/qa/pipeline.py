@@ -12,14 +12,15 @@ from kgqa.qa.explain import Scoring, attribute, explain, ground
 from kgqa.qa.read import read
 from kgqa.qa.retrieve import Retriever, retrieve
 from kgqa.qa.state import QAStates, Step
+from kgqa.qa.verify import verify
 
 
 def default_pipeline(
     retriever: Retriever, reader: LoadedReader, decision: DecisionConfig
 ) -> tuple[Step, ...]:
     """Retrieve a subgraph, execute logical forms, score the rest with the reader, ignore an unrelated passage, decide
-    on an answer, select evidence (a yes or no cites its passage only if it depends on it), split multi-span answers,
-    and rank evidence by leave-one-out attribution."""
+    on an answer, select evidence (a yes or no cites its passage only if it depends on it), answer a yes/no question
+    by a fact that states it, split multi-span answers, and rank evidence by leave-one-out attribution."""
     found = partial(retrieve, retriever=retriever)
     computed = partial(compute, retriever=retriever, reader=reader)
     graph_free = decision.graph_free(retriever.graph)
@@ -40,6 +41,7 @@ def default_pipeline(
         Step("decide", "scores", "candidates best", deciding),
         Step("explain", "best", "evidence", explaining),
         Step("ground", "best evidence", "source evidence", partial(ground, deciding=(alone, deciding))),
+        Step("verify", "best evidence", "best source evidence", verify),
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
