@@ -19,7 +19,6 @@ SHIPPED = (
     "training/models/kgqa-story",
     "training/experiments",
     "training/recipes",
-    "training/RESULTS.md",
     "training/curves.json",
     "training/parts.json",
     "tests/graphs",

@@ -17,35 +17,8 @@ MAX_BYTES = 10_000_000
 SANDBOX_LIMITS = SandboxLimits(memory_bytes=1 << 30, time_s=20.0)
 """Of whoever reads a page or PDF."""
 _DEEPEST = 100
-_HIDDEN = {
-    "script",
-    "style",
-    "noscript",
-    "template",
-    "svg",
-    "nav",
-    "header",
-    "footer",
-    "aside",
-    "form",
-    "head",
-}
-_BLOCKS = {
-    "p",
-    "div",
-    "br",
-    "li",
-    "tr",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "section",
-    "article",
-    "blockquote",
-}
+_HIDDEN = re.compile("script|style|noscript|template|svg|nav|header|footer|aside|form|head")
+_BLOCKS = re.compile("p|div|br|li|tr|h[1-6]|section|article|blockquote")
 _PAGE = re.compile(r"\s*<(!doctype html|html|head|body|div|article|p|h1)\b[^>]*>", re.IGNORECASE)
 
 
@@ -108,16 +81,16 @@ class _Page(HTMLParser):
         self._hidden: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _HIDDEN:
+        if _HIDDEN.fullmatch(tag):
             if len(self._hidden) < _DEEPEST:
                 self._hidden.append(tag)
-        elif tag in _BLOCKS:
+        elif _BLOCKS.fullmatch(tag):
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._hidden:
             del self._hidden[self._hidden.index(tag) :]
-        elif tag in _BLOCKS:
+        elif _BLOCKS.fullmatch(tag):
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:

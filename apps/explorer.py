@@ -16,6 +16,14 @@ CSS = """
   background:transparent;color:inherit;font-size:1rem;cursor:pointer}
 .explorer button:hover{border-color:var(--st-primary-color);color:var(--st-primary-color)}
 .explorer span{opacity:.75;font-size:.85rem;margin-left:.35rem}
+[class*=st-key-drawn-] [data-testid=stGraphVizChart]{overflow-x:auto;max-width:100%}
+[class*=st-key-drawn-] [data-testid=stGraphVizChart] svg{max-width:100%;height:auto}
+[class*=st-key-drawn-] :is(g.node,g.edge[id^=f],g.edge[id^=x]){cursor:pointer}
+[class*=st-key-drawn-] g.edge:is(:hover,:focus) text{font-weight:700}
+/* labels of other scripts are larger than Graphviz takes them for: off the arrow, and over it if need be */
+[class*=st-key-drawn-] g.edge text{transform:translate(2px,-3px);paint-order:stroke;stroke-width:3px;
+  stroke:var(--st-background-color)}
+[class*=st-key-drawn-] g.taken path{stroke-dasharray:4 3;opacity:.5}
 """
 
 
@@ -31,23 +39,12 @@ def drawn(dot: str, alt: str, key: str, hint: str = "zoom_hint") -> str:
         "kgqa_explorer", html=HTML, css=CSS, js=SCRIPT.read_text(encoding="utf-8"), isolate_styles=False
     )
     with st.container(key=f"drawn-{key}"):
-        st.html(
-            f"<style>.st-key-drawn-{key} [data-testid=stGraphVizChart]{{overflow-x:auto;max-width:100%}}"
-            f".st-key-drawn-{key} [data-testid=stGraphVizChart] svg{{max-width:100%;height:auto}}"
-            f".st-key-drawn-{key} g.node,.st-key-drawn-{key} g.edge[id^=f],.st-key-drawn-{key} g.edge[id^=x]"
-            "{cursor:pointer}"
-            f".st-key-drawn-{key} g.edge:hover text,.st-key-drawn-{key} g.edge:focus text{{font-weight:700}}"
-            # labels of other scripts are larger than Graphviz takes them for: off the arrow, and over it if need be
-            f".st-key-drawn-{key} g.edge text{{transform:translate(2px,-3px);paint-order:stroke;stroke-width:3px;"
-            "stroke:var(--st-background-color)}"
-            f".st-key-drawn-{key} g.taken path{{stroke-dasharray:4 3;opacity:.5}}</style>"
-        )
         words = {
             "closer": "zoom_in",
             "wider": "zoom_out",
             "whole": "zoom_whole",
-            "hint": hint,
             "save": "save_as",
+            "hint": hint,
         }
         st.graphviz_chart(dot, width="content", alt=alt)
         result = explorer(

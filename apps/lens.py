@@ -37,6 +37,20 @@ def whole_words(pieces: Sequence[str]) -> list[range]:
     return [range(a, b) for a, b in pairwise([*starts, len(pieces)])]
 
 
+def _opened(folder: Path, architecture: Any, **more: Any) -> tuple[Any, Any]:
+    """The model of a folder, with the head of an architecture, and its tokenizer."""
+    from tokenizers import Tokenizer
+
+    try:
+        model, told = load_pretrained(architecture, folder, output_loading_info=True, **more)
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # tokenizers raises plain Exception
+        raise InputError(f"{folder.name}: cannot be read ({str(error).splitlines()[0]})") from None
+    if told["missing_keys"]:
+        raise InputError(f"{folder.name}: the encoder was saved without the head of its pretraining")
+    return model.float().eval(), tokenizer
+
+
 class Lens:
     """A masked language model of a folder, with its tokenizer.
 
@@ -47,19 +61,9 @@ class Lens:
     def __init__(self, folder: Path) -> None:
         if not (folder / "config.json").is_file():
             raise InputError(f"{folder.name}: no pretrained encoder here")
-        from tokenizers import Tokenizer
         from transformers import AutoModelForMaskedLM
 
-        try:
-            model, told = load_pretrained(
-                AutoModelForMaskedLM, folder, output_loading_info=True, attn_implementation="eager"
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{folder.name}: cannot guess words ({str(error).splitlines()[0]})") from None
-        if told["missing_keys"]:
-            raise InputError(f"{folder.name}: the encoder was saved without its word-guessing head")
-        self.model: Any = model.float().eval()
-        self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.model, self.tokenizer = _opened(folder, AutoModelForMaskedLM, attn_implementation="eager")
         self.mask: int = self.tokenizer.token_to_id("[MASK]") or 0
         config = self.model.config
         self.num_layers: int = config.num_hidden_layers
@@ -241,18 +245,9 @@ class Discriminator:
             raise InputError(f"{folder.name}: no pretrained encoder here") from None
         if config.get("architectures") != ["ElectraForPreTraining"]:
             raise InputError(f"{folder.name}: no discriminator; expected an ElectraForPreTraining folder")
-        from tokenizers import Tokenizer
         from transformers import ElectraForPreTraining
 
-        try:
-            loaded: Any = load_pretrained(ElectraForPreTraining, folder, output_loading_info=True)
-            self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # tokenizers raises plain Exception
-            raise InputError(f"{folder.name}: cannot be read ({str(error).splitlines()[0]})") from None
-        model, told = loaded
-        if told["missing_keys"]:
-            raise InputError(f"{folder.name}: the encoder was saved without its discriminating head")
-        self.model: Any = model.float().eval()
+        self.model, self.tokenizer = _opened(folder, ElectraForPreTraining)
 
     def replaced_probabilities(self, text: str) -> list[tuple[str, float]]:
         """For each word the probability that it was replaced."""

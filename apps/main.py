@@ -103,11 +103,7 @@ def main() -> None:
             st.page_link(page, label=say(name), icon="")
     with st.sidebar:
         st.segmented_control(
-            say("language"),
-            list(LANGUAGES),
-            format_func=LANGUAGES.__getitem__,
-            key="language",
-            required=True,
+            say("language"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, key="language", required=True
         )
         st.slider(
             say("caution"), 0.0, 0.9, step=0.05, format="percent", key="caution", help=say("caution_help")

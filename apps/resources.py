@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from kgqa import Passage, Question
 from kgqa.graph.linking.normalize import STOP_WORDS, is_known, words
 from kgqa.graph.load import open_graph
 from kgqa.korean.verbalize import korean_relation
-from kgqa.language.detect import language_of
+from kgqa.language.detect import language_of, question_language
 from kgqa.qa.answerer import Answerer
 from kgqa.qa.render import in_full, perhaps, short_words
 from kgqa.serving.remote import ServedAnswerer
@@ -159,6 +160,12 @@ def knows_no_word(answer: Answer) -> bool:
     return not any(is_known(word) or word in STOP_WORDS for word in asked)
 
 
+def is_unread(question: Question) -> bool:
+    """Whether a question is in a language that no reader here was trained on, and is read as if it were English."""
+    asked_in = question_language(question.text)
+    return asked_in not in ("en", "ko") and answerer().language_of(question) == "en"
+
+
 def tongue(text: str) -> str:
     """The attribute that tells a screen reader the language of a text which is not in the page's own."""
     code = language_of(text)
@@ -259,6 +266,11 @@ def pair(language: str) -> tuple[Answer, ...]:
 
 def _asks_own() -> bool:
     return st.session_state.get("own_opened") is not None and st.session_state.get("graph_choice") == "own"
+
+
+def download(label: str, content: Callable[[], str | bytes], name: str, kind: str, **more: Any) -> None:
+    """A button that saves a file, made when it is asked for; the page does not run again."""
+    st.download_button(label, content, name, kind, on_click="ignore", **more)
 
 
 def complain(error: InputError) -> None:

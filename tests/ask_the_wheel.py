@@ -21,7 +21,6 @@ for path in (
     settings.APP,
     settings.RELATIONS,
     settings.PARAPHRASES,
-    settings.RESULTS,
     settings.CURVES,
     settings.RECIPES,
 ):

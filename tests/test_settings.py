@@ -9,7 +9,7 @@ from kgqa.types import InputError
 
 
 def test_what_is_shipped_is_there() -> None:
-    for path in (settings.RELATIONS, settings.PARAPHRASES, settings.RESULTS, settings.CURVES, settings.APP):
+    for path in (settings.RELATIONS, settings.PARAPHRASES, settings.CURVES, settings.APP):
         assert path.is_file()
     assert settings.GRAPHS.is_dir() and settings.MODELS.is_dir()
 

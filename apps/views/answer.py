@@ -6,7 +6,7 @@ import streamlit as st
 
 from apps import feedback
 from apps.markup import QUIET, annotated, escaped, mentions, meter
-from apps.resources import caution, complain, is_dark, knows_no_word, said, say, spoken, tongue
+from apps.resources import caution, complain, download, is_dark, knows_no_word, said, say, spoken, tongue
 from kgqa.language.care import turn_to
 from kgqa.qa.render import has_ground, in_full, is_common, is_guess, perhaps
 from kgqa.settings import feedback_file
@@ -125,12 +125,5 @@ def rate(answer: Answer) -> None:
                 complain(error)
     if times in kept:
         st.caption(say("kept"))
-        lines = feedback.training_lines(kept.values())
-        if lines:
-            st.download_button(
-                say("download_feedback"),
-                lambda: lines,
-                "feedback.jsonl",
-                "application/jsonl",
-                on_click="ignore",
-            )
+        if lines := feedback.training_lines(kept.values()):
+            download(say("download_feedback"), lambda: lines, "feedback.jsonl", "application/jsonl")

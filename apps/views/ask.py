@@ -22,8 +22,10 @@ from apps.resources import (
     answerer,
     caution,
     complain,
+    download,
     explained,
     in_words,
+    is_unread,
     knows_no_word,
     language,
     pair,
@@ -40,14 +42,8 @@ from kgqa.validation import MAX_QUESTION_CHARACTERS
 MAX_LINK_CHARACTERS = 4_000
 SAMPLE = "beekeeping"
 FIELDS = {"p": "passage", "q": "question", "c": "choices"}
-UNFOLDED = 2
-"""Earlier questions about a passage that are shown unasked."""
-DOING = {
-    "retrieve": "doing_retrieve",
-    "read": "doing_read",
-    "compute": "doing_compute",
-}
-"""What is told of a step while it is waited for."""
+DOING = ("retrieve", "read", "compute")
+"""Steps of which is told while they are waited for."""
 FORGOTTEN = (
     "answer",
     "problem",
@@ -276,7 +272,7 @@ def ask() -> None:
 
 def under_a_bar(reading: Reading) -> Answer | None:
     """An answer, found while it is told what is done; None where that was stopped."""
-    doing, own = {step: say(key) for step, key in DOING.items()}, answerer()
+    doing, own = {step: say(f"doing_{step}") for step in DOING}, answerer()
 
     def part(job: Job[Answer]) -> Answer:
         def watch(step: str) -> None:
@@ -336,6 +332,8 @@ def show(answer: Answer) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         headline(answerer().shown(after or answer), answerer().shown(answer) if after else None)
+        if unread := is_unread(answer.question):
+            st.markdown(say("unread"))
         if own is not None:
             voting.counted(own, True)
         reason = st.container()
@@ -349,13 +347,12 @@ def show(answer: Answer) -> None:
     picked = ""
     with right if why.is_small() else st.container():
         aside = current.source in (Source.PASSAGE, Source.NONE)  # what the graph knows did not decide it
-        if (len(shown.evidence.subgraph.edges) and not knows_no_word(shown)) and (
+        if (len(shown.evidence.subgraph.edges) and not (unread or knows_no_word(shown))) and (
             not aside or st.toggle(say("facts_aside"), key="facts_aside")
         ):
             picked = why.picture(shown, what_if.removed())
     if shown.text is not None and not is_guess(shown, caution()):  # else it is not known what about
         ask_next(shown)
-    asked_before(answer)
     what_if.section(current)
     rate(answer)
     with st.expander(say("more"), key="more"):
@@ -364,7 +361,8 @@ def show(answer: Answer) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             ms = round(answer.timing_ms.get("total", 0.0))
             st.caption(plain(say("timing", model=answer.model, graph=answer.graph, ms=ms)))
-            share(shown)
+            whole = json.dumps(answer_json(shown), ensure_ascii=False, indent=1)
+            download(say("json"), lambda: whole, "answer.json", "application/json")
         same_elsewhere(answer)
     what_if.take(picked, current)
 
@@ -400,35 +398,6 @@ def beside_it(answer: Answer) -> None:
             (spoken(c.text), share, f"{say(f'{c.source.value}_short')} {share:.0%}") for c, share in others
         ]
         st.html(bars(rows))
-
-
-def asked_before(answer: Answer) -> None:
-    """Other questions about the same passage, as a conversation; one click asks one again."""
-    passage = answer.question.passage_text
-    asked = [e for e in memory.history()[1:] if passage and e["passage"] == passage]
-    if not asked:
-        return
-    with st.expander(say("conversation", count=len(asked)), expanded=len(asked) <= UNFOLDED):
-        for number, entry in enumerate(asked[:6]):
-            words = plain(f"{entry['question']} → {cached_by_length(entry)}")
-            st.button(words, key=f"before{number}", on_click=ask_entry, args=(entry,), type="tertiary")
-
-
-def share(answer: Answer) -> None:
-    """A link that asks the same again, and the answer as data."""
-    with st.popover(say("link"), icon=":material/link:"):
-        query = urlencode(link_of(answer.question), doseq=True)
-        if len(query) <= MAX_LINK_CHARACTERS:
-            st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
-        else:
-            st.text(say("link_long"))
-    st.download_button(
-        say("json"),
-        lambda: json.dumps(answer_json(answer), ensure_ascii=False, indent=1),
-        "answer.json",
-        "application/json",
-        on_click="ignore",
-    )
 
 
 def ask_entry(entry: HistoryEntry) -> None:

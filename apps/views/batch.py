@@ -10,7 +10,7 @@ import streamlit as st
 
 from apps.jobs import Job, follow
 from apps.markup import plain
-from apps.resources import answerer, complain, in_language, say
+from apps.resources import answerer, complain, download, in_language, say
 from apps.tables import MAX_QUESTIONS, Score, answered_cells, score, to_csv
 from apps.views.ask import choose_graph
 from kgqa.data.datasets.json_lines import TABLES, TableRow, read_table
@@ -74,9 +74,7 @@ def upload_box(key: str) -> tuple[str, bytes, str] | None:
     limit = say("batch_upload", limit=f"{MAX_QUESTIONS:,}")
     upload = st.file_uploader(limit, type=list(TABLES), max_upload_size=50, key=key)
     if upload is None:
-        st.download_button(
-            say("sample"), lambda: SAMPLE, "questions.csv", "text/csv", on_click="ignore", key=f"{key}_sample"
-        )
+        download(say("sample"), lambda: SAMPLE, "questions.csv", "text/csv", key=f"{key}_sample")
         return None
     return upload.name, upload.getvalue(), upload.file_id
 
@@ -98,8 +96,11 @@ def in_place(rows: Sequence[TableRow], job: Job[list[Answer]]) -> list[Answer | 
 
 def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
     """How right the answers are, what could not be read, and all of it to look at and download."""
-    given, none = answers_and_refusals(answers)
-    said = f"{say('answers')}: {given:,}" + (f" · {say('unanswerable')}: {none:,}" if none else "")
+    given = [answer.text for answer in answers if answer is not None]
+    none = given.count(None)
+    said = f"{say('answers')}: {len(given) - none:,}" + (
+        f" · {say('unanswerable')}: {none:,}" if none else ""
+    )
     st.subheader(plain(said), anchor=False)
     if (scored := score(rows, answers)) is not None:
         scores(scored)
@@ -112,25 +113,9 @@ def show(rows: Sequence[TableRow], answers: Sequence[Answer | None]) -> None:
     cells = [answered_cells(row, answer) for row, answer in zip(rows, answers, strict=True)]
     lines = "".join(json.dumps(answer_json(a), ensure_ascii=False) + "\n" for a in answers if a is not None)
     with st.container(horizontal=True):
-        st.download_button(
-            say("download_csv"),
-            lambda: to_csv(cells),
-            "answers.csv",
-            "text/csv",
-            on_click="ignore",
-            type="primary",
-        )
-        st.download_button(
-            say("download_jsonl"), lambda: lines, "answers.jsonl", "application/jsonl", on_click="ignore"
-        )
+        download(say("download_csv"), lambda: to_csv(cells), "answers.csv", "text/csv", type="primary")
+        download(say("download_jsonl"), lambda: lines, "answers.jsonl", "application/jsonl")
     st.dataframe(cells, hide_index=True)
-
-
-def answers_and_refusals(answers: Sequence[Answer | None]) -> tuple[int, int]:
-    """How many questions were answered, and of how many it was said that nothing answers them."""
-    given = [answer for answer in answers if answer is not None]
-    none = sum(answer.text is None for answer in given)
-    return len(given) - none, none
 
 
 def scores(scored: Score) -> None:

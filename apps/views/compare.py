@@ -12,7 +12,7 @@ import streamlit as st
 from apps.custom_graphs import over_asked
 from apps.jobs import Job, follow
 from apps.markup import QUIET, escaped
-from apps.resources import answerer, answerer_here, complain, others, reader, readers, say
+from apps.resources import answerer, answerer_here, complain, download, others, reader, readers, say
 from apps.tables import score, to_csv
 from apps.views.ask import choose_graph, given
 from apps.views.batch import asking, checked, in_place, upload_box
@@ -140,9 +140,7 @@ def table(rows: Sequence[TableRow], names: Sequence[str], found: Sequence[Sequen
         if row.question
     ]
     st.dataframe(cells, hide_index=True)
-    st.download_button(
-        say("download_csv"), lambda: to_csv(cells), "compared.csv", "text/csv", on_click="ignore"
-    )
+    download(say("download_csv"), lambda: to_csv(cells), "compared.csv", "text/csv")
 
 
 def agreement(first: Sequence[Answer | None], second: Sequence[Answer | None]) -> float:

@@ -17,7 +17,17 @@ from apps.graph_view import COLOURS, Drawn, dot
 from apps.guard import checked_url, checking_opener, sparql_allowed
 from apps.jobs import Job, follow, worked
 from apps.markup import key_of, listed, plain
-from apps.resources import answerer, complain, in_language, is_dark, language, relation_words, said, say
+from apps.resources import (
+    answerer,
+    complain,
+    download,
+    in_language,
+    is_dark,
+    language,
+    relation_words,
+    said,
+    say,
+)
 from apps.tables import is_right
 from apps.views.ask import fill
 from apps.views.why import labels_of, licence_name, paths_text
@@ -366,4 +376,4 @@ def sample() -> None:
             name = plain(say("open_sample", name=path.stem))
             key = f"sample_{path.stem}"
             st.button(name, on_click=open_sample, args=(path.stem,), icon=":material/hive:", key=key)
-            st.download_button(path.name, path.read_bytes, path.name, "text/turtle", on_click="ignore")
+            download(path.name, path.read_bytes, path.name, "text/turtle")

@@ -1,26 +1,25 @@
-"""A look inside pretraining: hidden words, attention, and the table of results."""
+"""A look inside: the steps to an answer, what each part brings, hidden words, attention, curves of pretraining."""
 
 from __future__ import annotations
 
+import json
 import os
-import re
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from apps.charts import Point, chart
-from apps.curves import read_curves
 from apps.custom_graphs import asked_graph
 from apps.examples import gallery_of
 from apps.jobs import worked
 from apps.lens import Discriminator, Lens, whole_words
 from apps.markup import MARK, bars, escaped, listed, plain
-from apps.parts import read_parts
 from apps.resources import answerer_here, complain, is_dark, language, said, say, spoken
 from apps.tour import Tour, tour
 from apps.views.answer import certainty
 from apps.views.learn_family import sees_whom, softened
-from kgqa.settings import CURVES, MODELS, PARTS, RESULTS
+from kgqa.settings import CURVES, MODELS, PARTS
 from kgqa.types import Answer, InputError, Passage, Question
 
 MAX_CHARACTERS = 300
@@ -59,7 +58,6 @@ def page() -> None:
         attention(opened)
         sees_whom(opened, table)
     curves()
-    results()
 
 
 def guided_tour() -> None:
@@ -97,9 +95,7 @@ def guided_tour() -> None:
     )
     number = number or 0
     st.subheader(say(f"step_{STEPS[number]}"), anchor=False)
-    {"link": _link, "retrieve": _retrieve, "read": _read, "reason": _reason, "decide": _decide}[
-        STEPS[number]
-    ](steps)
+    (_link, _retrieve, _read, _reason, _decide)[number](steps)
 
 
 def _link(steps: Tour) -> None:
@@ -148,9 +144,14 @@ def _decide(steps: Tour) -> None:
     st.caption(say("step_decided_note"))
 
 
+def read_figures(path: Path) -> Any:
+    """Figures that were measured and kept in a file; nothing where there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+
+
 def in_words() -> None:
     """Three charts: what each part brings, where answers stand, and how honest the confidences are."""
-    found = read_parts(PARTS)
+    found = read_figures(PARTS)
     if not found:
         return
     st.header(say("in_words"), anchor=False, divider="gray")
@@ -241,47 +242,24 @@ def corrupted(opened: Lens, sentence: str) -> None:
     )
     st.html(f'<p style="font-size:1.2rem;line-height:1.8;overflow-wrap:anywhere">{words}</p>')
     try:
-        replaced_probabilities = discriminator(
-            os.environ.get("KGQA_DISCRIMINATOR", "")
-        ).replaced_probabilities(text)
+        judged = discriminator(os.environ.get("KGQA_DISCRIMINATOR", "")).replaced_probabilities(text)
     except InputError:
         st.info(plain(say("no_discriminator")))
         each_word(opened, text)
         return
     st.markdown(f"**{say('verdict')}**")
-    st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in replaced_probabilities))
+    st.html(bars((word, p, say("replaced", percent=f"{p:.0%}")) for word, p in judged))
 
 
 def curves() -> None:
     """Loss against tokens of the runs whose figures are kept."""
-    rows = read_curves(CURVES)
+    rows = read_figures(CURVES)
     if not rows:
         return
     st.header(say("curves"), anchor=False, divider="gray")
     st.caption(say("curves_note"))
     points = [Point(row["tokens"], row["loss"], row["run"]) for row in rows]
     st.vega_lite_chart(chart(points, (say("tokens"), say("loss"), say("run")), say("curves_note")))
-
-
-def results() -> None:
-    """The lab notebook, folded: every section of the results."""
-    st.header(say("results"), anchor=False, divider="gray")
-    if not RESULTS.is_file():
-        st.text(say("no_results"))
-        return
-    if not st.toggle(say("notebook"), key="notebook"):
-        return
-    _, *sections = re.split(r"^## ", RESULTS.read_text(encoding="utf-8"), flags=re.M)
-    for section in sections:
-        title, _, body = section.partition("\n")
-        with st.expander(plain(title)):
-            st.markdown(shown(body))
-
-
-def shown(markdown: str) -> str:
-    """Our own Markdown as Streamlit shows it: no formulas between dollars, no links to files beside it."""
-    parts = re.split(r"(`[^`]*`)", re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", markdown))
-    return "".join(part if part.startswith("`") else part.replace("$", "\\$") for part in parts)
 
 
 def attention(opened: Lens) -> None:

@@ -13,6 +13,7 @@ from apps.resources import (
     answerer,
     caution,
     complain,
+    download,
     language,
     relation_words,
     say,
@@ -144,9 +145,7 @@ def section(after: Answer) -> None:
         if steps():
             st.button(say("undo_all"), on_click=want, args=([],), key="undo_all")
             turtle = edits_turtle(removed())
-            st.download_button(
-                say("download_edits"), lambda: turtle, "edits.ttl", "text/turtle", on_click="ignore"
-            )
+            download(say("download_edits"), lambda: turtle, "edits.ttl", "text/turtle")
     with st.expander(say("add_fact"), expanded="concept" in st.session_state, icon=":material/add:"):
         adding(after)
 

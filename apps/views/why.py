@@ -14,7 +14,17 @@ from apps.explorer import drawn, is_narrow
 from apps.graph_view import ANSWER_COLOUR, COLOURS, PATH_COLOURS, picked_edges, to_dot
 from apps.jobs import worked
 from apps.markup import QUIET, bars, chain, escaped, key_of, listed, plain
-from apps.resources import answerer, caution, is_dark, language, relation_words, say, spoken_relation, tongue
+from apps.resources import (
+    answerer,
+    caution,
+    download,
+    is_dark,
+    language,
+    relation_words,
+    say,
+    spoken_relation,
+    tongue,
+)
 from kgqa.graph.linking.normalize import is_korean
 from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.answering import KoreanOver
@@ -165,13 +175,7 @@ def picture(answer: Answer, removed: list[Edit]) -> str:
     )
     with st.expander(say("as_list", count=len(edges))):
         st.html(listed(sentence(graph, edge) for edge in edges))
-        st.download_button(
-            say("facts_turtle"),
-            lambda: evidence_turtle(answer, edges),
-            "evidence.ttl",
-            "text/turtle",
-            on_click="ignore",
-        )
+        download(say("facts_turtle"), lambda: evidence_turtle(answer, edges), "evidence.ttl", "text/turtle")
     return picked
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import psutil
 
 from apps.examples import gallery_of
-from apps.screenshot import chromium, opened, served, settle
+from training.bench.screenshots import chromium, opened, served, settle
 
 PASSAGE = "I want to plant flowers, so I dug the ground."
 COMMANDS = {

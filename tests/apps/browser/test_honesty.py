@@ -57,3 +57,4 @@ def test_what_is_not_known_is_said_to_be_and_a_ground_is_one(page: Any, address:
     settled(page)
     ask(page, say, "Anna las im Garten ein Buch.", "Was las Anna im Garten?")
     assert page.locator("p[lang=de]").is_visible()  # read aloud as what it is
+    assert page.get_by_text(say("unread")).is_visible() and not page.locator("svg g.node").count()

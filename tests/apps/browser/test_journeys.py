@@ -150,7 +150,10 @@ def test_a_passage_from_a_file_and_questions_that_follow(
         page.get_by_role("button", name=say("ask_button"), exact=True).click()
         page.locator("[role=status][aria-live]").wait_for()
         settled(page)
-    page.locator(".st-key-before0 button").click()
+    if form[0] < 768:
+        page.get_by_test_id("stExpandSidebarButton").click()
+        settled(page)
+    page.locator(".st-key-history1 button").click()
     settled(page)
     assert question.input_value() == "What did she put in?"
 

@@ -158,8 +158,8 @@ def test_a_follow_up_keeps_the_passage(open_page: Callable[[str], Any]) -> None:
     page.text_input(key="question").input("Where did I dig?")
     button(page, "Ask").click().run()
     assert not page.exception and page.text_area(key="passage").value == passage
-    assert page.button(key="before0").label.startswith("What did I dig with")
-    page.button(key="before0").click().run()
+    assert page.button(key="history1").label.startswith("What did I dig with")
+    page.button(key="history1").click().run()
     assert page.text_input(key="question").value == "What did I dig with?"
 
 
@@ -177,6 +177,14 @@ def test_nonsense_is_told_to_be_none_of_its_words(open_page: Callable[[str], Any
     page.query_params["q"] = "asdfghjkl"
     page.run()
     assert not page.exception and "No word of this is known" in html_of(page)
+
+
+def test_a_language_that_is_not_read_is_told(open_page: Callable[[str], Any]) -> None:
+    page = open_page("ask")
+    page.query_params["q"], page.query_params["p"] = "Was las Anna im Garten?", "Anna las im Garten ein Buch."
+    page.run()
+    assert not page.exception and any("neither English nor Korean" in said.value for said in page.markdown)
+    assert not page.get("graphviz_chart")
 
 
 def test_opinions_are_kept_on_this_machine(

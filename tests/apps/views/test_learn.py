@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from apps.views.learn import shown
 from kgqa.settings import MODELS
 
 
@@ -18,7 +17,7 @@ def test_without_an_encoder_the_page_says_so(
 
 
 @pytest.mark.skipif(not (MODELS / "kgqa-mini").is_dir(), reason="no shipped encoder here")
-def test_hidden_words_corruption_attention_curves_and_tables(open_page: Callable[[str], Any]) -> None:
+def test_hidden_words_corruption_attention_and_curves(open_page: Callable[[str], Any]) -> None:
     page = open_page("learn").run()
     assert not page.exception and not page.error
     press = {b.label: b for b in page.button}
@@ -42,12 +41,6 @@ def test_who_sees_whom_and_a_story_goes_on(open_page: Callable[[str], Any]) -> N
     {b.label: b for b in page.button}["Go on"].click().run()
     output = "".join(item.proto.body for item in page.get("html"))
     assert not page.exception and output.count("<em>") == before.count("<em>") + 1
-
-
-def test_our_own_markdown_is_shown_without_formulas_and_dead_links() -> None:
-    assert shown("see [DATA.md](DATA.md), $5 and `$HOME`, [x](https://x.org)") == (
-        "see DATA.md, \\$5 and `$HOME`, [x](https://x.org)"
-    )
 
 
 def test_five_steps_show_what_is_really_there(open_page: Callable[[str], Any]) -> None:

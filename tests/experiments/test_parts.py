@@ -1,10 +1,8 @@
 from pathlib import Path
 
-import pytest
-
-from apps.parts import WAYS, calibration, measured, read_parts
 from kgqa.qa.answerer import Answerer
 from kgqa.types import Example, Passage, Question
+from training.experiments.parts import WAYS, calibration, measured
 
 
 def test_each_way_is_measured(model_folder: Path, tools_file: Path) -> None:
@@ -18,11 +16,3 @@ def test_each_way_is_measured(model_folder: Path, tools_file: Path) -> None:
 def test_confidences_are_grouped() -> None:
     found = calibration([0.1, 0.2, 0.9, 1.0], [False, False, True, True], bins=2)
     assert found == [{"said": 0.15, "right": 0.0}, {"said": 0.95, "right": 1.0}] and calibration([], []) == []
-
-
-def test_without_a_file_there_is_nothing(tmp_path: Path) -> None:
-    assert read_parts(tmp_path / "missing") == {}
-    broken = tmp_path / "parts.json"
-    broken.write_text("{")
-    with pytest.raises(ValueError):
-        read_parts(broken)

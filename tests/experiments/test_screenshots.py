@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from apps.examples import EXAMPLES
-from apps.screenshot import EXAMPLE, PICTURES, VIEWS, smaller
+from training.bench.screenshots import EXAMPLE, PICTURES, VIEWS, smaller
 
 
 def test_the_pictures_are_where_the_readme_looks() -> None:

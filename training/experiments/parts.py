@@ -1,4 +1,4 @@
-"""`python -m apps.parts QUESTIONS.jsonl ...`: measure what each part of the reader brings, for the Learn page."""
+"""What each part of a reader brings, for the app: `python -m training.experiments.parts QUESTIONS.jsonl ...`."""
 
 from __future__ import annotations
 
@@ -62,12 +62,6 @@ def calibration(
         }
         for group in groups
     ]
-
-
-def read_parts(path: Path) -> dict[str, Any]:
-    """What was measured; empty where there is no file."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return found
 
 
 def main(files: Sequence[str], target: Path = PARTS) -> None:

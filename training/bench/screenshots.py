@@ -1,7 +1,7 @@
-"""`python -m apps.screenshot`: the README's three pictures, taken from the running app with a headless Chromium.
+"""The README's three pictures, taken from the running app with a headless Chromium.
 
-`python -m apps.screenshot FOLDER [WIDTH-SCHEME-LANGUAGE ...]` takes every page instead, to be looked at: in all
-`VIEWS`, or in those named, as 390-dark-ko.
+Run `python training/bench/screenshots.py`. With `FOLDER [WIDTH-SCHEME-LANGUAGE ...]` it takes every page instead, to be
+looked at: in all `VIEWS`, or in those named, as 390-dark-ko.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-PICTURES = tuple(HERE / f"screenshot{part}.png" for part in ("", "_graph", "_phone"))
+APPS = Path(__file__).parents[2] / "apps"
+PICTURES = tuple(APPS / f"screenshot{part}.png" for part in ("", "_graph", "_phone"))
 """A question answered, a custom graphs, and the answer on a dark phone."""
 EXAMPLE = "build a house"
 PAGES = ("ask", "own", "batch", "compare", "learn", "about")

@@ -1,4 +1,4 @@
-"""`python -m apps.curves runs/NAME/log.jsonl ...`: keep the curves of pretraining runs for the app's Learn page."""
+"""Keep the curves of pretraining runs for the app: `python -m training.experiments.curves runs/NAME/log.jsonl ...`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,6 @@ def points(log: Path) -> list[dict[str, Any]]:
             }
             for line in kept
         ]
-    return rows
-
-
-def read_curves(path: Path) -> list[dict[str, Any]]:
-    """Rows that were kept; none where there is no file."""
-    if not path.is_file():
-        return []
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return rows
 
 
