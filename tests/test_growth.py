@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.documents import markdown_text
+from kgqa.data.documents import markdown_text
 from kgqa.graph.linking.fuzzy import fuzzy_linker
 from kgqa.graph.linking.normalize import people
 from kgqa.korean.answering import KoreanOver

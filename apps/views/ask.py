@@ -9,7 +9,6 @@ import streamlit as st
 
 from apps import memory
 from apps.custom_graphs import custom_graph, custom_token, is_asked_custom, open_sample, reopen
-from apps.documents import MAX_BYTES, SUFFIXES, pasted, text_of
 from apps.elsewhere import command_line, curl, python
 from apps.examples import SAMPLES, gallery_of
 from apps.follow_ups import follow_ups, wording
@@ -35,6 +34,7 @@ from apps.resources import (
 from apps.texts import LANGUAGES
 from apps.views import voting, what_if, why
 from apps.views.answer import headline, rate, read_text, turned
+from kgqa.data.documents import MAX_BYTES, SUFFIXES, pasted, text_of
 from kgqa.qa.render import answer_json, beside, in_full, is_guess, perhaps
 from kgqa.types import Answer, InputError, Passage, Question, Source
 from kgqa.validation import MAX_QUESTION_CHARACTERS

@@ -271,11 +271,13 @@ def ask_server(
 
 
 def read_passage(passage: str) -> str:
-    """The passage, or the content of the file that @FILE names.
+    """The passage, or the text of the file that @FILE names: plain text, Markdown, a web page or PDF.
 
     Raises:
-        InputError: it is no UTF-8 file of an ordinary size.
+        InputError: it is no such file of an ordinary size.
     """
+    from kgqa.data.documents import text_of
+
     if not passage.startswith("@"):
         return passage
     path = Path(passage[1:])
@@ -286,6 +288,8 @@ def read_passage(passage: str) -> str:
             content = file.read(MAX_PASSAGE_BYTES + 1)
         if len(content) > MAX_PASSAGE_BYTES:
             raise InputError(f"{path}: larger than {MAX_PASSAGE_BYTES:,} bytes; pass the part that matters")
+        if path.suffix.lower() in (".pdf", ".md", ".html", ".htm"):
+            return text_of(path.name, content)
         return content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: the passage cannot be read ({error}); name a UTF-8 text file") from error

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kgqa.cli.ask import ask, show
+from kgqa.cli.ask import ask, read_passage, show
 from kgqa.cli.graph import graph_app
 from kgqa.cli.main import app
 from kgqa.cli.predict import PredictionRun, predict, read_questions
@@ -33,6 +33,12 @@ def test_ask_prints_the_json_contract(
     }
     ask("What did I dig with?", "", ["trowel", "bee"], str(tools_file), str(model_folder), as_json=False)
     assert "chosen" in capsys.readouterr().out
+
+
+def test_a_passage_may_be_a_document(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<html><nav>menu</nav><p>I dug\n the ground.</p></html>")
+    assert read_passage(f"@{page}") == "I dug the ground." and read_passage("I dug.") == "I dug."
 
 
 def test_a_question_of_harm_is_told_where_to_turn(

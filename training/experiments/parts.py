@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from apps.tables import is_right
 from kgqa.data.datasets.json_lines import read_examples
 from kgqa.graph.retrieval.ablation import ABLATIONS
+from kgqa.metrics import is_correct
 from kgqa.qa.answerer import Answerer
 from kgqa.settings import PARTS, write_whole
 from kgqa.types import Answer, Example, Subgraph
@@ -35,7 +35,7 @@ def measured(answerer: Answerer, examples: Sequence[Example]) -> dict[str, Any]:
         answers: list[Answer] = []
         for start in range(0, len(examples), TOGETHER):
             answers += reader.answer_many([e.question for e in examples[start : start + TOGETHER]])
-        right = [is_right(answer, e.golds) for answer, e in zip(answers, examples, strict=True)]
+        right = [is_correct(e, answer.text) > 0 for answer, e in zip(answers, examples, strict=True)]
         kinds = {"all": right}
         for value, example in zip(right, examples, strict=True):
             kinds.setdefault(example.source.value, []).append(value)

@@ -137,7 +137,7 @@ class Strangers:
                 graph.labels(names), graph.neighbours(names)
 
     def _document(self, draw: Random, folder: Path) -> None:
-        from apps.documents import pasted, text_of
+        from kgqa.data.documents import pasted, text_of
 
         mark = draw.choice(MARKS)
         content = SAID.encode() + mark.encode() * draw.choice((3, 3_000, 300_000 // len(mark)))

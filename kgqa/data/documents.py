@@ -1,4 +1,4 @@
-"""Passages of files: plain text, Markdown, web pages and PDF; the last three are read in a child. No Streamlit."""
+"""Passages of files: plain text, Markdown, web pages and PDF; the last three are read in a child."""
 
 from __future__ import annotations
 

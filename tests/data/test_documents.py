@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from apps import documents
-from apps.documents import MAX_BYTES, markdown_text, page_text, pasted, text_of
+from kgqa.data import documents
+from kgqa.data.documents import MAX_BYTES, markdown_text, page_text, pasted, text_of
 from kgqa.limits.sandbox import SandboxLimits
 from kgqa.types import InputError
 
