@@ -27,8 +27,8 @@ def follow_ups(answer: Answer, wording: Wording, count: int = COUNT) -> list[str
     distractors = [graph.nodes.index(c.concept) for c in answer.candidates if c.concept in graph.nodes]
     told = {step for path in answer.evidence.paths for step in path.steps}
     on_path = sorted({int(graph.edges[step, side]) for step in told for side in (0, 2)})
-    named = on_path if answer.text in (YES, NO) else sorted(answer_nodes(answer))
-    order = list(dict.fromkeys([*named, *distractors]))
+    named = [*sorted(answer_nodes(answer)), *distractors]
+    order = on_path if answer.text in (YES, NO) else list(dict.fromkeys(named))
     rows = [(order.index(h), row) for row, (h, _, _) in enumerate(graph.edges.tolist()) if h in order]
     found: dict[tuple[int, int], str] = {}
     for _, row in sorted(rows):

@@ -178,6 +178,8 @@ def relation_question(
     ('What did Helena direct?', 'Where do bees live?')
     >>> relation_question(Relation("", "died in"), "Odin"), relation_question(Relation("", "born"), "Odin", dated=True)
     ('Where did Odin die?', 'When was Odin born?')
+    >>> relation_question(Relation("", "can"), "a bird")
+    'What can a bird do?'
     >>> relation_question(Relation("", "copies in stock"), "Emma", number=True)
     'How many copies in stock does Emma have?'
     """
@@ -225,8 +227,8 @@ def _worded(words: list[str], about: str, who: str, number: bool) -> str:
         return f"Where is {about}?" if first in {"in", "at", "inside"} else f"{who} is {about} {first}?"
     if first in {"is", "are", "was", "were"} and several:
         return _asked(f"{first} {about}", rest, who)
-    if first in _MODALS and several:
-        return _asked(f"{first} {about}", rest, who)
+    if first in _MODALS:
+        return _asked(f"{first} {about}", rest or ["do"], who)
     if first in {"has", "have"}:
         return f"{who} is the {' '.join(rest)} of {about}?" if rest else f"What does {about} have?"
     if not several and first in _PLACED:
