@@ -161,9 +161,9 @@ def knows_no_word(answer: Answer) -> bool:
 
 
 def is_unread(question: Question) -> bool:
-    """Whether a question is in a language that no reader here was trained on, and is read as if it were English."""
-    asked_in = question_language(question.text)
-    return asked_in not in ("en", "ko") and answerer().language_of(question) == "en"
+    """Whether a question or its passage is in a language that no reader here was trained on, but read as English."""
+    found = {question_language(question.text), language_of(question.passage_text[:1000])}
+    return not found <= {"en", "ko"} and answerer().language_of(question) == "en"
 
 
 def tongue(text: str) -> str:
