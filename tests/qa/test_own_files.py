@@ -118,6 +118,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (EVENTS, "What did Otto Rill make?", "small harp"),
         (EVENTS, "How many productions are there?", "2"),
         (MEASURES, "What is the value of the keel weight?", "4.5"),
+        (MEASURES + ':q1 rdfs:label "weight of the keel" .', "How heavy is the keel weight?", "4.5"),
         (POSTS, "Who employs Nora Pike?", "Dock Six, Leith Yard"),
         (POSTS, "Since when does Nora Pike work for Dock Six?", "2015"),
         (POSTS, "How sure is it that Nora Pike works for Leith Yard?", "high"),

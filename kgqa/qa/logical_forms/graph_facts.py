@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgqa.graph.formats.vocabulary import UNIT, UNIT_SYMBOLS
+from kgqa.graph.formats.vocabulary import UNIT, UNIT_SYMBOLS, VALUE
 from kgqa.graph.linking.label_keys import is_value
 from kgqa.graph.linking.normalize import local_name
 from kgqa.graph.relation_types import is_subclass_relation, is_type_relation
@@ -74,6 +74,7 @@ class GraphFacts:
         self._values: dict[tuple[int, int], Value | None] = {}
         self._counts: dict[int, bool] = {}
         self._nameless: dict[int, bool] = {}
+        self._have_units = not graph.is_remote and any(UNIT.search(r.name) for r in graph.relations)
         self._instances: dict[int, dict[int, tuple[FactRow, ...]]] = {}
 
     # ---- facts
@@ -165,10 +166,18 @@ class GraphFacts:
 
     def is_nameless(self, entity: int) -> bool:
         """Whether an entity has no label and a number for a name, and stands between what has: an event, a measurement,
-        a statement. Where no thing around it has a label either, such numbers are names."""
+        a statement. Where no thing around it has a label either, such numbers are names. A quantity is no name, however
+        it is called."""
         if entity not in self._nameless:
-            self._nameless[entity] = self._is_nameless(entity, True)
+            self._nameless[entity] = self._is_nameless(entity, True) or self._is_quantity(entity)
         return self._nameless[entity]
+
+    def _is_quantity(self, entity: int) -> bool:
+        """Whether an entity is a number with its unit, as those of QUDT, schema.org and CIDOC CRM."""
+        if self.graph.is_remote or not self._have_units or self.name(entity).startswith('"'):
+            return False
+        names = [self.graph.relations[row.relation].name for row in self.of(entity) if row.head == entity]
+        return any(map(UNIT.search, names)) and any(map(VALUE.search, names))
 
     def _is_nameless(self, entity: int, beside: bool) -> bool:
         name = self.name(entity)
