@@ -153,7 +153,7 @@ def test_a_passage_from_a_file_and_questions_that_follow(
     if form[0] < 768:
         page.get_by_test_id("stExpandSidebarButton").click()
         settled(page)
-    page.locator(".st-key-history1 button").click()
+    page.locator(".st-key-history1 button:visible").first.click()
     settled(page)
     assert question.input_value() == "What did she put in?"
 
