@@ -32,7 +32,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """`Answerer` is imported when it is asked for: it takes torch along."""
+    """Import `Answerer` on first use, since it imports torch, which takes seconds."""
     if name != "Answerer":
         raise AttributeError(f"module 'kgqa' has no attribute {name!r}")
     from kgqa.qa.answerer import Answerer
@@ -56,11 +56,11 @@ def load(
     keys), a table of pandas or Arrow, of triples (columns head, relation and tail) or of things by columns, or an
     iterable of triples.
 
-    It runs on `device`: "auto" takes cuda, else mps, else cpu. Environment and threads of the process are left as
-    they are; a single question is answered no faster by two threads than by one (`torch.set_num_threads`). Questions
-    are in `language`: "auto", or a code such as "de". Nothing is answered where that is likelier than
-    `no_answer_threshold`; None leaves what the reader's card says. With `once` the reader opens faster and answers more
-    slowly, for one question alone.
+    `device` is "cpu", "cuda" or "mps"; "auto" takes cuda, else mps, else cpu. Environment variables and thread count of
+    the process are not changed; for single questions, a second thread does not help (`torch.set_num_threads`).
+    `language` is that of the questions: a code such as "de", or "auto", which detects it. The answer is None if the
+    probability of "unanswerable" exceeds `no_answer_threshold`, by default the value in the reader's card. With `once`,
+    the reader loads faster and answers more slowly, which pays for a single question.
 
     >>> answerer = load(graph="graph_data/examples/beekeeping.ttl")
 

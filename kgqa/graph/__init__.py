@@ -1,1 +1,1 @@
-"""Graph of kgqa."""
+"""Knowledge graphs: loading, entity linking, retrieval of subgraphs."""

@@ -1,4 +1,4 @@
-"""Concepts and facts of a graph as a user names and reads them."""
+"""Look up concepts and relations by the words of a user, and show facts as text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kgqa.types import Edges, InputError, Ints, KnowledgeGraph, Relation
 
 
 def candidates(graph: KnowledgeGraph, text: str) -> Ints:
-    """Concepts that bear a name or label, also in base form, likeliest first; else those of whose name it is a part.
+    """Concepts with a given name or label, also in base form, most likely first; else those whose name contains it.
 
-    Raises InputError for no text.
+    Raises InputError if the text is empty.
     """
     if not text.strip():
         raise InputError("the text is empty; write a word or a phrase")
@@ -32,7 +32,7 @@ def candidates(graph: KnowledgeGraph, text: str) -> Ints:
 
 
 def near_labels(graph: KnowledgeGraph, text: str, most: int = 3) -> list[str]:
-    """Labels that a text may have meant: near it in spelling, or of one of its words."""
+    """Labels that may have been meant by a text: of similar spelling, or with one of its words."""
     from kgqa.graph.linking.fuzzy import NearLabels
 
     found = [entity for entity, _ in NearLabels(graph)([text.lower()])[0]]
@@ -43,17 +43,18 @@ def near_labels(graph: KnowledgeGraph, text: str, most: int = 3) -> list[str]:
 
 
 def concepts_named(graph: KnowledgeGraph, text: str) -> Ints:
-    """Concepts of a name or label, likeliest first. Raises InputError where there is none, with near labels."""
+    """Concepts with a given name or label, most likely first. Raises InputError, with similar labels, if there is
+    none."""
     found = candidates(graph, text)
     if not len(found):
         near = ", ".join(map(repr, near_labels(graph, text)))
-        hint = f"did you mean {near}?" if near else "see what is there with `kgqa graph info`"
-        raise InputError(f"{text}: no concept of {graph.name} is called so; {hint}")
+        hint = f"did you mean {near}?" if near else "`kgqa graph info` gives an overview"
+        raise InputError(f"{text}: no concept of {graph.name} has this name; {hint}")
     return found
 
 
 def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
-    """Verbalized facts, a dictionary each."""
+    """Facts with labels, relation words and provenance, one dictionary each."""
     from kgqa.graph.storage.store import GraphStore
 
     provenance = graph.provenance(facts) if isinstance(graph, GraphStore) else [""] * len(facts.head)
@@ -77,25 +78,25 @@ def rows_of(graph: KnowledgeGraph, facts: Edges) -> list[dict[str, Any]]:
 
 
 def relation_named(graph: KnowledgeGraph, relation: str) -> Relation:
-    """The first relation that is called so. Raises `InputError` where there is none, with the nearest that is."""
+    """The first relation with a given name or label. Raises `InputError`, with the nearest name, if there is none."""
     known = [relation_labels(asdict(about)) for about in graph.relations]
     for about, ways in zip(graph.relations, known, strict=True):
         if relation.lower() in ways:
             return about
     near = difflib.get_close_matches(relation.lower(), sorted(set().union(*known)), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "see them with `kgqa graph info`"
-    raise InputError(f"{relation}: no relation of {graph.name} is called so; {hint}")
+    hint = f"did you mean {near[0]!r}?" if near else "`kgqa graph info` lists them"
+    raise InputError(f"{relation}: no relation of {graph.name} has this name; {hint}")
 
 
 def relation_labels(relation: dict[str, str]) -> set[str]:
-    """What a relation may be called: by name, local name, label or words."""
+    """Texts by which a user may name a relation: its name, local name, label or words."""
     name = relation["name"]
     local = name.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
     return {text.lower() for text in (name, local, relation["label"], relation["words"])}
 
 
 def relation_type_text(relation: dict[str, Any]) -> str:
-    """What a manifest says that a relation means, with the unit of its values."""
+    """The types of a relation in a manifest, and the unit of its values, as text."""
     unit = f"in {relation['unit']}" if relation.get("unit") else ""
     return ", ".join(filter(None, [*relation.get("means", ()), unit]))
 
@@ -103,7 +104,7 @@ def relation_type_text(relation: dict[str, Any]) -> str:
 def with_relation_type(
     manifest: dict[str, Any], relation: str, types: Sequence[str], unit: str = ""
 ) -> dict[str, Any]:
-    """A manifest in which a relation, by any name for it, means something else; InputError for no such meaning."""
+    """A manifest with other types for a relation, given by any of its names; InputError for an unknown type."""
     from kgqa.graph.relation_types import types_by_name
 
     known = {"means": sorted(types_by_name(types)), "unit": unit}

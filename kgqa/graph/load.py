@@ -1,4 +1,4 @@
-"""The one place that chooses how a graph is opened: shipped name, store folder, file, or endpoint."""
+"""Open a graph by shipped name, store folder, file or SPARQL endpoint."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from kgqa.limits.sandbox import SandboxLimits
 from kgqa.settings import RELATIONS, cache_folder, graph_folders
 from kgqa.types import InputError, KnowledgeGraph
 
-_READ_WHOLE = 64 << 20
-_SCHEMA = frozenset({"ontology", "shapes"})  # files beside a graph that describe it: nothing to ask of them
+_READ_WHOLE = 64 << 20  # bytes up to which a file is hashed by content, which takes a fraction of a second
+_SCHEMA = frozenset({"ontology", "shapes"})  # schema files next to a graph; they hold no facts
 
 
 def open_graph(
@@ -34,14 +34,13 @@ def open_graph(
 ) -> KnowledgeGraph:
     """Open a graph by shipped name, store folder, file (RDF, TSV, CSV, .xlsx), or URL of a SPARQL endpoint.
 
-    An open graph is given back; one of rdflib or networkx, a table of pandas or Arrow, and triples are read into memory
-    (`read_object`).
+    A graph that is already open is returned as it is; rdflib and networkx graphs, pandas and Arrow tables, and triples
+    are read into memory (`read_object`).
 
-    A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), by its content, and mapped into memory
-    from then on. An endpoint that holds little is read whole, anew each time it is opened; any other is asked as
-    questions come. `headers` go with every request to an endpoint, and of it only the named `graphs` are asked, where
-    any are named, by `opener` where a stranger named it. Raises `InputError` where there is no such graph or it cannot
-    be read.
+    A file is compiled once into the cache (`$XDG_CACHE_HOME/kgqa`), keyed by its content, and memory-mapped from then
+    on. A small endpoint is downloaded each time it is opened; a large one is queried for each question. `headers` are
+    sent with every request to an endpoint, and only its named `graphs` are queried, if any are given. Pass an `opener`
+    with restrictions if the URL is untrusted input. Raises `InputError` if the graph does not exist or cannot be read.
     """
     if isinstance(source, KnowledgeGraph):
         return source
@@ -59,7 +58,7 @@ def open_graph(
 
 
 def open_store(source: str | Path, done: str) -> GraphStore:
-    """Open a graph that is read whole. Raises InputError for an endpoint, with which that cannot be `done`."""
+    """Open a local graph. Raises InputError for an endpoint; `done` completes the message ("cannot be ...")."""
     graph = open_graph(source)
     if not isinstance(graph, GraphStore):
         raise InputError(f"{source}: a remote graph cannot be {done}; import it first with kgqa graph import")
@@ -70,12 +69,13 @@ def _endpoint(url: str, language: str, **how: Any) -> KnowledgeGraph:
     from kgqa.graph.sparql import SparqlGraph
 
     asked = SparqlGraph(url, language, **how)
+    # no retries: a busy endpoint should not delay opening the graph
     endpoint = Endpoint(url, retries=0, **how)
     try:
         if not is_small(endpoint):
             return asked
         return _in_memory(endpoint, asked.name, language)
-    except InputError:  # it is empty, busy or down: whoever asks it will hear
+    except InputError:  # it is empty, busy or down: the first question will report it
         return asked
 
 
@@ -87,23 +87,23 @@ def _in_memory(source: Any, name: str, language: str) -> GraphStore:
 
 
 def _path_of(source: str | Path) -> Path:
-    """The store or file that a path or name means."""
+    """The store or file given by a path or shipped name."""
     path = Path(source)
-    if not os.path.exists(path):  # which no name raises for, however odd
+    if not os.path.exists(path):  # unlike Path.exists, it raises for no string
         found = _shipped().get(str(source))
         if found is None:
             raise InputError(_unknown(str(source)))
         path = found
     compiled = path.parent / f"{path.name}.ttl"
     if path.is_dir() and not is_store(path) and compiled.is_file():
-        path = compiled  # a folder of source files beside what `kgqa graph build` makes of it
+        path = compiled  # a folder of sources, next to the file that `kgqa graph build` compiled from it
     return path
 
 
 def graph_fingerprint(source: str | Path, language: str = "en") -> str:
-    """What tells a graph's content from any other's; of an endpoint, which changes unseen, only its address.
+    """Fingerprint of a graph's content; for an endpoint, whose content cannot be checked, its URL.
 
-    Raises `InputError` where there is no such graph.
+    Raises `InputError` if the graph does not exist.
     """
     if is_url(source):
         return str(source)
@@ -117,7 +117,7 @@ def graph_fingerprint(source: str | Path, language: str = "en") -> str:
 
 
 def _shipped() -> dict[str, Path]:
-    """Graphs that can be opened by name; the folder named by KGQA_GRAPHS goes first."""
+    """Graphs that can be opened by name; those in the folder KGQA_GRAPHS take precedence."""
     found: dict[str, Path] = {}
     for folder in graph_folders():
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -137,9 +137,9 @@ def _unknown(source: str) -> str:
 
 
 def _digest(path: Path, language: str) -> str:
-    """Of a file's content, or of size and time where it is large, and of what compiles it."""
+    """Hash of a file's content (of size and time for large files), and of the code that compiles it."""
     if not path.is_file():
-        raise InputError(f"{path}: is no regular file; write it to one first")
+        raise InputError(f"{path}: not a regular file; copy its content to one first")
     stat = path.stat()
     content = (str(path.resolve()), stat.st_size, stat.st_mtime_ns) if stat.st_size > _READ_WHOLE else (path,)
     tables = (RELATIONS,) if RELATIONS.is_file() else ()
@@ -153,11 +153,13 @@ def _digest(path: Path, language: str) -> str:
 
 def _compiled(path: Path, language: str) -> GraphStore:
     folder = cache_folder("graphs") / f"{path.name.split('.')[0]}-{_digest(path, language)}"
-    remedy = f"remove {folder}, and it is made again"
+    remedy = f"remove {folder} to have it compiled again"
     if is_store(folder):
         try:
             return GraphStore.open(folder, remedy=remedy)
         except InputError:
             pass  # damaged: compile it again
+    # no limits on memory and time, since the user's own file is trusted; a crash of a native parser still stays outside
+    # this process
     import_sandboxed([path], folder, SandboxLimits(0, 0), name=path.name.split(".")[0], language=language)
     return GraphStore.open(folder, remedy=remedy)

@@ -23,11 +23,12 @@ from kgqa.types import (
     Triple,
 )
 
-_BEYOND = 1 << 22  # more concepts than an endpoint is asked about in one run
+# first id of new concepts over an endpoint: above the number of concepts ever met in one run
+_BEYOND = 1 << 22
 
 
 class LabelledFact(NamedTuple):
-    """A fact and the labels of its head and tail, for where the graph has no such concepts."""
+    """A fact with the labels of its head and tail, which are needed if the graph does not have these concepts."""
 
     triple: Triple
     labels: tuple[str, str]
@@ -41,15 +42,14 @@ class OverlayGraph:
     """A view of any graph with some facts added and others removed.
 
     Args:
-        base: the graph beneath; it is asked, never changed.
-        added: facts that are there, whether or not `base` has them.
-        removed: facts that are not there; those that `base` lacks do no harm.
-        called: relations by name that only added facts have.
+        base: the graph beneath, which is never changed.
+        added: facts to add; `base` may already have them.
+        removed: facts to remove; those that `base` does not have are ignored.
+        called: definitions of relations that only added facts have, by name.
 
-    Concepts that only an added fact knows have ids beyond those of `base` and are found by their label; a relation
-    that only an added fact has is called by its name. `added_entities` are the concepts of added facts: retrieval
-    keeps those within its reach. Raises InputError for an added fact whose relation an endpoint has not been seen to
-    have.
+    New concepts get ids beyond those of `base` and are found by their label; a new relation without definition has its
+    name as label. `added_entities` are the concepts of added facts: retrieval keeps those that it reaches. Raises
+    InputError for an added fact over an endpoint with a relation that the endpoint has not returned yet.
     """
 
     def __init__(
@@ -59,7 +59,8 @@ class OverlayGraph:
         removed: Sequence[LabelledFact] = (),
         called: Mapping[str, Relation] = {},
     ) -> None:
-        if isinstance(base, OverlayGraph):  # concepts that only its facts know have ids of its own
+        # merge edits instead of nesting them: new concepts of a nested overlay would get clashing ids
+        if isinstance(base, OverlayGraph):
             less, more = ({_ends(fact) for fact in facts} for facts in (removed, added))
             added = [*(fact for fact in base.added if _ends(fact) not in less), *added]
             removed = [*(fact for fact in base.removed if _ends(fact) not in more), *removed]
@@ -70,14 +71,16 @@ class OverlayGraph:
         self.name, self.hash = base.name, base.hash
         self.is_remote, self.closed_world = base.is_remote, base.closed_world
         self.type_names = base.type_names
-        self.entity_count = base.entity_count  # without new concepts, so that it is ranked as it was
+        # not counting new concepts, so that edits do not change the ranking of others
+        self.entity_count = base.entity_count
         self._first = _BEYOND if base.entity_count is None else base.entity_count
         self._new: list[tuple[str, str]] = []  # name and label of each new concept
         table = {relation.name: number for number, relation in enumerate(base.relations)}
         unknown = dict.fromkeys(fact.triple.relation for fact in added if fact.triple.relation not in table)
-        if unknown and base.is_remote:  # its table grows while it is asked
+        # an endpoint's table of relations grows with each query, so ids cannot be appended
+        if unknown and base.is_remote:
             raise InputError(
-                f"{next(iter(unknown))}: the graph {base.name} has no such relation; take one that it has"
+                f"{next(iter(unknown))}: the graph {base.name} has no such relation; use one that it has"
             )
         table |= {name: len(table) + place for place, name in enumerate(unknown)}
         new = [called.get(name) or Relation(name, split_local_name(name) or name) for name in unknown]
@@ -86,7 +89,7 @@ class OverlayGraph:
         self._found = dict(zip(added_labels, base.find(added_labels), strict=True)) if added_labels else {}
         self.added_edges = self._edges(added, table)
         removed = [fact for fact in removed if fact.triple.relation in table]
-        # what is added must not be there twice
+        # hide added facts in the base, so that they do not appear twice
         hidden = [self.added_edges, self._edges(removed, table, new=False)]
         self._hidden = {
             fact for edges in hidden for fact in zip(*(c.tolist() for c in edges[:3]), strict=True)
@@ -97,18 +100,18 @@ class OverlayGraph:
 
     @property
     def relations(self) -> Sequence[Relation]:
-        """Those of the graph beneath, then those that only an added fact has."""
+        """The relations of the base graph, followed by new ones."""
         return self._relations or self.base.relations
 
     def types_of(self, entities: Ints) -> Ints:
-        """Kind of each entity by its place in `type_names`, -1 for a concept that only an added fact knows."""
+        """Type of each entity as an index into `type_names`, -1 for a new concept."""
         found = np.full(len(entities), -1, dtype=np.int32)
         known = entities < self._first
         found[known] = self.base.types_of(entities[known])
         return found
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities that bear each surface form, those of the graph beneath first."""
+        """Entities with each surface form as a label, those of the base graph first."""
         found = self.base.find(surfaces)
         if not self._new:
             return found
@@ -118,24 +121,24 @@ class OverlayGraph:
         return [np.append(ids, more).astype(np.int32) for ids, more in zip(found, own, strict=True)]
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """Those of the graph beneath."""
+        """Entities of the base graph with each word in a label; new concepts are not indexed by parts."""
         return self.base.find_parts(words)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Facts that have one of `entities` as head or tail, each once; added ones beyond `limit`."""
+        """Distinct facts with one of `entities` as head or tail; added facts do not count towards `limit`."""
         below = self.base.neighbours(self._below(entities), limit)
         head, tail = (np.isin(ends, entities) for ends in (self.added_edges.head, self.added_edges.tail))
         return self._edited(below, head | tail)
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
+        """Facts of `neighbours(entities, limit)` with both head and tail in `others`."""
         below = self.base.facts_among(self._below(entities), self._below(others), limit)
         head, tail = (np.isin(ends, entities) for ends in (self.added_edges.head, self.added_edges.tail))
         inside = np.isin(self.added_edges.head, others) & np.isin(self.added_edges.tail, others)
         return self._edited(below, (head | tail) & inside)
 
     def unhidden(self, below: Edges) -> np.ndarray:
-        """Which facts of the graph beneath are there still as they were, (E,) bool."""
+        """(E,) bool: which facts of the base graph are neither removed nor replaced by an added one."""
         kept = np.ones(len(below.head), dtype=bool)
         for row in np.flatnonzero(np.isin(below.head, self._hidden_heads)).tolist():
             kept[row] = tuple(int(column[row]) for column in below[:3]) not in self._hidden
@@ -145,12 +148,12 @@ class OverlayGraph:
         return join([take(below, self.unhidden(below)), take(self.added_edges, wanted)])
 
     def labels(self, entities: Ints) -> list[str]:
-        """Preferred label of each entity; what an added fact names by another label is called by that."""
+        """Preferred label of each entity, or the label under which an added fact mentions it."""
         found = self._with_added(entities, self.base.labels(self._below(entities)), 1)
         return [self._added_labels.get(e, label) for e, label in zip(entities.tolist(), found, strict=True)]
 
     def all_labels(self, entity: int) -> list[Label]:
-        """Every label of an entity, the preferred one first; a new concept has the one it came with."""
+        """All labels of an entity, the preferred one first; a new concept has one label."""
         if entity < self._first:
             return self.base.all_labels(entity)
         return [Label(*self._new[entity - self._first])]
@@ -160,7 +163,7 @@ class OverlayGraph:
         return self._with_added(entities, self.base.names(self._below(entities)), 0)
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each name, -1 where neither the graph beneath nor an added fact has it."""
+        """Id of each name, -1 if neither the base graph nor an added fact has it."""
         found = self.base.ids(names)
         new = {name: self._first + i for i, (name, _) in enumerate(self._new)}
         return np.array(
@@ -174,7 +177,7 @@ class OverlayGraph:
         ]
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts each entity takes part in; removed ones count, since a few matter little."""
+        """Number of facts of each entity. Removed facts still count: finding them would cost more than a few matter."""
         known = entities < self._first
         found = np.zeros(len(entities), dtype=np.int32)
         found[known] = self.base.degrees(entities[known])
@@ -186,7 +189,7 @@ class OverlayGraph:
         return entities[entities < self._first]
 
     def _edges(self, facts: Sequence[LabelledFact], table: dict[str, int], new: bool = True) -> Edges:
-        """Facts by ids; with `new`, ends that the graph beneath lacks become new concepts."""
+        """Facts as ids; with `new`, unknown heads and tails become new concepts."""
         rows, weights = [], []
         for triple, labels in facts:
             ends = self._id(triple.head, labels[0], new), self._id(triple.tail, labels[1], new)
@@ -197,7 +200,7 @@ class OverlayGraph:
         return Edges(head, relation, tail, np.array(weights, dtype=np.float32))
 
     def _names_given(self, added: Sequence[LabelledFact]) -> dict[int, str]:
-        """What added facts call concepts of the graph beneath whose preferred label is another."""
+        """Labels under which added facts mention existing concepts, if these are not the preferred ones."""
         if self.is_remote:
             return {}
         called: dict[int, str] = {}
@@ -228,14 +231,14 @@ class OverlayGraph:
 
 
 class AblatedGraph(OverlayGraph):
-    """A graph from whose facts something is taken away, or dealt out anew, each time they are asked for."""
+    """A graph with an ablation (facts removed or shuffled), applied to the facts of each query."""
 
     def __init__(self, base: KnowledgeGraph, ablate: Ablation) -> None:
         super().__init__(base)
         self._ablate = ablate
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Those of the graph beneath that are left."""
+        """Facts of the base graph after the ablation."""
         edges = super().neighbours(entities, limit)
         ends, place = np.unique(np.concatenate([edges.head, edges.tail]), return_inverse=True)
         rows = np.stack([place[: len(edges.head)], edges.relation, place[len(edges.head) :]], axis=1)

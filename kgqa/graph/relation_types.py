@@ -156,7 +156,7 @@ def _unit(value: str, label: str) -> str:
 
 def is_closed_world(relations: Iterable[tuple[str, int]], weighed: bool) -> bool:
     """Whether to treat a graph as closed-world (facts that are not stated are false), by the names of its relations
-    and their numbers of facts. Common-sense graphs `weighed` by typicality are open-world.
+    and their numbers of facts. Common-sense graphs with typicality weights (`weighed`) are open-world.
 
     >>> is_closed_world([("https://kgqa.org/relation/UsedFor", 9), ("ex:a", 2)], True)
     False
@@ -169,6 +169,7 @@ def is_closed_world(relations: Iterable[tuple[str, int]], weighed: bool) -> bool
         every += count
         short = _SHORT.sub("", name, count=1)
         common += count * (short in table.common or short.startswith(table.vocabularies))
+    # one borrowed common-sense relation does not make a graph open-world: they must be the majority
     return not weighed or 2 * common <= every
 
 
@@ -177,5 +178,5 @@ def types_by_name(texts: Iterable[str]) -> RelationTypes:
     known = {str(relation_type) for relation_type in RelationType}
     for text in (texts := list(texts)):
         if text not in known:
-            raise InputError(f"{text}: no relation type; it is one of {', '.join(RelationType)}")
+            raise InputError(f"{text}: unknown relation type; the types are {', '.join(RelationType)}")
     return frozenset(map(RelationType, texts))

@@ -1,7 +1,7 @@
 """Sandboxed read-only SPARQL for untrusted queries: each runs in a process without files or network.
 
-A child holds the graph and forks for each query: the fork has its own limits of memory and time, and may open neither
-file nor socket, so that nothing leaves whatever the query says. That it asks another endpoint is read off its algebra.
+A subprocess holds the graph and forks for each query. The fork has its own limits of memory and time, and can open
+neither file nor socket, so no query can leak data. Queries to other endpoints (SERVICE) are detected in the algebra.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from kgqa.types import InputError
 MAX_ROWS = 500
 MAX_QUERY = 5_000
 MAX_CELL = 2_000
-"""Characters of a value; what is beyond is cut."""
+"""Maximum length of a value in characters; longer ones are truncated."""
 MAX_ANSWER = 2_000_000
-"""Characters of all values together; rows beyond are left out."""
+"""Maximum total length of all values in characters; further rows are left out."""
 TIMEOUT_S = 20
 QUERY_BYTES = 512 << 20
-"""What a query may take beside the graph."""
+"""Memory of a query, in addition to the graph."""
 IDLE_S = 300.0
-"""After which a graph that nobody asks is let go."""
+"""Idle time in seconds after which a graph's subprocess is stopped."""
 _LOADING = SandboxLimits(memory_bytes=2 << 30, time_s=60.0)
 
 
 class SparqlSandboxes:
-    """Graphs that are asked in SPARQL, by their content; the least used beyond `most` are let go, `at_once` queries
-    run at a time."""
+    """A pool of sandboxes, one per graph content: at most `most`, the least recently used is closed first; at most
+    `at_once` queries run at the same time."""
 
     def __init__(self, most: int = 3, at_once: int = 2) -> None:
         self.most = most
@@ -48,9 +48,9 @@ class SparqlSandboxes:
         self._running = threading.BoundedSemaphore(at_once)
 
     def select(self, graph: GraphStore, query: str) -> tuple[list[str], list[list[str]]]:
-        """As `SparqlSandbox.select`. Raises InputError also where too many ask at once."""
+        """As `SparqlSandbox.select`. Raises InputError also if too many queries are running."""
         if not self._running.acquire(timeout=TIMEOUT_S):
-            raise InputError("too many queries run at the moment; ask again in some seconds")
+            raise InputError("too many queries are running; try again in a few seconds")
         try:
             with self._choosing:
                 box = self._boxes.setdefault(graph.hash, SparqlSandbox(graph))
@@ -63,13 +63,13 @@ class SparqlSandboxes:
             self._running.release()
 
     def close(self) -> None:
-        """Let all graphs go."""
+        """Stop all subprocesses."""
         while self._boxes:
             self._boxes.popitem()[1].close()
 
 
 class SparqlSandbox:
-    """A graph that is asked in SPARQL; its child starts with the first query, and anew after one that broke it."""
+    """Queries one graph; its subprocess starts with the first query, and again after a query that crashed it."""
 
     def __init__(self, graph: GraphStore) -> None:
         self._graph = graph
@@ -80,11 +80,11 @@ class SparqlSandbox:
     def select(self, query: str) -> tuple[list[str], list[list[str]]]:
         """Column names and at most `MAX_ROWS` rows of a SELECT query."""
         if not hasattr(os, "fork"):
-            raise InputError("queries are answered where processes can fork; ask on Linux or macOS")
+            raise InputError("SPARQL queries need a system where processes can fork: Linux or macOS")
         if len(query) > MAX_QUERY:
-            raise InputError(f"the query has more than {MAX_QUERY:,} characters; ask it shorter")
+            raise InputError(f"the query has more than {MAX_QUERY:,} characters; shorten it")
         if any("\ud800" <= letter <= "\udfff" for letter in query):
-            raise InputError("the query holds half a letter (a lone surrogate); write it as UTF-8")
+            raise InputError("the query contains half a character (a lone surrogate); write it as UTF-8")
         with self._asking:
             if self._idle:
                 self._idle.cancel()
@@ -98,7 +98,7 @@ class SparqlSandbox:
                 self._child.stdin.flush()
             except BrokenPipeError:
                 self._end()
-                raise InputError("the query cannot be asked; ask it again") from None
+                raise InputError("the SPARQL process has stopped; send the query again") from None
             reply = self._hear(2 * TIMEOUT_S)
             self._idle = threading.Timer(IDLE_S, self.close)
             self._idle.daemon = True
@@ -108,7 +108,7 @@ class SparqlSandbox:
         return reply["columns"], reply["rows"]
 
     def close(self) -> None:
-        """Let the graph go, until the next query."""
+        """Stop the subprocess until the next query."""
         with self._asking:
             self._end()
 
@@ -129,19 +129,20 @@ class SparqlSandbox:
         except ValueError:
             self._end()
             raise InputError(
-                "the graph is too large to be queried here; import it and query it elsewhere"
+                "the graph is too large to be queried here; load it into a SPARQL server instead"
             ) from None
         return reply
 
 
 def answer_queries(content: bytes) -> None:
-    """In a child: load a graph, then answer a query a line from standard input, each in a fork."""
+    """Runs in the subprocess: load a graph, then answer the queries on standard input (one per line), each in a
+    fork."""
     import pyoxigraph
 
-    os.nice(10)  # questions go first
+    os.nice(10)  # answering questions has priority
     store = pyoxigraph.Store()
     store.load(content, format=pyoxigraph.RdfFormat.TURTLE)
-    # all that is imported late is imported before the fork
+    # a first query, so that lazy imports happen before the fork closes all files
     _asks_elsewhere('SELECT ("" AS ?a) { ?s ?p 1 FILTER(?s = <a:b> && !BOUND(?p)) }')
     tell(ready=True)
     for line in sys.stdin.buffer:
@@ -161,7 +162,7 @@ def _forked(store: Any, query: str) -> dict[str, Any]:
             with os.fdopen(write, "w") as out:
                 json.dump(found, out)
             os._exit(0)
-        finally:  # whatever else is raised shall not go on where the fork began
+        finally:  # an exception must not continue in the parent's loop
             os._exit(1)
     os.close(write)
     with os.fdopen(read, "rb") as answers:
@@ -188,11 +189,12 @@ def _answered(store: Any, query: str) -> dict[str, Any]:
         resource.RLIMIT_NOFILE, (0, 0)
     )  # from here on nothing can be opened, no connection either
     try:
-        found = (pyoxigraph.Store() if elsewhere else store).query(query)  # what is refused, over nothing
+        # a rejected query runs over an empty store, which checks its syntax
+        found = (pyoxigraph.Store() if elsewhere else store).query(query)
     except SyntaxError as error:
         raise InputError(_not_understood(query, str(error))) from None
     if not isinstance(found, pyoxigraph.QuerySolutions):
-        raise InputError("only SELECT queries are asked; write SELECT ... WHERE { ... }")
+        raise InputError("only SELECT queries are supported; write SELECT ... WHERE { ... }")
     if elsewhere:
         raise InputError(elsewhere)
     columns = [variable.value for variable in found.variables]
@@ -216,50 +218,50 @@ def _term_text(term: Any) -> str:
 
 
 def _address_space() -> int:
-    """Bytes of memory that this process has been given so far."""
+    """Size of this process's address space in bytes."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except OSError:  # a system that does not say
+    except OSError:  # no /proc, as on macOS
         return _LOADING.memory_bytes
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _not_understood(query: str, error: str) -> str:
-    """Where a query is not understood, for people: a parser's own words are its grammar.
+    """Error message for a syntax error; the parser's own lists grammar rules, which help few users.
 
     >>> _not_understood("DELETE WHERE {?s ?p ?o}", "error at 1:10: expected CONSTRUCT").partition("; ")[0]
-    'not SPARQL that is understood from line 1 on: WHERE {?s ?p ?o}'
+    'SPARQL syntax error in line 1 at: WHERE {?s ?p ?o}'
     """
     found = re.search(r"at (\d+):(\d+)", error)
     line, column = (int(found[1]), int(found[2])) if found else (1, 1)
     lines = [*query.splitlines(), ""]
     if "Prefix not found" in error:
-        return f"a prefix in line {line} is not declared; begin the query with PREFIX name: <address>"
+        return f"a prefix in line {line} is not declared; begin the query with PREFIX name: <IRI>"
     where = lines[min(line, len(lines)) - 1]
-    word = re.sub(r"\S*$", "", where[: column - 1])  # whole words are told
-    rest = " ".join(where[len(word) :].split())[:60] or "its end"
+    word = re.sub(r"\S*$", "", where[: column - 1])  # start at a word boundary
+    rest = " ".join(where[len(word) :].split())[:60] or "the end"
     return (
-        f"not SPARQL that is understood from line {line} on: {rest}; "
+        f"SPARQL syntax error in line {line} at: {rest}; "
         "write SELECT ?thing WHERE { ?thing ?relation ?other }"
     )
 
 
 def _asks_elsewhere(query: str) -> str:
-    """Why a query is refused by its algebra: it asks another endpoint, or cannot be checked for that; else nothing."""
+    """Reason to reject a query: it accesses another endpoint, or cannot be checked for that; else ""."""
     from rdflib.plugins.sparql.algebra import translateQuery
     from rdflib.plugins.sparql.parser import parseQuery
 
     try:
         algebra = translateQuery(parseQuery(query)).algebra
     except RecursionError:
-        return "the query is nested too deeply; ask it simpler"
-    except Exception as error:  # what it does not understand may fail anywhere
+        return "the query is nested too deeply; simplify it"
+    except Exception as error:  # rdflib raises many types for what it does not support
         return f"the query cannot be checked ({' '.join(str(error).split())[:200]}); write it in SPARQL 1.1"
     parts: list[Any] = [algebra]
     while parts:
         part = parts.pop()
         if getattr(part, "name", "") == "ServiceGraphPattern":
-            return "only this graph is asked; leave out SERVICE"
+            return "other endpoints cannot be queried; leave out SERVICE"
         if isinstance(part, dict):
             parts += part.values()
         elif isinstance(part, (list, tuple, set)):

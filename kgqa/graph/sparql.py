@@ -1,6 +1,6 @@
-"""A graph behind a SPARQL endpoint: the same three questions, each a few round trips for many entities.
+"""A graph behind a SPARQL endpoint: the methods of `KnowledgeGraph`, each with few requests for many entities.
 
-What is said of a fact (RDF-star, reified statements) is not asked.
+Statements about facts (RDF-star, reification) are not queried.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kgqa.graph.storage.scratch import SHARED
 from kgqa.types import Edges, Ints, Label, Relation
 
 SCAN_LIMIT = 200_000
-"""Labels an endpoint may hold for every one of them to be compared in lower case."""
+"""Maximum size of an endpoint, in triples, for which all labels are compared in lower case (a full scan)."""
 _ALL_LABELS = " ".join(f"<{name}>" for name in (*LABELS, *ALTERNATES))
 _PREFERRED = frozenset(LABELS)
 _TYPE = f"{RDF}type"
@@ -45,18 +45,18 @@ _FACTS = (
 
 
 class SparqlGraph:
-    """A `KnowledgeGraph` over HTTP. Entities get ids as they are met; facts have weight 1.
+    """A `KnowledgeGraph` over HTTP. Entities get ids when they are first returned; facts have weight 1.
 
-    A blank node is passed through: what it says counts as said of whoever has it. Where the default graph lacks what
-    named graphs hold, those are asked as well; `graphs` asks some of them only. `headers` go with every request.
+    Paths through a blank node become one fact of the node before it. If named graphs hold facts that the default graph
+    does not, they are queried too; `graphs` restricts queries to some of them. `headers` are sent with every request.
 
     A surface form is looked up as a label in the usual spellings (digging, Digging, Digging Tools; in
-    `language`, in English, without language), which any endpoint answers from its index; where the endpoint
-    holds fewer than `SCAN_LIMIT` labels, also against all labels in lower case and against the local names
-    of entities that have none.
+    `language`, in English, without language), which any endpoint answers from its index. If the endpoint is small
+    (`SCAN_LIMIT`), it is also compared with all labels in lower case, and with the local names of entities without a
+    label.
 
     Raises:
-        InputError: `url` is no address of an endpoint; questions raise it too, where the endpoint does not answer.
+        InputError: `url` is not a valid address; later also if the endpoint does not respond.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class SparqlGraph:
         self._labels: dict[int, str] = {}
         self._found: dict[str, Ints] = {}
         self._degrees: dict[int, set[tuple[int, int, int]]] = {}
-        self.relations: list[Relation] = []  # met so far
+        self.relations: list[Relation] = []  # those returned so far
         self._relation_ids: dict[str, int] = {}
         self._small: bool | None = None
         self._scattered: bool | None = None
@@ -91,7 +91,7 @@ class SparqlGraph:
     entity_count = None
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities that bear each surface form; those whose preferred label it is come first."""
+        """Entities with each surface form as a label; those with it as preferred label come first."""
         keys = [plain_key(surface) for surface in surfaces]
         spellings = {key: " ".join(surface.split()) for key, surface in zip(keys, surfaces, strict=True)}
         unknown = [key for key in spellings if key and key not in self._found]
@@ -140,24 +140,25 @@ class SparqlGraph:
         return self._small
 
     def _in_graphs(self, pattern: str) -> str:
-        """A pattern to be found in the default graph or in any one named graph, where the former lacks the latter."""
+        """A pattern that also matches in any single named graph, if the default graph does not include those."""
         return f"{{ {pattern} }} UNION {{ GRAPH ?g {{ {pattern} }} }}" if self.is_scattered else pattern
 
     @property
     def is_scattered(self) -> bool:
-        """Whether named graphs hold facts that the default graph lacks."""
+        """Whether named graphs hold facts that the default graph does not."""
         if self._scattered is None:
             self._scattered = not self.endpoint.graphs and bool(self.endpoint.select(_SCATTERED))
         return self._scattered
 
     def types_of(self, entities: Ints) -> Ints:
-        """No kind of any: an endpoint is not asked for them."""
+        """-1 for all entities: types are not queried."""
         return np.full(len(entities), -1, dtype=np.int32)
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
+        """Distinct facts with one of `entities` as head or tail, at most `limit` per entity and direction."""
         facts: set[tuple[int, int, int]] = set()
         terms = [known for name in self.names(np.unique(entities)) if (known := term(name))]
+        # with a limit, each entity needs a subquery of its own, so queries would become too long for some servers
         for part in _parts(terms, self.batch if limit is None else max(1, self.batch // 4)):
             given = [part] if limit is None else [[value] for value in part]
             cut = "" if limit is None else f" LIMIT {int(limit)}"
@@ -165,7 +166,7 @@ class SparqlGraph:
             for values in given:
                 for shape, ends in _SHAPES:
                     if ends == "?h" and all(value.startswith('"') for value in values):
-                        continue  # nothing is said of a literal
+                        continue  # a literal is never a head
                     pattern = self._in_graphs(shape)
                     chosen = " ".join(value for value in values if ends == "?t" or not value.startswith('"'))
                     picks.append(
@@ -181,21 +182,21 @@ class SparqlGraph:
         return Edges(edges[:, 0], edges[:, 1], edges[:, 2], np.ones(len(edges), dtype=np.float32))
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """None: an endpoint has no index of parts of names."""
+        """Nothing: an endpoint has no index of single words."""
         return [np.zeros(0, dtype=np.int32) for _ in words]
 
     def all_labels(self, entity: int) -> list[Label]:
-        """None: they would be a round trip for each entity."""
+        """Nothing: this would take a request per entity."""
         return []
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Those of `neighbours(entities, limit)` whose both ends are in `others`."""
+        """Facts of `neighbours(entities, limit)` with both head and tail in `others`."""
         edges = self.neighbours(entities, limit)
         inside = np.isin(edges.head, others) & np.isin(edges.tail, others)
         return take(edges, inside)
 
     def _meet(self, relations: set[str]) -> None:
-        """Enter relations into the table, with their labels by one round trip for all."""
+        """Add relations to the table, fetching their labels in one request."""
         new = sorted(
             relation
             for relation in relations - self._relation_ids.keys()
@@ -210,7 +211,7 @@ class SparqlGraph:
                 for step in steps
                 if step not in labels and "/prop/" in step and (address := iri(step))
             )
-            if bare:  # a Wikibase has the labels at the property, which knows the relations that stand for it
+            if bare:  # Wikibase states labels at the property entity, not at the predicates that stand for it
                 rows = self.endpoint.select(_PROPERTIES.replace("$VALUES", bare), "e x")
                 own = {row["e"]["value"]: row["x"]["value"] for row in rows}
                 said_of = self._ask_labels(sorted(set(own.values())))
@@ -221,6 +222,7 @@ class SparqlGraph:
         if head == tail or relation not in self._relation_ids:
             return None
         most = MAX_DEFINITION if role_of(relation) is PropertyRole.DEFINITION else MAX_TEXT
+        # long texts are descriptions, not answers
         if tail.startswith('"') and (len(tail) > most or "\n" in tail):
             return None
         if tail.startswith(RDF) or (relation == _TYPE and is_schema(tail)):
@@ -231,11 +233,11 @@ class SparqlGraph:
         return fact
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each IRI, known or not; -1 for what is none."""
+        """Id of each IRI or literal, assigned if it is new; -1 for an invalid name."""
         return np.array([self._id(name) if term(name) else -1 for name in names], dtype=np.int32)
 
     def labels(self, entities: Ints) -> list[str]:
-        """Preferred label of each entity; words of its IRI where it has none."""
+        """Preferred label of each entity; the words of its IRI if it has none."""
         ids = np.asarray(entities).tolist()
         unknown = [entity for entity in dict.fromkeys(ids) if entity not in self._labels]
         for part in _parts(unknown, self.batch * 4):
@@ -253,6 +255,7 @@ class SparqlGraph:
             literal(language) for language in dict.fromkeys((self.language, "en", "", *SHARED))
         )
         preferred = " ".join(f"<{name}>" for name in LABELS)
+        # Latin before English: names of species are the same in every language
         order = (self.language, "", "la", "en")
         best: dict[str, tuple[int, int, str]] = {}
         for row in self.endpoint.select(
@@ -260,7 +263,7 @@ class SparqlGraph:
             f"{self._in_graphs('?e ?p ?l')} FILTER(LANG(?l) IN ({wanted})) }}",
             "e p l",
         ):
-            if row["p"]["value"] not in _PREFERRED:  # it was not asked for
+            if row["p"]["value"] not in _PREFERRED:  # some endpoints return more than VALUES allows
                 continue
             language = row["l"].get("xml:lang", "").lower()
             language = "" if language in SHARED and language != "la" else language
@@ -271,11 +274,11 @@ class SparqlGraph:
         return {name: offer[2] for name, offer in best.items()}
 
     def names(self, entities: Ints) -> list[str]:
-        """IRI of each entity, without a round trip."""
+        """IRI of each entity, without a request."""
         return [self._names[entity] for entity in np.asarray(entities).tolist()]
 
     def degrees(self, entities: Ints) -> Ints:
-        """Facts met so far of each entity, without a round trip: at most its true degree."""
+        """Number of facts returned so far for each entity, without a request; a lower bound of its degree."""
         counts = [len(self._degrees.get(entity, ())) for entity in np.asarray(entities).tolist()]
         return np.array(counts, dtype=np.int32)
 
@@ -298,7 +301,7 @@ def _relation(row: Binding) -> str:
 _SAID = "?h ?r ?t FILTER(isIRI(?h) && !isBlank(?t))"
 _THROUGH = f"?h ?r ?b . ?b ?q ?t FILTER(isIRI(?h) && isBlank(?b) && !isBlank(?t) && ?q != <{_TYPE}>)"
 _SHAPES = tuple((shape, end) for shape in (_SAID, _THROUGH) for end in ("?h", "?t"))
-"""Facts as they may be stated, and the end that is given."""
+"""Patterns of facts, direct or through a blank node, each with the variable that is bound."""
 _SCATTERED = """SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000 }
   FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1"""
 _PROPERTIES = f"""SELECT ?e ?x WHERE {{ VALUES ?e {{ $VALUES }}

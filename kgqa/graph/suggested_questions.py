@@ -28,12 +28,12 @@ _PREPOSITIONS = _set(
 _ALONE = _PREPOSITIONS | _set(
     "above behind before below beneath beside between beyond inside opposite outside within without"
 )
-"""Words that are a relation by themselves: what is it near?"""
+"""Prepositions that are a relation by themselves: "What is it near?"."""
 _PASTS = _set(
     "took went wrote came became gave began grew flew drew knew won sang fell rose ran drove rode spoke stole chose "
     "swam wore threw ate drank saw woke sank shook"
 )
-"""Past forms that are no participles."""
+"""Past forms that are not participles."""
 _BASES = {
     "rose": "rise",
     "spoke": "speak",
@@ -43,18 +43,18 @@ _BASES = {
     "felt": "feel",
     "saw": "see",
 }
-"""Of past forms that are nouns too."""
+"""Base forms of past forms that are also nouns or adjectives."""
 _MODALS = _set("can could may must should will would")
 _DONE_ALONE = _set(
     "live die retire end begin start happen occur arrive depart reign appear act star compete participate belong "
     "graduate study work serve play move travel perform debut resign collaborate stand lie fall rise sleep meet "
     "fight take"
 )
-"""Verbs that are no passive before a preposition, and of which it is asked where or when where they have no object."""
+"""Verbs that are not passive before a preposition; without an object, the question is where or when."""
 _DONE_TO = _set("study work serve play move perform act meet fight take")
-"""Those among them that have an object without one."""
+"""Those of `_DONE_ALONE` that take an object if no preposition follows."""
 _DONE_IN = _set("star act appear compete participate play perform serve believe specialize result")
-"""What is done in something that is no place."""
+"""Verbs followed by "in" and something that is not a place."""
 _STATES = _set("named called titled nicknamed dubbed awarded nominated")
 _PLACED = _set("located situated based headquartered buried born moored")
 _OF_ONE = _set(
@@ -62,26 +62,27 @@ _OF_ONE = _set(
     "translation pupil student resident citizen subsidiary"
 )
 _OF_THE = _set("capital home author owner head leader centre center wife husband mother father")
-"""Nouns before "of", by their article: a member of, the capital of."""
+"""Nouns before "of" that take a definite article ("the capital of"); those of `_OF_ONE` take "a"."""
 _NO_PEOPLE = _set(
     "place birthplace city country town location capital language date year age population currency"
 )
-"""What is asked for by these is nobody, though a place be called Florence."""
+"""Relations whose value is never a person, even if a place is called Florence."""
 _NO_VERBS = _set("has is was does this address class species status business headquarters series news")
 _PLURALS = _set(
     "members scissors trousers pliers tongs pages parts names titles parents steps sources languages children people"
 )
 _NO_BASES = _set("born close set on in at")
-"""Words that are no verb before a preposition, though a verb is written so: born in, close to."""
+"""Words that look like a verb, but are not one before a preposition: born in, close to."""
 _MEASURES = _set("weighs costs measures lasts holds takes")
 _CASTS = _set("star stars starring actor cast features")
 
 Wording = Callable[[Relation, str, bool, bool], str]
-"""A question for the tail of a relation, of the thing so called: whether the tail is a day or year, or a person."""
+"""Makes the question for the tail of a relation, given the relation, the head's label, and whether the tail is a date
+or a person."""
 
 
 def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]]:
-    """Labels of the commonest types, each with how many things are of it, most first; none of an endpoint."""
+    """Labels of the most frequent types with their numbers of instances; empty for an endpoint."""
     if not isinstance(graph, GraphStore):
         return []
     wanted = [
@@ -96,16 +97,15 @@ def common_types(graph: KnowledgeGraph, count: int = 10) -> list[tuple[str, int]
 
 
 def suggest_questions(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[str]:
-    """As `samples`, the questions alone."""
+    """The questions of `samples`, without answers."""
     return [question for question, _ in samples(graph, count, wording)]
 
 
 def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = None) -> list[tuple[str, str]]:
-    """Questions that facts of the graph answer, with the label that does, one for each of its commonest relations; none
-    of an endpoint.
+    """Suggested questions with their answers, one for each of the most frequent relations; empty for an endpoint.
 
-    They are worded plainly from the relation: "What is the capital of Norland?", "Where does Odin live?"; `wording`
-    does so in another language.
+    Questions are generated from the relation's label: "What is the capital of Norland?", "Where does Odin live?".
+    `wording` generates them in another language.
     """
     if not isinstance(graph, GraphStore):
         return []
@@ -135,17 +135,18 @@ def samples(graph: KnowledgeGraph, count: int = 3, wording: Wording | None = Non
 
 
 def is_date(name: str) -> bool:
-    """Whether a name is that of a day, month or year."""
+    """Whether a name is a literal for a day, month or year."""
     return is_value(name) and split_literal(name)[2].rpartition("#")[2] in _DATES
 
 
 def is_number(name: str) -> bool:
-    """Whether a name is that of a number."""
+    """Whether a name is a number literal."""
     return is_value(name) and split_literal(name)[2].rpartition("#")[2] in _NUMBERS
 
 
 def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int, ...]:
-    """A thing of which the relation says one thing only, of many facts and not asked about yet, and what it says."""
+    """Head and tail of a fact to ask about: the head has a single tail for the relation and many facts, and is not used
+    yet."""
     edges = graph.edges()
     rows = np.flatnonzero(edges.relation == relation)
     heads, first, times = np.unique(edges.head[rows], return_index=True, return_counts=True)
@@ -153,6 +154,7 @@ def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int
     heads, rows = heads[single], rows[first[single]]
     labels, answers = graph.labels(heads), graph.labels(edges.tail[rows])
     named = zip(heads.tolist(), labels, answers, graph.names(heads), strict=True)
+    # the head with most facts is likely the best known
     usable = [
         place
         for place, (head, label, answer, name) in enumerate(named)
@@ -167,8 +169,8 @@ def _asked_about(graph: GraphStore, relation: int, asked: set[int]) -> tuple[int
 def relation_question(
     relation: Relation, about: str, dated: bool = False, person: bool = False, number: bool = False
 ) -> str:
-    """A question for the tail of a relation, whose words decide the form; `dated` tells that the tail is a day or year,
-    `person` that it is somebody, `number` that it is one.
+    """A question for the tail of a relation, formed from the relation's label; `dated`, `person` and `number` state
+    what the tail is.
 
     >>> relation_question(Relation("", "lives in"), "Odin"), relation_question(Relation("", "has capital"), "Norland")
     ('Where does Odin live?', 'What is the capital of Norland?')
@@ -195,7 +197,7 @@ def relation_question(
 
 
 def _when(words: list[str], about: str) -> str:
-    """The question for a day or year; empty where the words of the relation name it: opening date."""
+    """A question with "when"; empty if the relation's label names the date itself ("opening date")."""
     tied = len(words) > 1 and words[-1].lower() in {"on", "in", "at"}
     first, *rest = words[:-1] if tied else words
     first = first.lower()
@@ -214,7 +216,7 @@ def _when(words: list[str], about: str) -> str:
 
 
 def _worded(words: list[str], about: str, who: str, number: bool) -> str:
-    """The question for anything else."""
+    """The question for any other tail."""
     first, last, rest, several = words[0].lower(), words[-1].lower(), words[1:], len(words) > 1
     verb, tied = _verb(first), several and last in _PREPOSITIONS
     if number and _is_plural(first) and first not in _MEASURES:
@@ -257,12 +259,12 @@ def _verb(word: str) -> str:
 
 
 def _is_past(word: str) -> bool:
-    """Whether a word is a past form, of a verb that is no other word: named, built, but not written nor red."""
+    """Whether a word is a past form and nothing else: named, built; not written or red."""
     return _verb(word) != word and word.endswith(("t", "d", "made"))
 
 
 def _is_participle(word: str) -> bool:
-    """Whether a word is a participle and no past form: written, sung."""
+    """Whether a word is a participle that is not also a past form: written, sung."""
     return word == "born" or (
         lemma(word) != word
         and word.endswith(("n", "ung", "unk", "um", "done"))
@@ -271,7 +273,7 @@ def _is_participle(word: str) -> bool:
 
 
 def _is_third(word: str) -> bool:
-    """Whether a word is a verb's third person: eats, but not members."""
+    """Whether a word is the third person of a verb: eats; not members."""
     return (
         word.endswith("s")
         and word not in _NO_VERBS | _PLURALS
@@ -288,7 +290,7 @@ def _is_plural(word: str) -> bool:
 
 
 def _is_base(word: str) -> bool:
-    """Whether a word is a verb in its base form, as those of lowerCamelCase are (livesIn, liveIn)."""
+    """Whether a word is the base form of a verb, as in lowerCamelCase names (liveIn)."""
     return word not in _NO_BASES and lemma(word) == word and _has_gerund(word)
 
 
@@ -303,10 +305,10 @@ def _has_gerund(word: str) -> bool:
 
 
 def _asked(begun: str, rest: list[str], who: str) -> str:
-    """The question that begins so, for what would follow `rest`."""
+    """The question with the verb phrase `begun`, for what would follow `rest`."""
     does, verb = begun.startswith("d"), begun.rpartition(" ")[2]
     if rest and rest[-1] not in _PREPOSITIONS and does:
-        return " ".join(["Which", rest[-1], begun, *rest[:-1]]) + "?"  # belongs to house: which house
+        return " ".join(["Which", rest[-1], begun, *rest[:-1]]) + "?"  # "belongs to house": which house
     if rest[-1:] in (["in"], ["at"]) and not (does and verb in _DONE_IN):
         return " ".join(["Where", begun, *rest[:-1]]) + "?"
     if does and not rest and verb in _DONE_ALONE - _DONE_TO:

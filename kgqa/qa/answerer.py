@@ -47,7 +47,7 @@ class MultilingualReader:
 
     @cached_property
     def reader(self) -> LoadedReader:
-        """The reader itself. Raises InputError where it is damaged."""
+        """The reader itself. Raises InputError if it is damaged."""
         return open_reader(self.model, self.device)
 
     @property
@@ -180,6 +180,7 @@ class Answerer:
         """
         other = self._with(self.retriever.with_edits(added, removed))
         other._beside = self._beside and self._beside.with_edits(added, removed)
+        # added facts may have labels that the Korean wrapper has not indexed; removed ones leave labels as they are
         other._korean = None if added else self._korean
         return other
 
@@ -198,8 +199,8 @@ class Answerer:
         if self.multilingual_reader is None or language not in self.multilingual_reader:
             if language not in (ENGLISH, *TRANSLATED) and not self.reader.settings.multilingual:
                 tell_once(
-                    f"{self.name} reads English alone: its answers in other languages are guesses; "
-                    "name a reader of many languages as the model"
+                    f"{self.name} was trained on English only: its answers in other languages are guesses; "
+                    "choose a multilingual reader"
                 )
             return self
         if self._beside is None:
@@ -311,6 +312,7 @@ class Answerer:
             groups.setdefault(self.of(question), []).append(place)
         found: dict[int, Answer] = {}
         for own, places in groups.items():
+            # attribution scores each answer several times again, which would dominate the time of a batch
             listed = [step for step in own.steps if step.name != "attribute"]
             found |= zip(places, own._answered([given[p] for p in places], listed, watch), strict=True)
         return [found[place] for place in range(len(given))]
@@ -327,6 +329,7 @@ class Answerer:
         steps = [step for step in self.of(answer.question).steps if step.name == "attribute"]
         (state,) = run(steps, (self._as_read(answer),))
         timing = {**answer.timing_ms, **state.timing_ms}
+        # `timing` still has the total of the first run
         timing["total"] = sum(ms for name, ms in timing.items() if name != "total")
         return replace(answer, evidence=state.evidence, timing_ms=timing)
 
@@ -446,7 +449,7 @@ class Answerer:
 
 
 def _with_verdicts(answer: Answer, language: str) -> Answer:
-    """An answer with yes and no as they are said in a language."""
+    """An answer with "yes" and "no" translated."""
     if language == ENGLISH or answer.source is Source.CHOICE:
         return answer
     spoken = verdicts(language)
@@ -464,6 +467,7 @@ def run(steps: Sequence[Step], states: QAStates, watch: Callable[[str], object] 
         begin, before = time.perf_counter(), states
         states = step.run(states)
         spent = 1000 * (time.perf_counter() - begin) / len(states)
+        # a step that reports its own times has replaced the mapping
         if states[0].timing_ms is before[0].timing_ms:
             states = tuple(state.spent(**{step.name: spent}) for state in states)
     return states

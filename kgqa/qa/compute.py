@@ -58,12 +58,14 @@ def compute(states: QAStates, retriever: Retriever, reader: LoadedReader) -> QAS
     open-world graph facts that are not stated may be true, so nothing can be counted or denied there.
 
     Raises:
-        InputError: the reader's card is damaged, or a graph on the network does not answer.
+        InputError: the reader's card is damaged, or a remote graph does not respond.
     """
     graph = retriever.graph
+    # counting what is stated would count the gaps of an incomplete graph
     if not graph.closed_world:
         return states
     form_calibration = FormCalibration.of_card(getattr(reader, "card", {}))
+    # with choices, the answer is one of them, which the heads score
     asked = [n for n, state in enumerate(states) if state.is_open]
     scored = score_forms([states[n].question for n in asked], retriever, reader)
     computed = {
@@ -80,7 +82,7 @@ def score_forms(
     fits".
 
     Raises:
-        InputError: a graph on the network does not answer.
+        InputError: a remote graph does not respond.
     """
     found = []
     for question in questions:
@@ -89,6 +91,7 @@ def score_forms(
         facts = _with_names(facts, asked)
         forms = Enumerator(facts, asked, retriever.index.classes).forms()
         found.append((facts, shortlist(facts, asked, forms, retriever.similarity)))
+    # all questions are scored together, so that a batch costs a few forward passes instead of one per question
     beside = [
         (question, [c.phrase for c in candidates])
         for question, (_, candidates) in zip(questions, found, strict=True)
@@ -159,6 +162,7 @@ def _read(asked: Sequence[tuple[Question, Sequence[str]]], reader: LoadedReader)
 
 def _scored(questions: Sequence[Question], reader: LoadedReader) -> list[Tensor]:
     """Scores of each question's choices; questions of similar length are batched."""
+    # rows of similar length waste little padding
     order = sorted(range(len(questions)), key=lambda n: sum(map(len, questions[n].choices)))
     found: dict[int, Tensor] = {}
     for at in range(0, len(order), QUESTIONS_PER_BATCH):
@@ -260,6 +264,7 @@ def _answer(
         state.subgraphs[0] if state.subgraphs else Subgraph(), graph, [row for path in shown for row in path]
     )
     edges = [tuple(edge_of(subgraph, graph, row) for row in path) for path in shown]
+    # a value, such as a count, has no end node to orient the path by
     ahead = (
         [_directions(path, e) for path, e in zip(shown, ends, strict=False)]
         if result.is_set

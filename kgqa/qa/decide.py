@@ -46,7 +46,7 @@ class DecisionConfig(BaseModel):
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> DecisionConfig:
-        """The decision parameters in a reader's card. Raises InputError where they are damaged."""
+        """The decision parameters in a reader's card. Raises InputError if they are invalid."""
         table = {name: value for name, value in card.get("decision", {}).items() if name not in RETIRED}
         try:
             return cls.model_validate(table)
@@ -65,6 +65,7 @@ class DecisionConfig(BaseModel):
     def confidence(self, candidate: Candidate) -> float:
         """Calibrated probability that a candidate is correct."""
         a, b = self.calibration.get(candidate.sort, (1.0, 0.0))
+        # a saturated probability has no finite logit
         p = min(max(candidate.score, 1e-6), 1 - 1e-6)
         logit = torch.logit(torch.tensor(p))
         return float(torch.sigmoid(a * logit + b))
@@ -85,6 +86,7 @@ def _decided(state: QAState, decision: DecisionConfig, closed_world: bool) -> QA
     if state.computed is not None and not len(state.scores.answer_type):  # the read step skipped it
         return _computed(state, state.computed, state.computed.others, decision)
     found = ranked(state, closed_world)
+    # a question may have both a passage and a closed-world graph; the passage wins only if it is more probable
     if state.computed is not None and not _passage_answers(found[0], state.computed):
         left = (replace(c, score=c.score * (1 - state.computed.candidate.score)) for c in found)
         return _computed(state, state.computed, left, decision)
@@ -115,6 +117,7 @@ def whole_probability(best: Candidate, candidates: Iterable[Candidate]) -> float
     span = best.span
     if span is None or best.sort != Source.PASSAGE.value:
         return best.score
+    # yes and no have the evidence sentence as span, which is not an answer span
     same = ((c.score, c.span) for c in candidates if c.span and c.sort == best.sort)
     return min(1.0, sum(score * _dice(span, other) for score, other in same))
 
@@ -213,6 +216,7 @@ def merged(
     within a source the order of the head is kept."""
     pool = {Source.PASSAGE: spans, Source.KNOWLEDGE: concepts}
     none = Candidate("", Source.NONE, answer_type[Source.NONE])
+    # a source without candidates cannot win, whatever the classifier says
     open_to = [source for source in pool if pool[source]]
     source = max([*open_to, Source.NONE], key=lambda s: answer_type[s])
     weighed = [replace(c, score=c.score * answer_type[s]) for s in open_to for c in pool[s]]
@@ -263,6 +267,7 @@ def disregard(states: QAStates, alone: Callable[[QAStates], QAStates], share: fl
             states[n].scores.answer_type.log_softmax(-1),
             no_passage.scores.answer_type.log_softmax(-1),
         )
+        # a geometric mean of the two distributions: one confident pass cannot be outvoted by a flat one
         weights = ((1 - share) * with_passage + share * without).softmax(-1).tolist()
         if says_yes_or_no(weights[:FIRST_YES_NO_CLASS], weights[FIRST_YES_NO_CLASS:]):
             found[n] = replace(states[n], scores=no_passage.scores, subgraphs=no_passage.subgraphs)
@@ -308,6 +313,7 @@ def _joined(state: QAState) -> tuple[Item, ...]:
     ):
         return ()
     found = [Span(span.start + start, span.start + end) for start, end in parts(state.best.text)]
+    # "salt and pepper", "Smith and Sons": the reader would also propose a part if it were an answer
     if len(found) == 2 and not {c.span for c in state.candidates} & set(found):
         return ()
     return tuple(Item(passage[place.start : place.end], span=place) for place in found)

@@ -17,7 +17,7 @@ from kgqa.types import Answer, Candidate, EvidencePath, NodeRole, Source, Span, 
 
 
 MAX_PATHS = 16
-"""Maximum number of paths that are ranked; each costs a pass of the fact encoder over its text."""
+"""Maximum number of paths that are ranked; each costs a forward pass of the fact encoder over its text."""
 MENTIONED = 0.1
 """Added to the cosine similarity of a fact if its other end is mentioned, or if the question asks for its
 relation."""
@@ -37,6 +37,7 @@ def candidate_paths(best: Candidate, graph: Subgraph, question: str) -> list[Evi
         return []
     telling = is_informative(graph)
     mentioned = np.isin(graph.roles, (int(NodeRole.QUESTION), int(NodeRole.PASSAGE)))
+    # an answer that the text mentions must not be its own starting point
     mentioned[ends] = False
     near, asked = nearness(graph), matches_question(best, graph, question)
     found: dict[tuple[int, ...], EvidencePath] = {}
@@ -49,6 +50,7 @@ def candidate_paths(best: Candidate, graph: Subgraph, question: str) -> list[Evi
 
     for edge in np.flatnonzero(np.isin(graph.edges[:, ::2], ends).any(1) & telling).tolist():
         head, _, tail = graph.edges[edge].tolist()
+        # a fact between two nodes of the answer explains nothing
         if (head in ends) == (tail in ends):
             continue
         other, ahead = (head, True) if tail in ends else (tail, False)
@@ -61,6 +63,7 @@ def candidate_paths(best: Candidate, graph: Subgraph, question: str) -> list[Evi
             begin, _, end = graph.edges[first].tolist()
             start = begin if end == other else end
             if mentioned[start] and start != other:
+                # one relevant fact is enough; the other only connects it
                 whole = max(worth, float(near[first])) + MENTIONED - LONGER
                 add((first, edge), (end == other, ahead), whole)
     return sorted(found.values(), key=lambda path: -path.score)[:MAX_PATHS]
@@ -89,6 +92,7 @@ def targets(candidate: Candidate, graph: Subgraph) -> list[int]:
     """Nodes of the answer: its concept, or the first three concepts that the choice mentions."""
     if candidate.concept is not None:
         return [graph.nodes.index(candidate.concept)] if candidate.concept in graph.nodes else []
+    # a long choice mentions many concepts; paths to the first three suffice as evidence
     return [n for n, role in enumerate(graph.roles.tolist()) if role == NodeRole.CHOICE][:3]
 
 
@@ -108,6 +112,7 @@ def answer_paths(
     sources = [n for n, role in enumerate(graph.roles.tolist()) if role in named and n not in ends]
     telling = np.flatnonzero(is_informative(graph))
     found = []
+    # informative facts first; all facts only if those connect nothing
     for rows in (telling, np.arange(len(graph.edges))):
         for end in ends:
             paths = best_paths(
@@ -116,6 +121,7 @@ def answer_paths(
                 sources,
                 end,
                 edge_cost=None if cost is None else cost[rows],
+                # some of the paths are dropped below because they only meet in a shared property
                 k=2 * k if rows is telling else k,
                 max_hops=MAX_HOPS,
             )

@@ -89,11 +89,13 @@ def evidence_of(
         return Evidence(subgraph=graph, score=best.score)
     own = [path for node in targets(best, graph) for path in _own_path(read, node)]
     paths = own or reasons(best, question, graph, None, is_open_world)
+    # over a closed-world graph an answer always rests on facts, so some path is shown
     if own or (not paths and not is_open_world):
         # fill up with the cheapest paths, by attention where the reasoner has any
         cost = None
         if attention is not None:
             weight = attention[read.row.first_edge : read.row.first_edge + len(graph.edges)]
+            # at most 1 + ln(10^4) = 10.2 per fact: an edge without attention is expensive, not impassable
             cost = (1.0 - weight.clamp(min=1e-4).log()).numpy()
         own.sort(key=lambda path: -path.score)
         paths = list({path.steps: path for path in [*own, *answer_paths(best, graph, cost)]}.values())
@@ -144,6 +146,7 @@ def _beginnings(text: str) -> set[str]:
     """The first letters of the words of a text, without function words: a crude stem that inflections
     share."""
     found = (word for word, _, _ in words(text) if word not in STOP_WORDS)
+    # a Korean syllable carries about as much as two Latin letters
     return {word[:2] if is_korean(word) else word[:4] for word in found}
 
 
@@ -191,6 +194,7 @@ def _attributed(state: QAState, scoring: Scoring) -> QAState:
     question, evidence = state.question, _reranked(state, scoring.retriever)
     state = state if evidence is state.evidence else replace(state, evidence=evidence)
     row = len(question.text) + len(question.passage_text) + 100  # the subgraph costs about 100 characters
+
     affordable = MAX_CHARACTERS // (row * (1 if state.is_open else 2)) - 1
     if not evidence.paths or affordable < 1 or evidence.query:
         return state
@@ -199,6 +203,7 @@ def _attributed(state: QAState, scoring: Scoring) -> QAState:
     before, most = _known_log_odds(state), 0.0
     for left_out in tested[:affordable]:
         steps = {step for path in left_out for step in path.steps}
+        # a second relation between the same two concepts would hide the effect
         facts = sorted({edge for step in steps for edge in _facts_between(evidence.subgraph, step)})
         ((drop,), before) = _drops(state, [facts], scoring, before)
         most = max(most, drop)
@@ -289,6 +294,7 @@ def _drops(
         edited = (scoring.retriever.with_edits(*some).retrieve(question)[0] for some in edits)
         rows = [CandidateRow(question, graph, best.concept) for graph in (*with_all, *edited)]
     scores = scoring.score(rows).tolist()
+    # the first row was scored with all facts
     known = scores.pop(0) if before is None else before
     return [known - value for value in scores], known
 

@@ -45,7 +45,9 @@ def default_pipeline(
         Step("aggregate", "best", "items", aggregate),
         Step("attribute", "candidates evidence", "evidence", partial(attribute, scoring=scoring)),
     )
+    # ranking forms needs packed candidates: in this reader, or in its adapter
     left_out = set() if reader.settings.packed or reader.forms else {"compute"}
     left_out |= set() if reader.amounts else {"amounts"}
+    # a reasoner that decodes paths explains its answers itself
     left_out |= {"attribute"} if reader.network.reasoner.decodes_paths else set()
     return tuple(step for step in all_steps if step.name not in left_out)

@@ -46,6 +46,7 @@ def _read_all(
     if not known:
         return once
     stripped = (replace(once[n], subgraphs=tuple(map(no_facts, once[n].subgraphs))) for n in known)
+    # nodes stay, so that the same concepts can be scored; only their facts are removed
     again = dict(zip(known, _read(tuple(stripped), reader, similarity), strict=True))
     return tuple(
         replace(
@@ -125,6 +126,7 @@ def _packed_rows(
 ) -> tuple[ScoredRow, ...]:
     """Split packed choices into rows of their own, each with its own subgraph, as if they had not been
     packed."""
+    # they are indexed by the packed row's edges, not by those of a choice's own subgraph
     fused = replace(scores.fused, attention=None, paths=None)
     graphs = state.subgraphs
     return tuple(

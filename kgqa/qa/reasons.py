@@ -83,6 +83,7 @@ def features(
         "last_kind": of_type(last, RelationType.KIND),
         "last_agent": of_type(last, RelationType.AGENT),
         "opposite": np.maximum(*(of_type(side, RelationType.OPPOSITE) for side in (first, last))),
+        # a path is as plausible as its weakest fact
         "weight": np.sqrt([graph.weights[list(path.steps)].min() for path in paths]),
         "shared_words": np.array([len((content(text) - own) & said) for text in texts], dtype=float),
         "length": np.array([len(text.split()) for text in texts], dtype=float),
@@ -102,6 +103,7 @@ def _nearness(
 ) -> Features:
     """Cosine similarities of verbalized paths, and of their last facts, with question, passage and answer."""
     lasts = [told[-1] for told in facts]
+    # one batch for the encoder, each text once
     apart = list(dict.fromkeys([asked, question, answer, f"{asked} {answer}", *texts, *lasts]))
     vectors = dict(zip(apart, encode(apart), strict=True))
     path, last = (np.array([vectors[text] for text in part]) for part in (texts, lasts))

@@ -53,7 +53,7 @@ _PARTICLE = re.compile(r"^(?:에서|에게|에|의|을|를|이|가|은|는|으�
 """A particle at the start of a Korean relation, which attaches to the noun before it; left out on an arrow,
 where there is none."""
 _LIGHT_VERBS = frozenset({"한다", "있다", "없다"})
-"""Verbs that say nothing without their particle: the relation's label says what is meant."""
+"""Verbs that are meaningless without their particle: the relation's label is shown instead."""
 _CLOSING = frozenset(",;:!?)]}")
 """Characters that belong to the text before them: a span that begins with one is cut badly."""
 _COMMON = frozenset({"everyday", "conceptnet", "wordnet", ""})
@@ -228,11 +228,11 @@ def remove(subgraph: Subgraph, edge: int) -> Edit:
 def add(linker: Linker, head: str, relation: Relation, tail: str) -> Edit:
     """The edit that adds a fact between two concepts given by label.
 
-    An end that is the name (IRI) of a concept of the graph, or its label in any inflection, is that concept;
-    any other becomes a new concept. Raises `InputError` where an end is empty.
+    A head or tail that is the name (IRI) of a concept of the graph, or its label in any inflection, is that concept;
+    any other becomes a new concept. Raises `InputError` if one of them is empty.
     """
     if not head.strip() or not tail.strip():
-        raise InputError("a fact needs both ends; write what stands before and after the relation")
+        raise InputError("a fact needs a head and a tail; give both")
     (first, first_label), (last, last_label) = (_concept(linker, text) for text in (head, tail))
     return Edit(Triple(first, relation.name, last), relation, (first_label, last_label))
 
@@ -425,6 +425,7 @@ def attributions_json(answer: Answer, attributions: Iterable[FactAttribution]) -
     """Leave-one-out attributions as plain data."""
     found = [(item, answer.evidence.subgraph.triple(item.edge)) for item in attributions]
     return [
+        # + 0.0 turns -0.0 into 0.0
         {"sentence": i.sentence, "change": round(i.change, 4) + 0.0, "iri": [t.head, t.relation, t.tail]}
         for i, t in found
     ]
@@ -466,6 +467,7 @@ def shown_edges(answer: Answer, limit: int = MAX_NODES) -> list[int]:
     edges = list(dict.fromkeys(edge for path in paths for edge in path.steps))
     nodes = {int(graph.edges[e, side]) for e in edges for side in (0, 2)} | answer_nodes(answer)
     order = np.argsort(-(graph.scores[graph.edges[:, 0]] + graph.scores[graph.edges[:, 2]]), kind="stable")
+    # "related to" facts would use up the nodes without showing anything
     seen = set(edges) | set(np.flatnonzero(~is_informative(graph)).tolist())
     for edge in order.tolist():
         ends = {int(graph.edges[edge, 0]), int(graph.edges[edge, 2])}

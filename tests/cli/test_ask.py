@@ -60,7 +60,7 @@ def test_a_logical_form_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     nothing = CliRunner().invoke(app, [*asked, '(FILTER > berths "90" (CLASS "boat"))']).stdout
     assert nothing.startswith("(no answer)")
     for args, why in (
-        (["(SUM nothing"], "not closed"),
+        (["(SUM nothing"], "parenthesis is missing"),
         (["(CLASS boat)", "How many?"], "QUESTION is not read"),
     ):
         with pytest.raises(InputError, match=why):

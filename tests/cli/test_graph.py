@@ -59,14 +59,14 @@ def test_what_cannot_be_asked_is_said_in_a_line(garden: str, tmp_path: Path) -> 
     assert "name the file" in refused("info", str(tmp_path))
     (tmp_path / "bad.ttl").write_text("<http://x/a> <http://x/b> <http://x/c> .\n<http://x/a> ; .\n")
     assert "bad.ttl:2:" in refused("info", str(tmp_path / "bad.ttl"))
-    assert "no answer" in refused("info", "http://127.0.0.1:9/sparql")
+    assert "no response" in refused("info", "http://127.0.0.1:9/sparql")
 
 
 def test_export(garden: str, tmp_path: Path) -> None:
     for name in ("out.ttl", "out.graphml", "out.json"):
         run("export", garden, "--out", str(tmp_path / name))
         assert (tmp_path / name).stat().st_size
-    assert "what form" in refused("export", garden, "--out", str(tmp_path / "out.pdf"))
+    assert "unknown format" in refused("export", garden, "--out", str(tmp_path / "out.pdf"))
     assert "import it first" in refused("export", "http://127.0.0.1:9/", "--out", str(tmp_path / "o.ttl"))
 
 

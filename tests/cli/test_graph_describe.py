@@ -66,4 +66,4 @@ def test_what_is_set_is_kept_and_shown(tmp_path: Path) -> None:
     run("describe", folder, "--relation", "ART", "--type", "")
     assert not any(map(is_type_relation, GraphStore.open(folder).relations))
     assert "no relation" in refused("describe", folder, "--relation", "size", "--type", "kind")
-    assert "no relation type" in refused("describe", folder, "--relation", "art", "--type", "sort")
+    assert "unknown relation type" in refused("describe", folder, "--relation", "art", "--type", "sort")

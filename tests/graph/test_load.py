@@ -105,7 +105,7 @@ def test_no_name_of_a_graph(name: str) -> None:
 
 def test_a_pipe_is_no_graph(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "slow.ttl")
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         open_graph(tmp_path / "slow.ttl")
 
 

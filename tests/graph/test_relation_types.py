@@ -82,7 +82,7 @@ def test_common_knowledge_by_degrees_does_not_say_all() -> None:
 
 
 def test_an_unknown_meaning_is_refused() -> None:
-    with pytest.raises(InputError, match="no relation type; it is one of kind"):
+    with pytest.raises(InputError, match="unknown relation type; the types are kind"):
         types_by_name(["sort"])
 
 

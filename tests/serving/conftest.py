@@ -38,7 +38,7 @@ class StubAnswerer:
             if question.text == "fault":
                 raise RuntimeError("a secret of the house")
             if question.text == "damaged":
-                raise DamagedError("/srv/secret/edge_head.bin: damaged (its checksum is another)")
+                raise DamagedError("/srv/secret/edge_head.bin: damaged (wrong checksum)")
         self.batches.append([question.text for question in questions])
         end = time.monotonic() + self.seconds
         while time.monotonic() < end:

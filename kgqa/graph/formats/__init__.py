@@ -1,4 +1,4 @@
-"""Files of facts, whatever their form, to statements."""
+"""File formats of graphs, each parsed to facts and labels."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kgqa.graph.formats.wordnet import is_wordnet, read_wordnet
 from kgqa.types import InputError
 
 SUFFIXES = (*FORMATS, ".tsv", ".csv", ".xlsx")
-"""Of files that are graphs, below any compression: what is found by name, offered and taken for upload."""
+"""Suffixes of graph files, before any compression suffix: opened by name and accepted as uploads."""
 _KNOWN = "Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, TSV, CSV, .xlsx or ConceptNet's assertions"
 
 
 def form_of(path: Path) -> str:
-    """Suffix of the syntax (`.ttl`), `.tsv` (facts), `.csv` or `.xlsx` (things by columns), or `conceptnet`; from the
-    name, else from the first bytes.
+    """Format of a file, detected by its name, else by its first bytes: the suffix of an RDF syntax (`.ttl`), `.tsv`
+    (facts), `.csv` or `.xlsx` (one entity per row), or `conceptnet`.
 
-    Raises `InputError` where neither tells.
+    Raises `InputError` if it cannot be detected.
     """
     suffix = bare_suffix(path)
     with Checked(path) as stream:
@@ -41,7 +41,7 @@ def form_of(path: Path) -> str:
         return ".jsonld"
     if head.startswith(("@prefix", "@base", "PREFIX", "BASE", "<http", "<urn", "prefix", "#")):
         return ".ttl"
-    raise InputError(f"{path}: neither its name nor its first line tells what it is; expected {_KNOWN}")
+    raise InputError(f"{path}: unknown format, by name and by first line; expected {_KNOWN}")
 
 
 def read_source(
@@ -51,8 +51,8 @@ def read_source(
     prefix: str = "",
     identifier: str = "",
 ) -> Iterator[Batch]:
-    """Facts and labels of a file. `languages` filters ConceptNet, `prefix` is that of blank nodes, and `identifier` the
-    column that names the things of a table.
+    """Facts and labels of a file. `languages` filters ConceptNet's assertions, `prefix` is put before blank nodes, and
+    `identifier` is the column of a table that names its entities.
     """
     if is_wordnet(path):
         return read_wordnet(path, tally)

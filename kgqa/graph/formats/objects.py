@@ -1,6 +1,6 @@
-"""Graphs as Python programs hold them: of rdflib, of networkx, tables of pandas or Arrow, triples one by one.
+"""Graphs in memory: rdflib and networkx graphs, pandas and Arrow tables, iterables of triples.
 
-None of these libraries is imported: whoever gives such a graph has imported it.
+None of these libraries is imported here: a caller that has such an object has imported it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ TAKEN = (
 def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
     """Facts and labels of a graph in memory.
 
-    A table has columns called head, relation and tail (or subject, predicate and object), or three or four without
-    names; any other is one of things by columns, of the class that the first is called by.
+    A table with columns head, relation and tail (or subject, predicate and object), or with three or four unnamed
+    columns, holds one fact per row. Any other table holds one entity per row; its class is named by the first column.
     """
     match _library(graph):
         case "rdflib" if hasattr(graph, "serialize"):
@@ -42,11 +42,11 @@ def read_object(graph: Any, tally: Tally) -> Iterator[Batch]:
             rows = zip(*(column.to_pylist() for column in graph.columns), strict=True)
             yield from batches(_table(graph.column_names, rows, tally))
         case "networkx" | "rdflib" | "pandas" | "pyarrow":
-            raise InputError(f"{type(graph).__name__}: no directed graph and no table; give {TAKEN}")
+            raise InputError(f"{type(graph).__name__}: neither a directed graph nor a table; pass {TAKEN}")
         case _ if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
             yield from batches(_triples(graph))
         case _:
-            raise InputError(f"the graph is of type {type(graph).__name__}; give {TAKEN}")
+            raise InputError(f"the graph is of type {type(graph).__name__}; pass {TAKEN}")
 
 
 def _library(graph: Any) -> str:
@@ -56,8 +56,8 @@ def _library(graph: Any) -> str:
 
 
 def _network(graph: Any) -> Iterator[Triple | Label]:
-    """Edges by their attribute `relation`, `label` or `type`, else key; nodes may have a `label`, and what other
-    attributes say is a fact."""
+    """Facts of a networkx graph: edges, whose relation is the attribute `relation`, `label` or `type`, else the key,
+    and the attributes of nodes; a node's `label` is its label."""
     for node, about in graph.nodes(data=True):
         if about.get("label"):
             yield Label(_name(node), str(about["label"]))
@@ -73,7 +73,8 @@ def _network(graph: Any) -> Iterator[Triple | Label]:
             raise InputError(
                 f"edge {head!r} to {tail!r}: no relation; give it as the edge's attribute `relation` or as its key"
             )
-        if own and own != relation and "relation" not in about:  # what `Subgraph.to_networkx` writes
+        # as `Subgraph.to_networkx` writes it: the key is the name, the attribute the label
+        if own and own != relation and "relation" not in about:
             yield Label(own, str(relation))
             relation = own
         yield Triple(_name(head), str(relation), _name(tail), float(about.get("weight", UNSTATED)))
@@ -104,12 +105,12 @@ def _triples(graph: Iterable[Any]) -> Iterator[Triple]:
         parts = fact if isinstance(fact, tuple | list) and len(fact) == 3 else ()
         names = [_name(part) for part in parts]
         if not names or not all(names):
-            raise InputError(f"triple {number}: {fact!r:.60} is no triple; give (head, relation, tail)")
+            raise InputError(f"triple {number}: {fact!r:.60} is not a triple; write (head, relation, tail)")
         yield Triple(names[0], names[1], names[2], UNSTATED)
 
 
 def _name(value: Any) -> str:
-    """Name of a term: of rdflib, of a number or date, or a plain one."""
+    """Name of a term: an rdflib term, a number, a date or a text."""
     if _library(value) != "rdflib":
         return cell_name(value)
     if hasattr(value, "datatype"):

@@ -1,8 +1,8 @@
-"""RDF of every common syntax to facts and labels, in a stream (pyoxigraph).
+"""Stream RDF in any common syntax to facts and labels, with pyoxigraph.
 
-What is not a plain fact: rdf:List becomes its members; a number, a date or a short text becomes a concept that is
-named as the literal is written; what several statements say together (`structures`) is read as facts; notes and
-what of the schema says nothing about the world are left out, and counted.
+An rdf:List becomes its members. Numbers, dates and short texts become entities named by the literal. Structures of
+several statements, such as reification, are converted to facts (`structures`). Comments and schema statements are left
+out and counted.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from kgqa.graph.formats.vocabulary import (
 from kgqa.graph.linking.label_keys import literal_name
 from kgqa.types import InputError, Label
 
-# JSON-LD that names schema.org's context gets one of ours, since the network is never asked.
+# JSON-LD with schema.org's context gets a built-in copy of it, since nothing is ever downloaded.
 
 
 MAX_DEPTH = 200
-"""Objects and lists within each other; the parser walks them on the stack."""
+"""Maximum nesting of objects and lists; the parser is recursive, and deeper nesting would overflow its stack."""
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NEITHER = bytes(set(range(256)) - set(b"{}[]"))
 _ADDRESS = re.compile(r"https?://(www\.)?schema\.org(/docs/jsonldcontext\.(json|jsonld))?/?")
@@ -52,13 +52,13 @@ CONTEXT: dict[str, Any] = {
         for name in ("sameAs", "url", "image", "license", "additionalType", "mainEntityOfPage")
     },
 }
-"""Terms of schema.org as its vocabulary has them: each is its own name, some are addresses."""
+"""A minimal schema.org context: terms are their own names, and the values of some are IRIs."""
 
 
 def with_context(path: Path) -> bytes | None:
-    """The file with schema.org's context written out, or None where it names none and is read as it stands.
+    """The file with schema.org's context inserted; None if it does not refer to it and can be parsed as it is.
 
-    Raises InputError for a file that is damaged, or nested to exhaust its reader.
+    Raises InputError if the file is damaged or nested too deeply.
     """
     with io.BufferedReader(Checked(path), 1 << 20) as stream:
         content = stream.read()
@@ -70,12 +70,12 @@ def with_context(path: Path) -> bytes | None:
         document = json.loads(content)
         found = _written_out(document)
         return json.dumps(found, ensure_ascii=False).encode() if found != document else None
-    except (ValueError, RecursionError):  # no JSON, or half a letter in it
-        return None  # the parser says where
+    except (ValueError, RecursionError):  # not JSON, or with a lone surrogate
+        return None  # the RDF parser will report the position
 
 
 def depth(content: bytes) -> int:
-    """How deep the objects and lists of a JSON text lie within each other, whether or not it is well formed."""
+    """Nesting depth of objects and lists in a JSON text, which need not be well formed."""
     brackets = np.frombuffer(_TEXT.sub(b"", content).translate(None, _NEITHER), dtype=np.uint8)
     steps = np.where((brackets == ord("{")) | (brackets == ord("[")), 1, -1)
     return int(np.cumsum(steps).max(initial=0))
@@ -91,22 +91,22 @@ def _written_out(value: Any, is_context: bool = False) -> Any:
     return value
 
 
-# RDF/XML is looked over before it is parsed: entities that multiply, and nesting without end.
+# RDF/XML is checked before parsing: for entity expansion ("billion laughs") and excessive nesting.
 
 
 MAX_ELEMENT_DEPTH = 1_000
 MAX_ATTRIBUTES = 1_000
-"""Of one element; parsers compare each with all others."""
+"""Maximum number of attributes of an element; parsers compare each with all others, in quadratic time."""
 MAX_PARTS = 10
-"""Elements and attributes that one compressed byte may stand for, each of which takes its reader a microsecond."""
+"""Maximum number of elements and attributes per compressed byte; each takes about a microsecond to parse."""
 FREE_PARTS = 1_000_000
-"""What any archive may hold, whatever its size."""
+"""Number of elements and attributes that any archive may hold, whatever its ratio."""
 MAX_ENTITY = 1_000
-"""Characters an entity may stand for; namespaces, which entities are for, are far shorter."""
+"""Maximum length of an entity in characters; the namespaces that RDF/XML uses them for are far shorter."""
 
 
 def check_markup(path: Path) -> None:
-    """Raise `InputError` for XML that is not well formed or that is built to exhaust its reader."""
+    """Raise `InputError` for XML that is not well formed, or would exhaust the parser."""
     parser = expat.ParserCreate()
     parser.ordered_attributes = True
     depth = parts = 0
@@ -122,8 +122,8 @@ def check_markup(path: Path) -> None:
         parts += 1 + len(attributes) // 2
         if parts > most:
             raise InputError(
-                f"{place()}: elements and attributes of over {MAX_PARTS} to a byte of the archive; decompress it "
-                "yourself if that is meant"
+                f"{place()}: over {MAX_PARTS} elements and attributes per compressed byte; decompress the file "
+                "yourself if it is trusted"
             )
         if depth > MAX_ELEMENT_DEPTH:
             raise InputError(f"{place()}: elements nested over {MAX_ELEMENT_DEPTH} deep; flatten the file")
@@ -138,11 +138,11 @@ def check_markup(path: Path) -> None:
 
     def entity(name: str, is_parameter: bool, value: str | None, *rest: Any) -> None:
         if value is None or is_parameter:
-            raise InputError(
-                f"{place()}: entity {name!r} lies outside the file; write its value in its place"
-            )
+            raise InputError(f"{place()}: entity {name!r} is external; replace it by its value")
         if "&" in value or len(value) > MAX_ENTITY:
-            raise InputError(f"{place()}: entity {name!r} expands others or is very long; write it out")
+            raise InputError(
+                f"{place()}: entity {name!r} expands others or is very long; replace it by its value"
+            )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -152,12 +152,13 @@ def check_markup(path: Path) -> None:
             while data := stream.read(1 << 20):
                 parser.Parse(data, False)
             parser.Parse(b"", True)
-        except (expat.ExpatError, LookupError, ValueError) as error:  # the last: UTF-7 and the like
+        # ValueError: encodings that expat does not know, such as UTF-7
+        except (expat.ExpatError, LookupError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             message = str(error).split(":")[0]
             raise InputError(
-                f"{place()}: not RDF/XML here: {message}; correct the file, or its ending if it is something else"
+                f"{place()}: not RDF/XML here: {message}; correct the file, or its suffix if it has another format"
             ) from None
 
 
@@ -171,7 +172,7 @@ _SYNTAXES = {
     "JSON_LD": ("JSON-LD", ".jsonld", ".json"),
 }
 FORMATS = {suffix: form for form, (_, *suffixes) in _SYNTAXES.items() for suffix in suffixes}
-"""What pyoxigraph calls the syntax of a suffix."""
+"""pyoxigraph's name of the syntax, by suffix."""
 _STATED = frozenset(
     {
         PropertyRole.FACT,
@@ -185,13 +186,13 @@ _STATED = frozenset(
         PropertyRole.DERIVED,
     }
 )
-"""Roles of statements that are facts as they stand."""
-BATCH = 250_000
+"""Roles of properties whose statements are facts by themselves."""
+BATCH = 250_000  # facts or labels; bounds the memory of an import
 _AT_ONCE = 100
 MAX_TEXT = 120
-"""Characters of a text that may still be an answer."""
+"""Maximum length of a literal, in characters; longer texts are not plausible answers."""
 MAX_DEFINITION = 600
-"""The same of what is declared to define something."""
+"""The same for properties that give definitions."""
 _NOTES, _SCHEMA = "note or comment", "statement of the schema"
 _LONG = f"text of over {MAX_TEXT} characters, of several lines, or empty"
 
@@ -212,14 +213,14 @@ def read_rdf(path: Path, tally: Tally, syntax: str, prefix: str) -> Iterator[Bat
 
 
 def read_rdf_text(content: bytes, tally: Tally) -> Iterator[Batch]:
-    """Facts and labels of N-Quads in memory. Raises `InputError` where it is none."""
+    """Facts and labels of N-Quads in memory. Raises `InputError` if they are invalid."""
     reader = RdfReader(tally, "")
     yield from reader.quads(_parse(Path("graph.nq"), "N_QUADS", content))
     yield from reader.rest()
 
 
 def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
-    """Quads of a file, many at once, or of the `content` that stands for it."""
+    """Lists of quads of a file, or of `content` if it is given."""
     import pyoxigraph
 
     stream = Checked(path) if content is None else None
@@ -236,7 +237,7 @@ def _parse(path: Path, form: str, content: bytes | None) -> Iterator[list[Any]]:
             raise stream.fault from None
         if isinstance(error, InputError):
             raise
-        if isinstance(error, MemoryError):  # the parser's own limit is raised as one
+        if isinstance(error, MemoryError):  # raised by the parser for its own limit
             raise InputError(f"{path}: a value or line of over 16 MB; shorten it, or leave it out") from None
         raise InputError(_explain(path, form, error)) from None
     finally:
@@ -252,27 +253,25 @@ def _explain(path: Path, form: str, error: Exception) -> str:
         message = message.split(": ", 1)[1]
     message = message.rsplit(" (line ", 1)[0][:200]
     if "LoadDocumentCallback" in message:
-        return (
-            f"{place}: its @context is on the network, which is never asked; write the context into the file"
-        )
-    remedy = "correct the file" + (", or its ending if it is something else" if line == 1 else "")
+        return f"{place}: its @context is a URL, and nothing is downloaded; copy the context into the file"
+    remedy = "correct the file" + (", or its suffix if it has another format" if line == 1 else "")
     return f"{place}: not {_SYNTAXES[form][0]} here: {message}; {remedy}"
 
 
 class RdfReader:
-    """State that outlives a batch: numbers of blank nodes, lists, reified statements."""
+    """State across batches: numbers of blank nodes, lists, reified statements."""
 
     def __init__(self, tally: Tally, prefix: str) -> None:
         self.tally = tally
         self.prefix = prefix
         self.batch = Batch()
         self.roles: dict[str, PropertyRole] = {}
-        self.facts: dict[str, str] = {}  # relations that are facts, by themselves
+        self.facts: dict[str, str] = {}  # relations whose statements are facts; each is mapped to itself
         self.blanks: dict[str, str] = {}
         self.structures = Structures(tally.skipped)
 
     def quads(self, parts: Iterable[list[Any]]) -> Iterator[Batch]:
-        """Sort statements to where they belong; what has gathered is given whenever it is much."""
+        """Process statements; yields a batch whenever enough facts or labels have been collected."""
         from pyoxigraph import DefaultGraph, NamedNode
 
         fact, reified = self.facts.get, self.structures.reified
@@ -280,7 +279,7 @@ class RdfReader:
             heads, relations, tails = self.batch.heads, self.batch.relations, self.batch.tails
             for quad in quads:
                 subject, predicate, value, graph = quad
-                # the one string of a relation stands for all of its facts, which saves memory, and so time
+                # share one string object per relation, which saves memory and time
                 relation = fact(predicate.value)
                 if (
                     relation
@@ -289,7 +288,7 @@ class RdfReader:
                     and type(graph) is DefaultGraph
                     and value.value != NIL
                     and subject.value not in reified
-                ):  # nine of ten statements, without the cost of a call
+                ):  # fast path without a call, for nine of ten statements
                     heads.append(subject.value)
                     relations.append(relation)
                     tails.append(value.value)
@@ -300,7 +299,7 @@ class RdfReader:
                 yield self.flush()
 
     def role(self, relation: str) -> PropertyRole:
-        """What a relation means, worked out once."""
+        """Role of a relation, cached."""
         role = self.roles.get(relation)
         if role is None:
             role = role_of(relation)
@@ -312,7 +311,7 @@ class RdfReader:
         return role
 
     def flush(self) -> Batch:
-        """What has gathered."""
+        """Return the current batch and start a new one."""
         batch, self.batch = self.batch, Batch()
         count = len(batch.heads)
         if batch.weights:
@@ -322,7 +321,7 @@ class RdfReader:
         return batch
 
     def fact(self, head: str, relation: str, tail: str, weight: float, graph: str) -> None:
-        """One fact to the batch, whose columns of weights and graphs are as long as was needed until `flush`."""
+        """Add a fact to the batch; the columns of weights and graphs are only extended as far as needed."""
         batch = self.batch
         if tail == NIL:
             self.tally.skipped["empty list"] += 1
@@ -348,7 +347,7 @@ class RdfReader:
         return str(term.value)
 
     def concept(self, term: Any, most: int = MAX_TEXT) -> str | None:
-        """Name of a term as a concept, None for a literal that is none."""
+        """Name of a term as an entity; None for a text that is too long, and for a quoted triple."""
         import pyoxigraph as ox
 
         if type(term) is ox.Literal:
@@ -365,7 +364,7 @@ class RdfReader:
         return self.name(term)
 
     def odd(self, subject: Any, relation: str, value: Any, graph: str) -> None:
-        """A statement that is no plain fact between two IRIs."""
+        """Process a statement that is not a plain fact between two IRIs."""
         import pyoxigraph as ox
 
         if type(subject) is ox.Triple:
@@ -432,7 +431,7 @@ class RdfReader:
             self.fact(head, relation, tail, UNSTATED, graph)
 
     def weight(self, head: str, relation: str, value: Any, graph: str) -> None:
-        """Remember the weight of what may turn out to be a statement about a fact; any other is a fact itself."""
+        """Keep the weight of a node that may be a statement about a fact; other weights are facts themselves."""
         tail = self.concept(value)
         if tail is None:
             return
@@ -441,17 +440,17 @@ class RdfReader:
         except ValueError:
             number = UNSTATED
         is_blank, is_reified = head.startswith("_:"), head in self.structures.reified
-        if (is_blank or is_reified) and abs(number) < 1e30:  # which no NaN is
+        if (is_blank or is_reified) and abs(number) < 1e30:  # false for NaN
             self.structures.weights[head] = (relation, tail, number, graph)
         elif is_reified:
-            self.tally.skipped["weight that is no number"] += 1
+            self.tally.skipped["weight that is not a number"] += 1
         elif is_blank:
             self.structures.loose.append(GraphFact(head, relation, tail, UNSTATED, graph))
         else:
             self.fact(head, relation, tail, UNSTATED, graph)
 
     def rest(self) -> Iterator[Batch]:
-        """Facts that only the end of the file could complete."""
+        """Facts of structures, which are only complete at the end of the file."""
         for fact in self.structures.facts():
             self.fact(*fact)
             if len(self.batch.heads) >= BATCH:

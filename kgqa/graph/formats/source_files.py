@@ -1,4 +1,4 @@
-"""Bytes of a source file, and what it says: facts and labels."""
+"""Read source files: checked and decompressed bytes, and the types for what parsers return."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from typing import Any, BinaryIO, NoReturn
 
 from kgqa.types import InputError, Label, Relation, Triple
 
-# Bytes of a source file, whatever its compression, checked for what no graph file holds.
+# Bytes of a source file, decompressed and checked for content that no graph file has.
 
 COMPRESSIONS = (".gz", ".zst")
 MAX_NESTING = 200
-"""Triple terms within triple terms; no graph needs more, and parsers walk them on the stack."""
+"""Maximum nesting of triple terms; parsers are recursive, and deeper nesting would overflow their stack."""
 MAX_RATIO = 300
-"""Bytes that one compressed byte may stand for; graphs in words stay below 100."""
+"""Maximum compression ratio; real graphs stay below 100, decompression bombs do not."""
 FREE_BYTES = 64 << 20
-"""What any archive may hold, whatever its ratio."""
+"""Decompressed size that any archive may have, whatever its ratio."""
 _FED = 1 << 12
-"""Bytes of a zstd file decompressed at once: a block of four bytes may stand for 128 KB."""
+"""Number of bytes of a zstd file that are decompressed at a time: four bytes may expand to 128 KB."""
 _TRIPLE_TERM = re.compile(rb"<<|>>")
 
 
 def bare_suffix(path: Path) -> str:
-    """Suffix of a file name below its compression: `.nt` of `a.nt.gz`, lower-cased."""
+    """Lower-cased suffix of a file name without that of its compression: `.nt` of `a.nt.gz`."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
@@ -39,7 +39,7 @@ def bare_suffix(path: Path) -> str:
 
 
 class Checked(io.RawIOBase):
-    """A source's bytes, decompressed. `fault` is the reason why reading stopped, if it did.
+    """Decompressed bytes of a source file. `fault` is the error that stopped reading, if any.
 
     Raises `InputError` for a NUL byte, a damaged archive, or absurdly nested triple terms.
     """
@@ -60,29 +60,32 @@ class Checked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, for the buffered and text layers above."""
+        """Fill a buffer, as the buffered and text layers of `io` require."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, or all there are, checked."""
+        """Read and check at most `size` bytes, or all."""
         if size < 0:
             return b"".join(iter(lambda: self.read(1 << 20), b""))
         try:
-            # of UTF-16 two bytes may become three
+            # two bytes of UTF-16 may become three of UTF-8
             data = self._stream.read(
                 max(size // 2, 1) if isinstance(self._stream, codecs.StreamRecoder) else size
             )
         except (OSError, EOFError, zlib.error, UnicodeError) as error:
-            self._stop(f"{self._lines}: damaged or cut short ({error}); fetch it again")
+            self._stop(f"{self._lines}: damaged or truncated ({error}); download it again")
         if not self._started and data:
             self._started = True
-            if data.startswith(codecs.BOM_UTF8):  # some editors put it there; no parser of RDF wants it
+            # some editors write a byte order mark, which RDF parsers reject
+            if data.startswith(codecs.BOM_UTF8):
                 data = data[len(codecs.BOM_UTF8) :] or self._stream.read(size)
         self._count += len(data)
         if self._most is not None and self._count > self._most:
-            self._stop(f" holds over {MAX_RATIO} times its size; decompress it yourself if that is meant")
+            self._stop(
+                f" expands to over {MAX_RATIO} times its size; decompress it yourself if it is trusted"
+            )
         at = data.find(b"\0")
         if at >= 0:
             line = self._lines + data.count(b"\n", 0, at)
@@ -92,7 +95,7 @@ class Checked(io.RawIOBase):
         return data
 
     def _check_nesting(self, data: bytes) -> None:
-        """Follow how deep the triple terms of `data` lie within each other."""
+        """Track the nesting of triple terms in `data`."""
         if b"<<" not in data and not self._nesting:
             return
         for mark in _TRIPLE_TERM.findall(data):
@@ -111,7 +114,7 @@ class Checked(io.RawIOBase):
 
 
 def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Lines of a text with their numbers, from 1. Raises InputError for what cannot be read or is not UTF-8."""
+    """Lines of a text with their numbers, from 1. Raises InputError if it cannot be read or is not UTF-8."""
     number = 0
     with io.TextIOWrapper(io.BufferedReader(Checked(path), 1 << 20), encoding) as lines:
         try:
@@ -124,23 +127,24 @@ def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 def _open(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
-            raise InputError(f"{path}: is a folder; name a file, or a folder that `kgqa graph import` made")
+            raise InputError(f"{path}: is a folder; give a file, or a folder written by `kgqa graph import`")
         if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is no regular file; write it to one first")
+            raise InputError(f"{path}: not a regular file; copy its content to one first")
         suffix = path.suffix.lower()
         if suffix == ".gz":
             return gzip.open(path, "rb")  # type: ignore[return-value]
         if suffix == ".zst":
             return _Zstd(path)  # type: ignore[return-value]
         file = path.open("rb")
-        is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as spreadsheets save it
+        # as some spreadsheets write it
+        is_utf16 = file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         return codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
 def _frames(path: Path) -> Generator[bytes, None, None]:
-    """What the frames of a zstd file hold; unlike the library's own reader this notices a missing end."""
+    """Decompressed frames of a zstd file; unlike the library's reader, this detects a truncated file."""
     import zstandard
 
     new = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj
@@ -161,10 +165,10 @@ def _frames(path: Path) -> Generator[bytes, None, None]:
 
 
 class _Zstd:
-    """A zstd file, to be read."""
+    """A zstd file opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        path.open("rb").close()  # what cannot be read is told at once
+        path.open("rb").close()  # raise now if the file cannot be read
         self._parts = _frames(path)
         self._left = memoryview(b"")
 
@@ -178,17 +182,17 @@ class _Zstd:
         self._parts.close()
 
 
-# What a source says: facts and labels, one at a time or many at once.
+# Types for what parsers return: facts and labels, singly or in batches.
 
 UNSTATED = math.nan
-"""Weight of a fact whose source gives none; it yields to any stated weight and is 1 in the end."""
+"""Weight of a fact whose source gives none: any stated weight of the same fact replaces it; in the end it becomes 1."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Facts and labels in columns, so that millions pass without an object each.
+    """Facts and labels in columns, so that millions can be passed without an object for each.
 
-    `weights` and `graphs` are empty where no fact of the batch states one, else as long as `heads`.
+    `weights` and `graphs` are as long as `heads`, or empty if no fact of the batch has one.
     """
 
     heads: list[str] = field(default_factory=list)
@@ -204,23 +208,21 @@ class Batch:
 
 @dataclass(slots=True)
 class Tally:
-    """Filled while a source is read: what was left out and why, words and meanings of relations, kinds of concepts,
-    licences."""
+    """Collected while a source is read: numbers of skipped statements by reason, words and types of relations, types of
+    entities, licences."""
 
     skipped: Counter[str] = field(default_factory=Counter)
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # relation -> language -> words
-    inverses: dict[str, str] = field(default_factory=dict)  # relation -> what says it the other way round
-    entity_types: dict[str, str] = field(default_factory=dict)  # concept -> what kind of thing it is
-    relation_types: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # relation -> what it is declared to mean
-    wider: dict[str, str] = field(default_factory=dict)  # relation -> the one that it is a narrower one of
-    apart: set[str] = field(default_factory=set)  # properties and nameless things, which are no concepts
-    closed_world: bool | None = None  # whether the source says that it is closed-world
+    inverses: dict[str, str] = field(default_factory=dict)  # relation -> its inverse
+    entity_types: dict[str, str] = field(default_factory=dict)  # entity -> name of its type
+    relation_types: dict[str, list[str]] = field(default_factory=dict)  # relation -> declared relation types
+    wider: dict[str, str] = field(default_factory=dict)  # relation -> its super-property
+    apart: set[str] = field(default_factory=set)  # properties and shapes, which are not entities
+    closed_world: bool | None = None  # as declared by the source
     licences: list[str] = field(default_factory=list)
 
     def relations(self, language: str = "en") -> Iterator[Relation]:
-        """Relations whose words the source has given by then, in the wanted language where it can be."""
+        """Relations with the words given so far, in the wanted language if available."""
         for name, texts in self.words.items():
             words = texts.get(language) or texts.get("en") or texts.get("") or next(iter(texts.values()))
             yield Relation(name, "", words)
@@ -230,7 +232,7 @@ Statement = Triple | Label | Batch
 
 
 def batches(statements: Iterable[Statement], size: int = 250_000) -> Iterator[Batch]:
-    """Gather single facts and labels into batches of at most `size`; batches pass in their place."""
+    """Collect single facts and labels into batches of at most `size`; batches among them are passed on in order."""
     batch = Batch()
     for statement in statements:
         if isinstance(statement, Batch):

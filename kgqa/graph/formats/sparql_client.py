@@ -1,4 +1,4 @@
-"""Talking to a SPARQL endpoint: one POST a query, with a time limit, retries, and escaping."""
+"""Client for SPARQL endpoints: one POST per query, with a time limit, retries and escaping."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from kgqa.graph.linking.label_keys import literal_name, split_literal
 from kgqa.limits.cancellation import check_cancelled
 from kgqa.types import InputError
 
-# All statements of a SPARQL endpoint, page by page, to be imported.
+# Download all statements of a SPARQL endpoint, page by page, for import.
 
 
 PAGE = 10_000
 SMALL = 10_000
-"""Statements up to which an endpoint is read whole, in one answer."""
+"""Maximum number of statements of an endpoint that is downloaded as a whole, in one response."""
 _DEFAULT = "?s ?p ?o"
 _EVERYWHERE = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
 
@@ -37,10 +37,10 @@ _EVERYWHERE = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
 def read_endpoint(
     source: str | Endpoint, tally: Tally, prefix: str = "", page: int = PAGE, whole: bool = False
 ) -> Iterator[Batch]:
-    """Facts and labels of an endpoint, of its named graphs as well unless some are chosen.
+    """Facts and labels of an endpoint, including all named graphs unless some are chosen.
 
-    With `whole`, all is asked for at once, so that blank nodes keep their names whatever the endpoint. Raises
-    `InputError` where the endpoint fails, or with `whole` gives less than it has.
+    With `whole`, one query returns everything, so that blank nodes keep their names over any endpoint. Raises
+    `InputError` if the endpoint fails, or with `whole` if it truncates the result.
     """
     endpoint = Endpoint(source) if isinstance(source, str) else source
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
@@ -50,7 +50,7 @@ def read_endpoint(
 
 
 def is_small(endpoint: Endpoint) -> bool:
-    """Whether an endpoint holds at most `SMALL` statements; one query, which no endpoint has to count for."""
+    """Whether an endpoint holds at most `SMALL` statements, by a query that need not count them all."""
     pattern = _DEFAULT if endpoint.graphs else _EVERYWHERE
     return not endpoint.select(f"SELECT ?s WHERE {{ {pattern} }} LIMIT 1 OFFSET {SMALL}")
 
@@ -60,7 +60,7 @@ def _whole(endpoint: Endpoint, pattern: str) -> Iterator[list[Any]]:
     counted = endpoint.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", "n")
     count = counted[0]["n"]["value"] if counted else "no number"
     if count != str(len(rows)):
-        raise InputError(f"{endpoint.url}: gives {len(rows):,} of {count[:40]} statements at once")
+        raise InputError(f"{endpoint.url}: returned {len(rows):,} of {count[:40]} statements")
     yield _parsed(endpoint, rows)
 
 
@@ -69,12 +69,12 @@ def _quads(endpoint: Endpoint, pattern: str, page: int) -> Iterator[list[Any]]:
     keeps: bool | None = None
     last = b""
     while True:
-        # an order, or pages could overlap and leave gaps
+        # without an order, pages could overlap or leave gaps
         query = f"SELECT ?s ?p ?o ?g WHERE {{ {pattern} }} ORDER BY ?s ?p ?o LIMIT {page} OFFSET {offset}"
         rows = endpoint.select(query, "s p o")
         page_of = blake2b(json.dumps(rows).encode()).digest()
         if rows and page_of == last:
-            raise InputError(f"{endpoint.url}: gives the same statements on every page; it heeds no OFFSET")
+            raise InputError(f"{endpoint.url}: returns the same statements on every page; it ignores OFFSET")
         last = page_of
         blanks = [term for row in rows for term in row.values() if term["type"] == "bnode"]
         if blanks and keeps is None:
@@ -89,7 +89,7 @@ def _quads(endpoint: Endpoint, pattern: str, page: int) -> Iterator[list[Any]]:
 
 
 def _keeps_names(endpoint: Endpoint, pattern: str) -> bool:
-    """Whether a blank node is called the same in every answer. Many endpoints number those of each answer anew
+    """Whether blank nodes have the same names in every response. Many endpoints number those of each response anew
     (SPARQL 1.1 Query Results JSON Format, section 3.2.2); then `b0` of two pages are two nodes.
     """
     query = f"SELECT DISTINCT ?s WHERE {{ {pattern} FILTER(isBlank(?s)) }} ORDER BY ?s"
@@ -98,7 +98,7 @@ def _keeps_names(endpoint: Endpoint, pattern: str) -> bool:
 
 
 def _parsed(endpoint: Endpoint, rows: list[Any]) -> list[Any]:
-    """Quads of an answer; what makes a node a statement comes before what is said of it."""
+    """Quads of a response; those that reify a statement come first, since annotations refer to it."""
     import pyoxigraph as ox
 
     rows = sorted(rows, key=lambda row: not row["p"]["value"].startswith(RDF))
@@ -108,7 +108,7 @@ def _parsed(endpoint: Endpoint, rows: list[Any]) -> list[Any]:
         return [ox.Quad(row["s"], row["p"], row["o"], row["g"]) for row in parsed]  # type: ignore[union-attr]
     except (SyntaxError, ValueError, TypeError) as error:
         message = " ".join(str(error).split())[:200]
-        raise InputError(f"{endpoint.url}: answers with what is no statement ({message})") from None
+        raise InputError(f"{endpoint.url}: returned an invalid statement ({message})") from None
 
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -132,7 +132,7 @@ def literal(text: str, language: str = "") -> str:
 
 
 def term(name: str) -> str | None:
-    """SPARQL term of an entity: its IRI, or the literal that it is; None for a blank node and what is no IRI.
+    """SPARQL term of an entity: its IRI or literal; None for a blank node or an invalid IRI.
 
     >>> term('"8"^^<http://x/n>'), term("http://x/a"), term("_:b1")
     ('"8"^^<http://x/n>', '<http://x/a>', None)
@@ -145,7 +145,7 @@ def term(name: str) -> str | None:
 
 
 def name_of(binding: Mapping[str, str]) -> str:
-    """Name of an entity as it comes in an answer."""
+    """Name of an entity in a query result."""
     if binding["type"] == "uri":
         return binding["value"]
     if binding["type"] == "bnode":
@@ -156,12 +156,12 @@ def name_of(binding: Mapping[str, str]) -> str:
 def authorisation(login: str) -> dict[str, str]:
     """Header for a login given as NAME:PASSWORD (HTTP Basic, RFC 7617). Raises InputError without a colon."""
     if ":" not in login:
-        raise InputError("the login of an endpoint is written NAME:PASSWORD")
+        raise InputError("the login of an endpoint has no colon; write NAME:PASSWORD")
     return {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
 
 
 def header(text: str) -> tuple[str, str]:
-    """A header given as NAME: VALUE. Raises InputError where it is none."""
+    """A header given as NAME: VALUE. Raises InputError if it is invalid."""
     name, colon, value = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name.strip()) or "\n" in text or "\r" in text:
         raise InputError(f"{text[:40]!r}: not a header; write it as NAME: VALUE")
@@ -169,13 +169,13 @@ def header(text: str) -> tuple[str, str]:
 
 
 def iri(name: str) -> str | None:
-    """SPARQL term of an IRI, None for what is none (so that no name can break out of its brackets)."""
+    """SPARQL term of an IRI; None if it is invalid, so that no name can inject SPARQL."""
     return f"<{name}>" if ":" in name and not _BAD_IRI.search(name) else None
 
 
 class TimedResponse(http.client.HTTPResponse):
-    """An answer that is hung up on when its time is over, whatever of it still comes: where it drips, no single read
-    ever times out."""
+    """A response whose connection is closed at a total deadline. The socket's own time-out only limits single reads,
+    which a server that sends a byte at a time never exceeds."""
 
     def __init__(self, sock: socket.socket, *args: Any, **named: Any) -> None:
         super().__init__(sock, *args, **named)
@@ -184,7 +184,7 @@ class TimedResponse(http.client.HTTPResponse):
         self._late.start()
 
     def close(self) -> None:
-        """It is no longer waited for."""
+        """Close the response and cancel the deadline."""
         self._late.cancel()
         super().close()
 
@@ -195,7 +195,7 @@ def _hang_up(sock: socket.socket) -> None:
 
 
 class TimedConnection(http.client.HTTPConnection):
-    """A connection whose answers come whole within its time limit."""
+    """A connection whose time limit applies to the whole response."""
 
     response_class = TimedResponse
 
@@ -205,7 +205,7 @@ class TimedSecureConnection(http.client.HTTPSConnection, TimedConnection):
 
 
 class TimedHTTP(urllib.request.HTTPHandler):
-    """Opens addresses by `connection`."""
+    """Opens URLs with `connection`."""
 
     connection: type[http.client.HTTPConnection] = TimedConnection
 
@@ -215,7 +215,7 @@ class TimedHTTP(urllib.request.HTTPHandler):
 
 
 class BriefRedirects(urllib.request.HTTPRedirectHandler):
-    """Sends a question on, by HTTP alone, without reading what the redirect says beside, which may have no end."""
+    """Follows redirects over HTTP(S) only, without reading their bodies, which may be endless."""
 
     max_redirections = 3
 
@@ -227,7 +227,7 @@ class BriefRedirects(urllib.request.HTTPRedirectHandler):
         msg: str,
         headers: http.client.HTTPMessage,
     ) -> Any:
-        """The answer of where it points to."""
+        """The response of the redirect's target."""
         fp.close()
         if urllib.parse.urlsplit(headers.get("location", "")).scheme in ("http", "https", ""):
             return super().http_error_302(req, fp, code, msg, headers)
@@ -246,14 +246,14 @@ class TimedHTTPS(urllib.request.HTTPSHandler):
 
 
 class Endpoint:
-    """A SPARQL 1.1 endpoint at `url`. `requests` counts the round trips made.
+    """A SPARQL 1.1 endpoint at `url`. `requests` counts the requests made.
 
-    `headers` go with every request, but to no other server it may point to; `graphs` are the named graphs that make up
-    the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). `opener` is what asks, where
-    a stranger named the address: it checks that, and less is read.
+    `headers` are sent with every request, but not to the target of a redirect. `graphs` are the named graphs that make
+    up the default graph of every query (SPARQL 1.1 Protocol, section 2.1.4). For a URL that is untrusted input, pass an
+    `opener` that checks addresses; responses may then be less large.
 
     Raises:
-        InputError: the address or the name of a graph is none.
+        InputError: the URL, or the name of a graph, is invalid.
     """
 
     def __init__(
@@ -282,12 +282,12 @@ class Endpoint:
         self._sleep = sleep
 
     def asked(self) -> dict[str, Any]:
-        """What another process needs to ask the same endpoint."""
+        """Constructor arguments, for opening the same endpoint in another process."""
         named = {"url": self.url, "timeout_s": self.timeout_s, "retries": self.retries}
         return {**named, "headers": self.headers, "graphs": self.graphs}
 
     def select(self, query: str, needed: str = "") -> list[Binding]:
-        """Bindings of a SELECT query, each with the variables that are `needed`, blanks between.
+        """Bindings of a SELECT query; `needed` lists the variables, separated by spaces, that each must have.
 
         Raises:
             InputError: as `ask`.
@@ -295,10 +295,10 @@ class Endpoint:
         return self._asked(query, lambda answer: _bindings(answer, needed.split()))
 
     def ask(self, query: str) -> bool:
-        """The answer of an ASK query.
+        """The result of an ASK query.
 
-        Tries again after an overload or a dropped connection, and once after a time-out; raises `InputError` where the
-        endpoint stays silent, refuses the query, or answers something else.
+        Retries after an overload or a dropped connection, and once after a time-out. Raises `InputError` if the
+        endpoint does not respond, rejects the query, or returns something else.
         """
         return self._asked(query, _truth)
 
@@ -313,22 +313,23 @@ class Endpoint:
                 message = _error_message(error)
                 if error.code not in _RETRIED:
                     raise InputError(
-                        f"{self.url}: refused the query (HTTP {error.code}: {message})"
+                        f"{self.url}: rejected the query (HTTP {error.code}: {message})"
                     ) from None
                 problem, wait = f"HTTP {error.code}", _seconds(error.headers.get("Retry-After"))
             except (OSError, EOFError) as error:
                 reason = getattr(error, "reason", error)
                 problem, wait = str(reason), 0.0
-                if isinstance(reason, TimeoutError) and attempt:  # whoever waits has waited long enough
+                if isinstance(reason, TimeoutError) and attempt:  # the caller has waited long enough
                     break
             except (ValueError, RecursionError) as error:
                 message = f" ({error})" if type(error) is ValueError else ""
                 raise InputError(
-                    f"{self.url}: did not answer in SPARQL JSON{message}; is it the query address of an endpoint?"
+                    f"{self.url}: did not return SPARQL JSON{message}; is it the query URL of an endpoint?"
                 ) from None
             if attempt < self.retries:
+                # exponential backoff: 0.25, 0.5, 1 s, or what the server asks for
                 self._sleep(max(wait, 0.25 * 2**attempt))
-        raise InputError(f"{self.url}: no answer ({problem}); check that the endpoint runs, or try later")
+        raise InputError(f"{self.url}: no response ({problem}); check that the endpoint runs, or try later")
 
     def _post(self, query: str) -> Any:
         request = urllib.request.Request(
@@ -343,6 +344,7 @@ class Endpoint:
             },
         )
         for name, value in self.headers.items():
+            # credentials must not reach another server
             request.add_unredirected_header(name, value)
         self.requests += 1
         until = time.monotonic() + self.timeout_s
@@ -354,7 +356,7 @@ class Endpoint:
                     content += part
                     if len(content) > self._largest:
                         raise InputError(
-                            f"{self.url}: answered with over {self._largest:,} bytes; ask for less"
+                            f"{self.url}: returned over {self._largest:,} bytes; restrict the query"
                         )
         except (OSError, http.client.HTTPException) as error:
             if time.monotonic() < until and isinstance(error, OSError):
@@ -365,41 +367,41 @@ class Endpoint:
             raise TimeoutError("timed out")
         answer = json.loads(content)
         if b"\\ud" in content.lower():
-            json.dumps(answer, ensure_ascii=False).encode()  # raises for half a letter (a lone surrogate)
+            json.dumps(answer, ensure_ascii=False).encode()  # raises for a lone surrogate
         return answer
 
 
 def _bindings(answer: Any, needed: Sequence[str]) -> list[Binding]:
-    """The bindings of an answer in SPARQL 1.1 Query Results JSON; ValueError with what is wrong where it is none."""
+    """The bindings of a SPARQL 1.1 Query Results JSON response; ValueError, with the reason, if it is invalid."""
     try:
         rows = answer["results"]["bindings"]
     except (KeyError, TypeError):
         raise ValueError("no results with bindings") from None
     if not isinstance(rows, list):
-        raise ValueError("its bindings are no list")
+        raise ValueError("its bindings are not a list")
     for row in rows:
         if not isinstance(row, dict) or any(name not in row for name in needed):
             raise ValueError(f"a row without {' and '.join(needed) or 'variables'}")
         for term in row.values():
             if not isinstance(term, dict) or term.get("type") not in _TYPES:
-                raise ValueError("a value that is no IRI, literal or blank node")
+                raise ValueError("a value that is not an IRI, literal or blank node")
             parts = [term.get("value"), term.get("xml:lang", ""), term.get("datatype", "")]
             if not all(isinstance(part, str) for part in parts):
-                raise ValueError("a value, language or datatype that is no text")
+                raise ValueError("a value, language or datatype that is not a text")
     bindings: list[Binding] = rows
     return bindings
 
 
 def _truth(answer: Any) -> bool:
-    """What an answer of ASK says; ValueError where it is none."""
+    """The result of an ASK query; ValueError if there is none."""
     found = answer.get("boolean") if isinstance(answer, dict) else None
     if not isinstance(found, bool):
-        raise ValueError("no yes or no")
+        raise ValueError("no Boolean result")
     return found
 
 
 def _error_message(error: urllib.error.HTTPError) -> str:
-    """The first words of what a refusal says, as far as they come."""
+    """The beginning of an error response."""
     try:
         return " ".join(error.read(500).decode("utf-8", "replace").split())[:200]
     except (OSError, http.client.HTTPException):

@@ -1,13 +1,14 @@
-"""What several statements say together, read as facts: statements about facts, restrictions, things without name.
+"""Convert structures of several statements to facts: statements about facts, OWL restrictions, blank nodes.
 
-A statement node (Wikibase), a reified statement (rdf:Statement) and an annotated one (RDF 1.2) are one fact; its
-qualifiers become facts of both its ends, whose relation is the fact's and the qualifier's (`joined`): "Kestle, chief
-executive, Oyelaran" since 2009 becomes also "Kestle, chief executive since, 2009" and "Oyelaran, chief executive
-since, 2009", so that two facts lead from the company over the year to the person.
+A statement node (Wikibase), a reified statement (rdf:Statement) and an annotated one (RDF 1.2) each become one fact.
+Its qualifiers become facts of both head and tail, with a relation joined from the fact's and the qualifier's
+(`joined`): "Kestle, chief executive, Oyelaran" with the qualifier since 2009 also gives "Kestle, chief executive since,
+2009" and "Oyelaran, chief executive since, 2009", so that two facts lead from the company via the year to the person.
 
-An OWL restriction on a class that has no instances is a fact of the class, as in an ontology of pizzas; else it
-describes them, and is none. A blank node that has no label is passed through: an address without name gives its street
-to whoever has it; of several, as the ingredients of a bread, the things in each have its values too.
+An OWL restriction on a class without instances becomes a fact of the class, as in an ontology of pizzas; on a class
+with instances it is left out. The facts of a blank node without label become facts of the node before it: a company
+gets the street of its unnamed address. If there are several such nodes, such as the ingredients of a bread, the
+entities in each get its values too.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ from kgqa.graph.formats.vocabulary import (
 from kgqa.types import Label
 
 PAST = 0.5
-"""Weight of a fact that has an end."""
+"""Weight of a fact that has ended."""
+# a blank node with more parents is a shared node, and copying its facts to each would multiply them
 MAX_PARENTS = 5
-DEEPEST = 3
+DEEPEST = 3  # blank nodes in a row; values are rarely deeper, and cycles must end
 MAX_SPREAD = 1_000_000
-"""Members that lists may give to facts, beyond twenty times their own; n statements on n members are n squared."""
+"""Maximum number of facts from list members, in addition to 20 per list node: n statements about n members give n^2."""
 SUBCLASS = f"{RDFS}subClassOf"
 _TYPE = f"{RDF}type"
 _ENDED = re.compile(
@@ -53,12 +55,12 @@ _ONE = (
     PropertyRole.INVERSE,
     PropertyRole.STATED,
 )
-"""Properties of which a node has one."""
+"""Roles of properties that a node has at most one of."""
 _SEVERAL = (PropertyRole.FILLER, PropertyRole.PROPERTY)
 
 
 class GraphFact(NamedTuple):
-    """A fact with the graph it is from."""
+    """A fact with its named graph."""
 
     head: str
     relation: str
@@ -68,7 +70,7 @@ class GraphFact(NamedTuple):
 
 
 class Structures:
-    """Gathers the statements that only mean something together; `facts` and `labels` are what they mean."""
+    """Collects statements that belong together; `facts` and `labels` convert them."""
 
     def __init__(self, skipped: Counter[str]) -> None:
         self.skipped = skipped
@@ -81,16 +83,16 @@ class Structures:
         self.weights: dict[str, tuple[str, str, float, str]] = {}
         self.annotations: dict[str, list[tuple[str, str]]] = {}
         self.loose: list[GraphFact] = []  # facts with a blank node at either end
-        self.labelled: set[str] = set()  # blank nodes that have one
+        self.labelled: set[str] = set()  # blank nodes with a label
         self.claims: dict[str, tuple[str, str, str]] = {}  # statement node: head, property, graph
         self.deprecated: set[str] = set()
         self.instantiated: set[str] = set()  # classes that have instances
         self.parts: dict[str, str] = {}
-        self.either: set[str] = set()  # of `parts`, those of which one is enough
+        self.either: set[str] = set()  # those of `parts` that are unions, not intersections
         self.property_labels: dict[str, list[Label]] = {}
 
     def note(self, role: PropertyRole, head: str, relation: str, tail: str, graph: str) -> None:
-        """One statement of a role other than fact, label or weight."""
+        """Record a statement with a role other than fact, label or weight."""
         if role in self._one:
             self._one[role][head] = tail
         elif role in self._several:
@@ -110,14 +112,14 @@ class Structures:
             self.deprecated.add(head)
 
     def label(self, label: Label) -> None:
-        """Remember a label that may be of more than its own name."""
+        """Record a label of a blank node, or of a Wikibase property."""
         if label.name.startswith("_:"):
             self.labelled.add(label.name)
         elif _PROPERTY.match(label.name):
             self.property_labels.setdefault(label.name, []).append(label)
 
     def labels(self) -> Iterator[Label]:
-        """Labels of a Wikibase's properties, for each of the relations that stand for one."""
+        """Labels of Wikibase properties, for each of the predicates that stand for a property."""
         for name, labels in self.property_labels.items():
             match = _PROPERTY.match(name)
             assert match
@@ -127,7 +129,7 @@ class Structures:
                     yield Label(other, label.text, label.language, label.preferred)
 
     def facts(self) -> Iterator[GraphFact]:
-        """Every fact that the gathered statements make."""
+        """All facts from the collected statements."""
         self._annotate()
         yield from self._claimed()
         yield from self._reified()
@@ -135,7 +137,7 @@ class Structures:
         yield from self._joined()
 
     def _annotate(self) -> None:
-        """Set aside what is said of statements."""
+        """Separate annotations of statements from facts."""
         kept = []
         for fact in self.loose:
             if fact.head in self.reified:
@@ -147,7 +149,8 @@ class Structures:
     def _claimed(self) -> Iterator[GraphFact]:
         for node, (head, relation, graph) in self.claims.items():
             if node not in self.stated and "/statement/" not in node and not node.startswith("_:"):
-                yield GraphFact(head, relation, node, UNSTATED, graph)  # no statement, but the value itself
+                # the value itself, not a statement node
+                yield GraphFact(head, relation, node, UNSTATED, graph)
         for node, value in self.stated.items():
             if node not in self.claims or node in self.deprecated:
                 self.skipped["deprecated or incomplete statement"] += 1
@@ -167,7 +170,7 @@ class Structures:
                     yield from self._qualified(node, GraphFact(head, relation, member, weight, graph))
 
     def _qualified(self, node: str, fact: GraphFact) -> Iterator[GraphFact]:
-        """A fact and those its qualifiers make."""
+        """A fact, and the facts from its qualifiers."""
         qualifiers = [(relation, value) for relation, value in self.annotations.get(node, ()) if value != NIL]
         ended = any(_ENDED.search(relation) for relation, _ in qualifiers)
         yield fact._replace(weight=PAST) if ended and fact.weight != fact.weight else fact
@@ -177,7 +180,7 @@ class Structures:
                     yield GraphFact(end, joined(fact.relation, relation), value, UNSTATED, fact.graph)
 
     def _of_classes(self) -> Iterator[GraphFact]:
-        """Facts of the classes that restrictions are put on."""
+        """Facts of classes from the restrictions on them."""
         kept = []
         for fact in self.loose:
             if fact.tail not in self.on_property and fact.tail not in self.parts:
@@ -188,7 +191,7 @@ class Structures:
 
     def _class(self, fact: GraphFact, node: str, depth: int) -> Iterator[GraphFact]:
         if depth > DEEPEST or node in self.either:
-            self.skipped["class made of alternatives, or deep within others"] += 1
+            self.skipped["union class, or class nested too deeply"] += 1
         elif node in self.parts:
             for member in self.members(self.parts[node]):
                 yield from self._class(fact, member, depth + 1)
@@ -198,7 +201,7 @@ class Structures:
                 self.skipped["restriction on a class that has instances"] += 1
                 return
             if relation.startswith("_:") or not self.fillers.get(node):
-                self.skipped["restriction to a number or of an inverse"] += 1
+                self.skipped["restriction to a number or on an inverse"] += 1
                 return
             for filler in self.fillers[node]:
                 for member in self._named(filler, 0):
@@ -208,7 +211,7 @@ class Structures:
             yield fact._replace(relation=relation, tail=node)
 
     def _named(self, node: str, depth: int) -> Iterator[str]:
-        """The named classes that a union or intersection is made of."""
+        """The named classes in a union or intersection."""
         if node in self.parts and depth <= DEEPEST:
             for member in self.members(self.parts[node]):
                 yield from self._named(member, depth + 1)
@@ -216,7 +219,7 @@ class Structures:
             yield node
 
     def _joined(self) -> Iterator[GraphFact]:
-        """Facts of blank nodes: of whoever has them where they have no label, else of their own."""
+        """Facts of blank nodes: with a label they are entities; without, their facts go to the nodes before them."""
         of: dict[str, list[GraphFact]] = {}
         parents: Counter[str] = Counter()
         rooted = []
@@ -228,9 +231,9 @@ class Structures:
             for member in self.members(fact.tail):
                 if member.startswith("_:"):
                     parents[member] += 1
-        self._spread = 0  # they are walked once more, for the facts themselves
+        self._spread = 0  # lists are traversed a second time, now for the facts
         for node, (relation, number, _, graph) in self.weights.items():
-            if node not in self.reified:  # no weight of a statement after all
+            if node not in self.reified:  # it was a fact about a weight, not the weight of a statement
                 of.setdefault(node, []).append(GraphFact(node, relation, number, UNSTATED, graph))
 
         beside = Counter((fact.head, fact.relation) for fact in self.loose if fact.tail in of)
@@ -244,7 +247,7 @@ class Structures:
                 if not member.startswith("_:") or stays(member):
                     yield here
                 elif depth > DEEPEST:
-                    self.skipped["facts deep within nameless things"] += 1
+                    self.skipped["facts too deep inside blank nodes"] += 1
                 else:
                     yield from inside(here, depth)
 
@@ -252,7 +255,7 @@ class Structures:
             own = of.get(fact.tail, [])
             units = [other.tail for other in own if UNIT.search(other.relation)]
             if not own:
-                self.skipped["nameless thing without facts"] += 1
+                self.skipped["blank node without facts"] += 1
             given = []
             for other in own:
                 if VALUE.search(other.relation) and other.tail.startswith('"'):
@@ -262,7 +265,8 @@ class Structures:
                     given.append(GraphFact(fact.head, relation, other.tail, fact.weight, other.graph))
             for one in given:
                 yield from through(one, depth + 1)
-            if beside[fact.head, fact.relation] > 1:  # of which of them a value is, what stands with it tells
+            # several nodes: tie each value to the entity in the same node
+            if beside[fact.head, fact.relation] > 1:
                 values = [one for one in given if one.tail.startswith('"')]
                 things = [one.tail for one in given if not one.tail.startswith(('"', "_:"))]
                 yield from (value._replace(head=thing) for value in values for thing in things)
@@ -275,11 +279,12 @@ class Structures:
                     yield from through(fact, 0)
 
     def members(self, node: str) -> list[str]:
-        """Members of a list and of the lists in it, each once; a node that is no list is its own member."""
+        """Distinct members of a list, nested lists included; a node that is not a list is returned as its own
+        member."""
         if node not in self.first:
             return [node]
         if self._spread > MAX_SPREAD + 20 * len(self.first):
-            self.skipped["statement on a long list that many others are on"] += 1
+            self.skipped["statement about a long list that many others share"] += 1
             return []
         found: dict[str, None] = {}
         seen: set[str] = set()
@@ -298,7 +303,7 @@ class Structures:
 
 
 def _with_unit(name: str, units: list[str]) -> str:
-    """A literal's name with the unit beside its value, where there is one: `"900"` and `"g"` is `"900 g"`."""
+    """A literal's name with the unit added, if there is one: `"900"` and `"g"` give `"900 g"`."""
     if not units:
         return name
     unit = units[0]

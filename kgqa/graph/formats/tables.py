@@ -1,4 +1,4 @@
-"""Tables of things by columns (CSV, spreadsheets): a row is a thing, a header a relation, the file's name the class."""
+"""Tables (CSV, spreadsheets) to facts: rows are entities, column headers relations, the file name is their class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgqa.graph.linking.normalize import lemma, split_words
 from kgqa.types import InputError, Label, Triple
 
 MAX_TEXT = 120
-"""Characters of a cell that may still be an answer."""
+"""Maximum length of a cell, in characters; longer texts are not plausible answers."""
 _TRUTHS = {spelt: truth for truth in ("true", "false") for spelt in (truth, truth.title(), truth.upper())}
 _TRUTHS |= {
     spelt: truth for word, truth in (("yes", "true"), ("no", "false")) for spelt in (word, word.title())
@@ -31,13 +31,13 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 _DAY = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})")
 _REFERENCE = re.compile(r"(?<=[\w)])[ _]?(?:(?<=[ _])id|ID|Id)$")
 _LABEL_COLUMNS = ("name", "full name", "label", "title")
-"""Headers of the columns of labels, where numbers or codes identify them."""
+"""Headers of label columns, for tables whose rows are identified by numbers or codes."""
 _Row = tuple[int, Sequence[Any]]
 
 
 def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
-    """Facts of a CSV file with a header, fields between commas, semicolons, tabs or bars: things by columns, as
-    `read_things` takes them, or facts, where the header names head, relation and tail.
+    """Facts of a CSV file with a header and the separator comma, semicolon, tab or bar: one fact per row if the header
+    has head, relation and tail, else one entity per row (`read_things`).
     """
     lines = (line for _, line in numbered_lines(path, "utf-8-sig"))
     first = next(lines, "")
@@ -55,19 +55,19 @@ def read_csv(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple 
 
 
 def read_workbook(path: Path, tally: Tally, identifier: str = "") -> Iterator[Triple | Label]:
-    """Facts of every sheet of an Excel workbook, of which each is a table as `read_things` takes it."""
+    """Facts of all sheets of an Excel workbook, each a table with one entity per row (`read_things`)."""
     try:
         from openpyxl import load_workbook
     except ImportError:
         raise InputError(
-            f"{path}: workbooks are read with openpyxl, which is not installed; "
+            f"{path}: reading workbooks needs openpyxl, which is not installed; "
             "pip install 'kgqa[tables]', or save the sheet as CSV"
         ) from None
     try:
         book = load_workbook(path, read_only=True, data_only=True)
         sheets = [(sheet.title, list(sheet.iter_rows(values_only=True))) for sheet in book.worksheets]
-    except Exception as error:  # whatever a damaged archive makes of it
-        raise InputError(f"{path}: no Excel workbook ({error!s:.100}); save it again as .xlsx") from None
+    except Exception as error:  # damaged files raise many types
+        raise InputError(f"{path}: not an Excel workbook ({error!s:.100}); save it again as .xlsx") from None
     filled = [(title, rows) for title, rows in sheets if len(rows) > 1]
     for title, (header, *body) in filled:
         kind = path.name.split(".")[0] if len(filled) == 1 else title
@@ -86,11 +86,12 @@ def read_things(
     tally: Tally,
     identifier: str = "",
 ) -> Iterator[Triple | Label]:
-    """Facts of the rows, with their numbers, of a table under its `header`.
+    """Facts of a table: its `header` and its rows with their line numbers.
 
-    The column `identifier`, else the first, names a row's thing, which is of the class `kind`, if that is given. Each
-    other header is a relation; `;` stands between several values. Numbers and dates are values. A text that names
-    another row's thing, or stands twice in a column, is that thing, and so is a number under `..._id`.
+    The column `identifier`, by default the first, names the entity of each row, an instance of the class `kind` if it
+    is given. The other headers are relations; several values are separated by `;`. Numbers and dates are values. A
+    text is an entity if it names another row or occurs several times in its column, and so is a number in a column
+    `..._id`.
     """
     names = [" ".join(str(cell if cell is not None else "").split()) for cell in header]
     if identifier and identifier not in names:
@@ -98,7 +99,7 @@ def read_things(
             f"{where}: no column {identifier!r}; its columns are {', '.join(filter(None, names))}"
         )
     if not rows or len([name for name in names if name]) < 2:
-        raise InputError(f"{where}: a table needs a header of two columns or more, and a row below it")
+        raise InputError(f"{where}: a table needs a header with at least two columns, and a row below it")
     for number, row in rows:
         if any(str(cell).strip() for cell in row[len(names) :] if cell is not None):
             raise InputError(
@@ -140,7 +141,7 @@ def read_things(
 
 
 def kind_of(title: str) -> str:
-    """What the things of a table of this name are, each of them.
+    """Class of the entities in a table, from its name in the singular.
 
     >>> kind_of("people"), kind_of("hr_employees-2024"), kind_of("Sheet1")
     ('person', 'hr employee', '')
@@ -162,7 +163,7 @@ def kind_of_header(header: str) -> str:
 
 
 def cell_name(value: Any) -> str:
-    """Name of what stands in a cell: a text as it is, a number, a date or a truth as a typed literal.
+    """Name of a cell's content: a text as it is; a number, date or Boolean as a typed literal.
 
     >>> cell_name(3), cell_name("Ilse"), cell_name(None)
     ('"3"^^<http://www.w3.org/2001/XMLSchema#integer>', 'Ilse', '')
@@ -198,7 +199,7 @@ def _is_number(cell: Any) -> bool:
 
 
 def _name(cell: Any, kind: str) -> str:
-    """The label of a thing; a mere number says its class too."""
+    """The label of an entity; a plain number is preceded by its class."""
     if _is_number(cell):
         number = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
         return f"{kind} {number}" if kind else ""
@@ -212,7 +213,7 @@ def _values(cell: Any) -> list[Any]:
 
 
 def _repeated(rows: Sequence[_Row], *but: int) -> dict[str, str]:
-    """Texts that stand twice in a column, and so are things: a department, a town."""
+    """Texts that occur several times in a column, and so denote entities: a department, a town."""
     found: dict[str, str] = {}
     for n in range(max(len(row) for _, row in rows)):
         if n not in but:
@@ -231,7 +232,7 @@ def _relation(header: str) -> str:
 
 
 def _day_first(cells: Iterable[Any]) -> bool | None:
-    """Whether days stand before months in a column; None where nothing tells."""
+    """Whether dates in a column have the day before the month; None if they are ambiguous."""
     found = [match for cell in cells if isinstance(cell, str) and (match := _DAY.fullmatch(cell.strip()))]
     if any(match[2] == "." or int(match[1]) > 12 for match in found):
         return True
@@ -239,7 +240,7 @@ def _day_first(cells: Iterable[Any]) -> bool | None:
 
 
 def _literal_type(text: str, day_first: bool | None) -> tuple[str, str] | None:
-    """A text as a value with its datatype; None for a mere text."""
+    """A text as a value with its datatype; None for plain text."""
     if _NUMBER.fullmatch(text):
         plain = text.replace(",", "")
         return plain, XSD + ("decimal" if "." in plain or "e" in plain.lower() else "integer")

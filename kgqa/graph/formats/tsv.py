@@ -1,4 +1,4 @@
-"""Lines of facts: tables with tabs between, and ConceptNet's assertions."""
+"""Facts as lines: tab-separated tables, and ConceptNet's assertions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from kgqa.graph.formats.source_files import UNSTATED, Tally, numbered_lines
 from kgqa.types import InputError, Triple
 
-# Tables of facts, tab between: head, relation, tail and perhaps a weight, or the relation first; header or none.
+# Tab-separated facts: head, relation, tail and optionally a weight, or the relation first; with or without a header.
 
 _COLUMN_NAMES = {
     "relation": ("relation", "rel", "predicate", "property", "p"),
@@ -23,15 +23,15 @@ _HEADER = {title: name for name, called in _COLUMN_NAMES.items() for title in ca
 
 
 _LOOKED_AT = 1_000
-"""Rows that tell the order of the columns where no header does."""
+"""Number of rows examined to detect the order of columns without a header."""
 
 
 def read_tsv(path: Path) -> Iterator[Triple]:
-    """Facts of a table. A header names the columns in any order; others are left alone.
+    """Facts of a table. A header may name the columns in any order; further columns are ignored.
 
-    Without one, the first two columns are told apart by which of them names tails of other rows, as heads do, else by
-    which has fewer different words, as relations have; in doubt the relation is first. In plain names, `_` stands for
-    a space. Raises `InputError` with the line that is no fact.
+    Without a header, the head column is the one of the first two that shares names with the tails; failing that, the
+    relation column is the one with fewer distinct names; in doubt, the relation comes first. In plain names, `_` stands
+    for a space. Raises `InputError` with the line of an invalid row.
     """
     rows = _rows(path)
     first = list(islice(rows, _LOOKED_AT))
@@ -54,14 +54,14 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _order(rows: list[list[str]]) -> dict[str, int]:
     first, second, third = ({cells[place] for cells in rows if len(cells) > 2} for place in range(3))
     first_ends, second_ends = not first.isdisjoint(third), not second.isdisjoint(third)
-    # one word in all rows may be the one head of them all
+    # a single name in all rows is rather one head with many facts than one relation
     head_first = first_ends if first_ends != second_ends else 1 < len(second) < len(first)
     names = ("head", "relation", "tail", "weight") if head_first else _COLUMN_NAMES
     return {name: place for place, name in enumerate(names)}
 
 
 def columns_named(cells: list[str]) -> dict[str, int] | None:
-    """Places of the columns that a header names; None where it does not name head, relation and tail.
+    """Indices of the columns named by a header; None if head, relation or tail is missing.
 
     >>> columns_named(["Subject", "note", "predicate", "object"])
     {'relation': 2, 'head': 0, 'tail': 3}
@@ -73,13 +73,13 @@ def columns_named(cells: list[str]) -> dict[str, int] | None:
 
 
 def fact_of(path: Path, number: int, cells: list[str], columns: dict[str, int]) -> Triple:
-    """The fact of a row whose `columns` are at these places. Raises `InputError` where it is none."""
+    """The fact of a row, given the indices of its `columns`. Raises `InputError` if the row is invalid."""
     try:
         relation, head, tail = (cells[columns[name]].strip() for name in ("relation", "head", "tail"))
     except IndexError:
         raise InputError(
-            f"{path}:{number}: {len(cells)} column(s); expected relation, head, tail and perhaps weight, "
-            "with tabs between"
+            f"{path}:{number}: {len(cells)} column(s); expected relation, head, tail and optionally weight, "
+            "separated by tabs"
         ) from None
     if not (relation and head and tail):
         raise InputError(f"{path}:{number}: an empty cell; each row needs a relation, a head and a tail")
@@ -92,7 +92,7 @@ def fact_of(path: Path, number: int, cells: list[str], columns: dict[str, int]) 
             weight = math.inf
         if not math.isfinite(weight):
             raise InputError(
-                f"{path}:{number}:{place + 1}: weight {cells[place]!r:.40} is no number; correct it"
+                f"{path}:{number}:{place + 1}: weight {cells[place]!r:.40} is not a number; correct it"
             )
     return Triple(_plain(head), relation, _plain(tail), weight)
 
@@ -109,10 +109,10 @@ _SKIPPED = frozenset({"/r/ExternalURL"})
 
 
 def read_conceptnet(path: Path, tally: Tally, languages: tuple[str, ...] = ("en",)) -> Iterator[Triple]:
-    """Facts whose both ends are in one of `languages` (all, where none is named).
+    """Facts with both head and tail in one of `languages` (all, if it is empty).
 
     A term's part of speech and sense are dropped (`/c/en/dig/v` is `/c/en/dig`), as retrieval by surface
-    form cannot tell them apart. Raises `InputError` with the line that is no assertion.
+    form cannot distinguish them. Raises `InputError` with the line of an invalid assertion.
     """
     wanted = tuple(f"/c/{language}/" for language in languages) or ("/c/",)
     for number, line in numbered_lines(path, "utf-8"):
@@ -121,8 +121,8 @@ def read_conceptnet(path: Path, tally: Tally, languages: tuple[str, ...] = ("en"
             if not line.strip():
                 continue
             raise InputError(
-                f"{path}:{number}: no ConceptNet assertion; expected /a/[...], relation, start, end "
-                "and JSON, with tabs between"
+                f"{path}:{number}: not a ConceptNet assertion; expected /a/[...], relation, start, end "
+                "and JSON, separated by tabs"
             )
         _, relation, head, tail, details = cells
         if not (head.startswith(wanted) and tail.startswith(wanted)):
@@ -141,4 +141,6 @@ def _weight(path: Path, number: int, details: str) -> float:
     try:
         return float(json.loads(details).get("weight", 1.0))
     except (ValueError, AttributeError, TypeError, RecursionError):
-        raise InputError(f"{path}:{number}:5: details are not JSON with a weight; fetch it again") from None
+        raise InputError(
+            f"{path}:{number}:5: details are not JSON with a weight; download it again"
+        ) from None

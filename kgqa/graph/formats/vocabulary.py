@@ -1,4 +1,4 @@
-"""What RDF properties mean to a reader of facts: a fact, a label, a part of the syntax, or noise."""
+"""Roles of RDF properties at import: fact, label, part of a structure, or to be skipped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIKIBASE = "http://wikiba.se/ontology#"
 SHACL = "http://www.w3.org/ns/shacl#"
 NIL = RDF + "nil"
 _DESCRIBING = (RDFS, OWL, SKOS, KGQA, WIKIBASE, SHACL)
-"""Vocabularies that describe classes and relations: what else they hold is no fact."""
+"""Vocabularies that describe classes and relations; their properties are not facts, unless listed."""
 
 
 PropertyRole = IntEnum(
@@ -25,7 +25,8 @@ PropertyRole = IntEnum(
     "ON_PROPERTY FILLER PARTS INVERSE CLAIM STATED QUALIFIER RANK PROPERTY KIND MEANS WIDER COMPLETE "
     "ADDRESS DEFINITION DERIVED",
 )
-"""What is done with a statement of a property. The three parts of a reified statement follow each other."""
+"""How a property's statements are processed. SUBJECT, PREDICATE and OBJECT must be consecutive (see
+`Structures.note`)."""
 
 
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -37,9 +38,9 @@ _ROLES = {
 }
 """The role of each property of a known vocabulary, by its IRI."""
 UNIT_SYMBOLS = {code: symbol for symbol, codes in _TABLE["unit_symbols"].items() for code in codes.split()}
-"""Symbols of units by their codes."""
+"""Symbols of units by code."""
 LABELS = tuple(name for name, role in _ROLES.items() if role is PropertyRole.LABEL)
-"""Properties that say what a thing is called, the preferred ones first."""
+"""Label properties, preferred ones first."""
 ALTERNATES = tuple(name for name, role in _ROLES.items() if role is PropertyRole.ALTERNATE)
 _WIKIBASE = (
     ("/prop/direct-normalized/", PropertyRole.SKIP),
@@ -51,7 +52,7 @@ _WIKIBASE = (
     ("/prop/reference/", PropertyRole.SKIP),
     ("/prop/novalue/", PropertyRole.SKIP),
 )
-"""A Wikibase's properties, by the part of the IRI that its data model prescribes; the first that fits counts."""
+"""Roles of Wikibase properties by the part of the IRI that its data model prescribes; the first match counts."""
 VALUE = re.compile(
     r"[/#](?:P\d+_)?(has)?_?(value|numeric_?value|amount|quantity_?amount|quantity_?value)$", re.IGNORECASE
 )
@@ -67,7 +68,7 @@ _WEIGHTS = frozenset({"weight", "confidence", "score", "probability", "strength"
 
 
 def role_of(relation: str) -> PropertyRole:
-    """What a property means. Anything of no known vocabulary is a fact.
+    """Role of a property. Properties of unknown vocabularies are facts.
 
     >>> role_of(RDFS + "label").name, role_of("http://x/usedFor").name, role_of(OWL + "disjointWith").name
     ('LABEL', 'FACT', 'SKIP')
@@ -86,7 +87,7 @@ def role_of(relation: str) -> PropertyRole:
 
 
 def names_a_thing(relation: str) -> bool:
-    """Whether a property of no known vocabulary says what a thing is called.
+    """Whether a property of an unknown vocabulary gives names of entities.
 
     >>> names_a_thing("http://x/fullName"), names_a_thing("http://x/surname")
     (True, False)
@@ -95,17 +96,17 @@ def names_a_thing(relation: str) -> bool:
 
 
 STEP = "!"
-"""Between the relations that were walked over what has no name, as in a path of Notation3."""
+"""Separator of the relations of a path through blank nodes, as in Notation3."""
 _STEP = re.compile(r"!(?=[A-Za-z][A-Za-z0-9+.-]*:)")
 
 
 def joined(first: str, second: str) -> str:
-    """Name of the relation that goes over `first` and then over `second`. See `steps_of`."""
+    """Name of the relation that follows `first` and then `second`. See `steps_of`."""
     return f"{first}{STEP}{second}"
 
 
 def steps_of(relation: str) -> list[str]:
-    """The relations that a joined one is made of.
+    """The relations of a joined relation.
 
     >>> steps_of("http://x/address!http://x/city")
     ['http://x/address', 'http://x/city']
@@ -114,5 +115,5 @@ def steps_of(relation: str) -> list[str]:
 
 
 def is_schema(kind: str) -> bool:
-    """Whether an rdf:type says nothing about the world, as owl:Class does."""
+    """Whether a class belongs to a schema vocabulary, such as owl:Class, so that an rdf:type with it is not a fact."""
     return kind.startswith((RDF, *_DESCRIBING))

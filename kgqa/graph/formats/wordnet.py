@@ -39,14 +39,14 @@ _LONGEST = 1 << 20
 
 
 def is_wordnet(path: Path) -> bool:
-    """Whether a path is named as the archive or a folder of database files."""
+    """Whether a path is a WordNet archive, by its name, or a folder of database files."""
     if path.is_dir():
         return (path / "data.noun").is_file()
     return path.name.endswith((".tar.gz", ".tgz"))
 
 
 def read_wordnet(path: Path, tally: Tally) -> Iterator[Batch]:
-    """Synsets of the archive or folder at `path`. Raises `InputError` with the line that is no synset."""
+    """Synsets of the archive or folder at `path`. Raises `InputError` with the line of an invalid synset."""
     found = False
     if path.is_dir():
         for name in _FILES:
@@ -64,7 +64,7 @@ def read_wordnet(path: Path, tally: Tally) -> Iterator[Batch]:
                         found = True
                         yield _read(path / name, file_in, tally)
         except (tarfile.TarError, OSError, EOFError) as error:
-            raise InputError(f"{path}: damaged or cut short ({error}); fetch it again") from None
+            raise InputError(f"{path}: damaged or truncated ({error}); download it again") from None
     if not found:
         raise InputError(f"{path}: no data.noun in it; expected WordNet's dict archive")
 
@@ -77,11 +77,12 @@ def _read(path: Path, file: IO[bytes], tally: Tally) -> Batch:
         try:
             _synset(line.decode("utf-8").split(" | ", 1)[0].split(), batch, tally)
         except (ValueError, IndexError):
-            raise InputError(f"{path}:{number}: no synset of WordNet here; fetch the archive again") from None
+            raise InputError(f"{path}:{number}: not a WordNet synset; download the archive again") from None
     return batch
 
 
 def _synset(cells: list[str], batch: Batch, tally: Tally) -> None:
+    # satellite adjectives share the numbering of adjectives, and pointers name them either way
     kind = "a" if cells[2] == "s" else cells[2]
     name = f"wn:{kind}{int(cells[0]):08d}"
     count = int(cells[3], 16)

@@ -1,1 +1,1 @@
-"""Graphs on disk: written, sorted, mapped into memory, exported."""
+"""Graphs on disk: import, the memory-mapped store, export."""

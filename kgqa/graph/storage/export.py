@@ -1,4 +1,4 @@
-"""A store to files that other programs read: Turtle, GraphML, networkx node-link JSON."""
+"""Export a store for other programs: Turtle, GraphML, networkx node-link JSON."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _LITERAL = re.compile(rf'"(.*)"(|@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<{_PLAIN}(?:#{
 
 
 def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = False) -> None:
-    """Write a store to `target`, whole or not at all. `form` is turtle, graphml or networkx, else by suffix.
+    """Write a store to `target`, atomically. `form` is turtle, graphml or networkx, by default as the suffix suggests.
 
-    Raises `InputError` for a form that is not known or a place that cannot be written, a file that is there included
-    unless it may be overwritten.
+    Raises `InputError` for an unknown format or a file that cannot be written, or that exists and may not be
+    overwritten.
     """
     form = form or {".ttl": "turtle", ".graphml": "graphml", ".json": "networkx"}.get(target.suffix, "")
     if form not in WRITERS:
         raise InputError(
-            f"{target}: what form? name it {', '.join(WRITERS)} or end the file in .ttl, .graphml, .json"
+            f"{target}: unknown format; choose {', '.join(WRITERS)}, or a suffix .ttl, .graphml, .json"
         )
     with replacing(target, overwrite) as part, part.open("w", encoding="utf-8") as file:
         WRITERS[form](store, file)
@@ -41,7 +41,7 @@ def export(store: GraphStore, target: Path, form: str = "", overwrite: bool = Fa
 
 def turtle(store: GraphStore) -> bytes:
     """A store as Turtle in UTF-8."""
-    content = io.BytesIO()  # text would take four bytes a character
+    content = io.BytesIO()  # encoded, since a Python text may take four bytes per character
     file = io.TextIOWrapper(content, encoding="utf-8", newline="")
     _turtle(store, file)
     file.flush()
@@ -65,7 +65,7 @@ def _text(text: str) -> str:
 
 
 def _term(name: str) -> str:
-    """Turtle term: IRI, blank node or literal as it was; a plain name becomes a URN."""
+    """Turtle term: an IRI, blank node or literal unchanged; a plain name as a URN."""
     if literal := _LITERAL.fullmatch(name):
         return _text(literal[1]) + literal[2]
     if name.startswith("_:"):

@@ -1,4 +1,4 @@
-"""Sources of any kind to one store folder, with where they came from in its manifest."""
+"""Import graphs of any format into one store folder, with their provenance in its manifest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kgqa.limits.sandbox import SandboxLimits, run_sandboxed
 from kgqa.settings import put_in_place
 from kgqa.types import InputError
 
-# Official graphs by name: downloaded, or from a file on disk, with their licence and credit.
+# Published graphs by name, downloaded or from a file, with their licence and credit.
 
 
 _CHUNK = 1 << 18
@@ -28,7 +28,7 @@ _CHUNK = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Official:
-    """Where a graph is published, and on what terms. `smallest` and `largest` are sane sizes in bytes."""
+    """Where a graph is published, and its licence. `smallest` and `largest` are plausible sizes in bytes."""
 
     url: str
     licence: str
@@ -62,14 +62,14 @@ def get_graph(
     languages: tuple[str, ...] = ("en",),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Import the official graph `name` into `folder` and return the manifest.
+    """Import the published graph `name` into `folder` and return the manifest.
 
-    Without `source`, the file is first downloaded beside `folder`; a download cut short is resumed by the
-    next call. Raises `InputError` where the name, the size or the content is not what it should be.
+    Without `source`, the file is first downloaded next to `folder`; an interrupted download is resumed by the next
+    call. Raises `InputError` for an unknown name, an implausible size or invalid content.
     """
     official = OFFICIAL.get(name)
     if official is None:
-        raise InputError(f"{name}: not known; choose {' or '.join(OFFICIAL)}")
+        raise InputError(f"{name}: unknown graph; choose {' or '.join(OFFICIAL)}")
     if source is None:
         source = download(official, folder.parent, progress)
     return import_graph(
@@ -84,7 +84,7 @@ def get_graph(
 
 
 def download(official: Official, folder: Path, progress: Progress | None = None) -> Path:
-    """The file of an official graph in `folder`, fetched where it is not there; its size is checked."""
+    """The file of a published graph in `folder`, downloaded if it does not exist; its size is checked."""
     target = folder / official.url.rsplit("/", 1)[-1]
     if target.is_file():
         return target
@@ -100,9 +100,7 @@ def download(official: Official, folder: Path, progress: Progress | None = None)
                 have = 0
             total = have + int(answer.headers.get("Content-Length") or 0)
             if not official.smallest <= total <= official.largest:
-                raise InputError(
-                    f"{official.url}: {total:,} bytes are not the size it should have; use --from FILE"
-                )
+                raise InputError(f"{official.url}: {total:,} bytes is not a plausible size; use --from FILE")
             with part.open("ab" if have else "wb") as file:
                 while data := answer.read(_CHUNK):
                     file.write(data)
@@ -112,18 +110,20 @@ def download(official: Official, folder: Path, progress: Progress | None = None)
     except urllib.error.HTTPError as error:
         if error.code == 416:
             part.unlink(missing_ok=True)
-        raise InputError(f"{official.url}: HTTP {error.code}; fetch it by hand and use --from FILE") from None
+        raise InputError(
+            f"{official.url}: HTTP {error.code}; download it yourself and use --from FILE"
+        ) from None
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise InputError(f"{official.url}: {reason}; run again to resume, or use --from FILE") from None
     if have != total:
-        raise InputError(f"{official.url}: {have:,} of {total:,} bytes came; run again to resume")
+        raise InputError(f"{official.url}: received {have:,} of {total:,} bytes; run again to resume")
     put_in_place(part, target)
     return target
 
 
 def is_url(source: str | Path) -> bool:
-    """Whether a source is the address of a SPARQL endpoint."""
+    """Whether a source is the URL of a SPARQL endpoint."""
     return str(source).startswith(("http://", "https://"))
 
 
@@ -134,10 +134,10 @@ def import_sandboxed(
     progress: Progress | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """As `import_graph`, of what nobody vouches for, in a child: what exhausts a parser ends no more than that.
+    """As `import_graph`, but in a subprocess, for untrusted files: one that exhausts a native parser ends only that.
 
     Raises:
-        InputError: as there, or a source takes more than `sandbox_limits` allow; the message names the last one.
+        InputError: as there, or a source needs more than `sandbox_limits` allow; the message names the last one.
     """
     asked = [source.asked() if isinstance(source, Endpoint) else str(source) for source in sources]
     try:
@@ -158,7 +158,7 @@ def import_sandboxed(
 def import_in_child(
     sources: Sequence[Any], folder: str, settings: dict[str, Any], report: Progress | None = None
 ) -> dict[str, Any]:
-    """In a child: what `import_sandboxed` asks for. Raises InputError as `import_graph` does."""
+    """The part of `import_sandboxed` that runs in the subprocess. Raises InputError as `import_graph` does."""
     given = [Endpoint(**source) if isinstance(source, dict) else source for source in sources]
     return import_graph(given, folder, progress=report, **settings)
 
@@ -174,12 +174,12 @@ def import_graph(
     progress: Progress | None = None,
     identifier: str = "",
 ) -> dict[str, Any]:
-    """Write one store of all `sources` (files, SPARQL endpoints or their URLs, what `read_object` takes) and return its
-    manifest.
+    """Write one store of all `sources` (files, SPARQL endpoints or their URLs, objects for `read_object`) and return
+    its manifest.
 
-    `language` is preferred for labels, `languages` filters ConceptNet, `identifier` is the column that names the
-    things of a table. Raises `InputError` with file, line and column of what cannot be read, or where there is no
-    fact at all; the folder is then as it was.
+    `language` is preferred for labels, `languages` filters ConceptNet, `identifier` is the column of a table that names
+    its entities. Raises `InputError` with file, line and column if a source cannot be read, or if there is no fact at
+    all; the folder is then left unchanged.
     """
     tally = Tally()
     about: dict[str, Any] = {"licence": licence, "credit": credit, "sources": [], "skipped": {}}
@@ -223,7 +223,7 @@ def import_graph(
                 about["sources"].append({"file": spelt, "bytes": path.stat().st_size})
                 yield from batches
 
-    # the relations are asked for after the statements have been read, when the tally is full
+    # a generator: it is consumed after all statements have been read, when the tally is complete
     given = tally.relations(language)
     write_store(
         statements(),

@@ -1,4 +1,4 @@
-"""The columns of a store, and its index: sorted hashes of all that an entity is found by."""
+"""The columns of a store, and its label index: sorted hashes of all keys that find an entity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARRAYS = {
     "edge_relation": "<i4",  # (E,)
     "edge_tail": "<i4",  # (E,)
     "edge_weight": "<f4",  # (E,)
-    "edge_graph": "<i4",  # (E,), or empty where no fact has a named graph
+    "edge_graph": "<i4",  # (E,), or empty if no fact has a named graph
     "out_pointer": "<i8",  # (V + 1,) rows of edge_* by head
     "in_pointer": "<i8",  # (V + 1,) rows of in_edge by tail
     "in_edge": "<i4",  # (E,) rows of edge_* in the order of tails, heaviest first within one
@@ -40,15 +40,15 @@ ARRAYS = {
     "label_preferred": "u1",  # (L,)
     "key_hash": "<u8",  # (K,) sorted
     "key_entity": "<i4",  # (K,)
-    "kind": "u1",  # (V,) one more than the place in the manifest's kinds, 0 for none; empty without kinds
+    "kind": "u1",  # (V,) type: 1 + index into the manifest's kinds, 0 for none; empty without kinds
 }
 MAX_OF_PART = 3
-"""Entities that a word may be part of the name of; beyond, it says too little."""
+"""Maximum number of entities with a word in their name for the word alone to find them."""
 _AT_ONCE = 50_000
 
 _Keys = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-"""Hashes (K,), the entities that bear these keys (K,), and ranks (K,): 0 where one is called so, 1 where it may be,
-2 in another language."""
+"""Hashes of keys (K,), the entities with these keys (K,), and ranks (K,): 0 for preferred labels and names, 1 for other
+labels and their variants, 2 for labels in another language."""
 _FOREIGN = 2
 
 
@@ -60,12 +60,12 @@ def column(folder: Path, name: str) -> NDArray[Any]:
 def write_index(
     folder: Path, degrees: NDArray[np.int64], foreign: NDArray[np.bool_], foreign_only: NDArray[np.bool_]
 ) -> None:
-    """Write `key_hash` and `key_entity`: every key of a name, of a label and of a part of either.
+    """Write `key_hash` and `key_entity`: the keys of all names, labels and parts of names.
 
-    Of the entities that bear one key, whoever is called so comes first, then who has more facts; who is called so only
-    by a foreign label beside its own is left out where another's own label is the same word: a gift is no German
-    "Gift". `degrees` is (V,), `foreign` (L,), and `foreign_only` (V,) tells whose labels are all in other languages, so
-    that the words of its name find it too.
+    The entities of a key are sorted by rank, then by degree. A label in another language is left out if it is also
+    another entity's label in the main language: German "Gift" (poison) must not be found by English "gift". `degrees`
+    is (V,), `foreign` (L,); entities in `foreign_only` (V,) have labels only in other languages, so they are also found
+    by the words of their name.
     """
     found, parts = [_hashed(())], [_hashed(())]
     for start, names in _texts(folder, "name"):
@@ -94,7 +94,7 @@ def write_index(
 
 
 def _texts(folder: Path, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Strings of a column, many at once, each time with the row of the first."""
+    """Strings of a column in chunks, each with the row of its first string."""
     offsets, text = column(folder, f"{name}_offsets"), column(folder, f"{name}_text")
     for start in range(0, len(offsets) - 1, _AT_ONCE):
         cuts = offsets[start : start + _AT_ONCE + 1]
@@ -105,7 +105,7 @@ def _texts(folder: Path, name: str) -> Iterator[tuple[int, list[str]]]:
 def _labels(
     folder: Path, foreign: NDArray[np.bool_], foreign_only: NDArray[np.bool_]
 ) -> Iterator[list[tuple[int, str, int]]]:
-    """Entities with what they may be called, many at once, and its rank."""
+    """(entity, label, rank) in chunks."""
     counts = np.diff(column(folder, "label_pointer"))
     for start, names in _texts(folder, "name"):
         bare = (counts[start : start + len(names)] == 0).tolist()
@@ -123,10 +123,10 @@ def _labels(
 
 
 def _names_as_labels(name: str) -> Iterator[tuple[str, bool]]:
-    """What an entity without label is called, and a literal as it is written, where that is another thing."""
-    if not name.endswith(f"<{BOOLEAN}>"):  # "no" names nothing
+    """Default labels of an entity, each with whether it is preferred; for a literal, also its text as written."""
+    if not name.endswith(f"<{BOOLEAN}>"):  # a Boolean must not be found by "no" or "yes"
         yield default_label(name), True
-        if "://" in name:  # YouTube is no "You Tube", and a MacAddress one of a Mac
+        if "://" in name:  # the split form is not preferred: "YouTube" should not rank as "You Tube"
             yield local_name(name).replace("_", " "), False
             yield split_local_name(name), False
     if is_value(name):
@@ -140,7 +140,7 @@ def _hashed(rows: Iterable[tuple[str, int, int]]) -> _Keys:
 
 
 def _distinct(parts: Sequence[_Keys]) -> _Keys:
-    """All keys in order, each once for an entity, at its best rank."""
+    """Sorted keys, each once per entity, with its best rank."""
     key, entity, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((rank, entity, key))
     key, entity, rank = key[order], entity[order], rank[order]

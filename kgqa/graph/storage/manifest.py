@@ -1,4 +1,4 @@
-"""The manifest of a store: what it holds, its checksums, and what is known of its relations."""
+"""The manifest of a store: its contents, checksums, and the types of its relations."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kgqa.graph.relation_types import is_closed_world, types_by_name, types_by_v
 from kgqa.settings import write_whole
 from kgqa.types import Edges, InputError, Ints
 
-# The manifest of a store: what it holds, the checksums of its files, and one of itself.
+# Reading and writing the manifest, which ends with a checksum of itself.
 
 FORMAT = 2
-"""Version of the store folder; raised whenever older folders can no longer be read."""
+"""Version of the store format; raised when older stores can no longer be read."""
 MANIFEST = "manifest.json"
 _SEAL = ',\n "checksum": "'
 _END = '"\n}'
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write a store's manifest, atomically, and its own checksum as the last of its keys."""
+    """Write a store's manifest atomically, with its own checksum as the last key."""
     text = json.dumps(manifest, ensure_ascii=False, indent=1).removesuffix("\n}")
     write_whole(folder / MANIFEST, f"{text}{_SEAL}{_checksum(text)}{_END}")
 
@@ -41,7 +41,7 @@ def read_manifest(folder: Path, remedy: str) -> dict[str, Any]:
             )
         body, _, seal = text.rpartition(_SEAL)
         if seal != _checksum(body) + _END:
-            raise ValueError("its checksum is another")
+            raise ValueError("wrong checksum")
         del manifest["checksum"]
     except InputError:
         raise
@@ -58,9 +58,9 @@ def _checksum(text: str) -> str:
 # Relation types and closed world of a graph: determined once and stored in its manifest.
 
 SEEN = 100_000
-"""Facts that are looked at, at equal distances."""
+"""Maximum number of facts sampled, evenly spaced."""
 VALUES = 50
-"""Of one relation."""
+"""Maximum number of values sampled per relation."""
 
 
 def described(
@@ -68,7 +68,7 @@ def described(
 ) -> dict[str, Any]:
     """The manifest with the types of each relation and whether the graph is closed-world; existing entries are kept.
 
-    `declared` in it is what the sources say of this: `types` and `wider` relations by name, and `complete`.
+    Its entry `declared` holds what the sources state: `means` and `wider` by relation, and `complete`.
     """
     rows = manifest["relations"]
     if "complete" in manifest and all("means" in row for row in rows):
@@ -95,6 +95,7 @@ def described(
     weight = facts.weight[::step]
     complete = declared.get("complete")
     if complete is None:
+        # weights that differ are typicalities, as in ConceptNet
         weighed = bool(len(weight)) and bool((weight != weight[0]).any())
         complete = is_closed_world([(row["name"], row["count"]) for row in rows], weighed)
     return {"complete": complete, **manifest, "relations": made}

@@ -1,4 +1,4 @@
-"""Readable names of relations: given, from the shipped table, from the source's labels, or from the IRI."""
+"""Labels and words of relations: given, from the source's labels, from the shipped table, or from the IRI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_ALTERNATES = 2
 
 
 def known_relations(path: Path = RELATIONS) -> dict[str, Relation]:
-    """Relations of the shipped table by their lower-cased name, empty where the table is not installed."""
+    """Relations of the shipped table by lower-cased name; empty if the table is not installed."""
     if not path.is_file():
         return {}
     with path.open("rb") as file:
@@ -44,10 +44,10 @@ def name_relations(
 ) -> list[Relation]:
     """A `Relation` for each name.
 
-    `labels` are the source's for a relation, the preferred one first: it goes before the table's, and further ones
-    become words ("start point or launch site"), where neither source nor table has any; a
-    German or Korean one has English words. `inverses` names the relation
-    that says one the other way round. A joined relation is said as its steps are, one after the other.
+    `labels` are the source's labels of each relation, the preferred one first: that takes precedence over the shipped
+    table. Further labels become the relation's words ("start point or launch site") if neither source nor table gives
+    any; German and Korean labels are translated to English words. `inverses` maps relations to their inverses. A joined
+    relation is worded by concatenating its steps.
     """
     table = known_relations()
     stated = {relation.name: relation for relation in given}
@@ -85,7 +85,7 @@ def name_relations(
 
 
 def chained(words: Sequence[str]) -> str:
-    """Words of several relations, one after the other; what is said twice is said once.
+    """Concatenated words of several relations, without repetition.
 
     >>> chained(["aggregate rating", "rating value"]), chained(["address", "street address"])
     ('aggregate rating value', 'street address')
@@ -106,15 +106,15 @@ _FOREIGN = Path(__file__).with_name("foreign_words.toml")
 _WORD = re.compile(r"[^\W\d_]+")
 _LINKING = ("s", "n", "en", "es", "er", "e")
 MOSTLY = 0.4
-"""Share of relations with a German word from which on all are German: "art" and "hat" are English words too."""
+"""Minimum share of relations with a German word for a graph to count as German; "art" and "hat" are also English."""
 
 
 class _Language(NamedTuple):
     words: dict[str, str]
     marks: frozenset[str]
-    """Particles and articles: left out where they stand alone or end a word."""
+    """Particles and articles: left out if they stand alone or end a word."""
     last: dict[str, str]
-    """Prepositions, which are said at the end of a label: "hergestellt von"."""
+    """Prepositions at the end of a label: "hergestellt von"."""
 
 
 @lru_cache(maxsize=1)
@@ -136,7 +136,7 @@ def _pairs(table: str) -> dict[str, str]:
 
 
 def in_english(labels: Sequence[str]) -> list[str]:
-    """For each relation of one graph what its label says in English, "" where it is English or is not understood.
+    """English translations of the labels of one graph's relations; "" for English and unknown labels.
 
     >>> in_english(["hergestellt von", "Firmensitz", "지도교수"])
     ['made by', 'company seat', 'supervisor']
@@ -154,7 +154,7 @@ def in_english(labels: Sequence[str]) -> list[str]:
 
 
 def _translated(label: str, language: _Language) -> str:
-    """A label in English, word by word; "" where none of its words is known."""
+    """Word-by-word translation of a label to English; "" if none of its words is known."""
     label_words = [word.lower() for word in _WORD.findall(label)]
     if whole := language.words.get("".join(label_words)):
         return whole
@@ -166,7 +166,7 @@ def _translated(label: str, language: _Language) -> str:
 
 
 def _word_translated(word: str, language: _Language) -> str:
-    """A word in English: as it stands, without its particle, or by its parts, of which the last one must be known."""
+    """Translation of a word: as a whole, without its particle, or as a compound whose last part is known."""
     if word in language.words:
         return language.words[word]
     for at in range(1, len(word)):

@@ -1,4 +1,4 @@
-"""Where statements wait, on disk, until they are sorted: names with ids, facts and labels in columns."""
+"""Scratch files for statements until they are sorted: names with ids, facts and labels in columns."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _LABELS = ("label_entity", "label_language", "label_preferred", "label_length", 
 
 
 def mapped(path: Path, dtype: str) -> NDArray[Any]:
-    """A file of one column, mapped into memory."""
+    """A file that holds one column, memory-mapped."""
     if not path.stat().st_size:
         return np.zeros(0, dtype=dtype)
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
 
 
 class Names:
-    """Names to ids, in the order they first appear. Memory holds 12 bytes a name, the text is on disk.
+    """Maps names to ids, in order of first appearance. It takes 12 bytes of memory per name; the text is on disk.
 
-    Names are told apart by Python's keyed 64-bit string hash (SipHash): among 10 million names two collide
-    with a chance of 3 in a million, and no file can be made to collide on purpose.
+    Names are distinguished by Python's keyed 64-bit string hash (SipHash): among 10 million names, the probability of a
+    collision is 3 in a million, and since the key is random, no file can provoke one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +42,7 @@ class Names:
         return len(self._hashes)
 
     def add(self, names: list[str]) -> NDArray[np.int32]:
-        """Id of each name; new names are given the next ids. Raises InputError for more than an int32 counts."""
+        """Id of each name; new names get the next ids. Raises InputError if there are more than 2^31."""
         hashes = np.fromiter(map(hash, names), dtype=np.int64, count=len(names))
         ordered, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         at = np.searchsorted(self._hashes, ordered)
@@ -65,12 +65,12 @@ class Names:
         return ids[inverse]
 
     def find(self, name: str) -> int:
-        """Id of a name, -1 where it has not come by."""
+        """Id of a name, -1 if it is unknown."""
         at = int(np.searchsorted(self._hashes, hash(name)))
         return int(self._ids[at]) if at < len(self) and self._hashes[at] == hash(name) else -1
 
     def lengths(self) -> NDArray[np.int64]:
-        """Bytes of each name, in the order of ids."""
+        """Length of each name in bytes, in the order of ids."""
         return np.concatenate(self._lengths).astype(np.int64)
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Scratch:
     def add(self, batch: Batch) -> None:
         """Append a batch; facts from an entity to itself are dropped and counted.
 
-        Raises InputError for more facts or entities than an int32 counts.
+        Raises InputError if there are more than 2^31 facts or entities.
         """
         if batch.heads:
             count = len(batch.heads)
@@ -130,24 +130,24 @@ class Scratch:
         self._files["label_text"].write(text)
 
     def close(self) -> None:
-        """No more batches."""
+        """Close the files after the last batch."""
         self.names.close()
         for file in self._files.values():
             file.close()
 
     def column(self, name: str, dtype: str = "<i4") -> NDArray[Any]:
-        """A column, mapped into memory."""
+        """A column, memory-mapped."""
         return mapped(self.folder / f"{name}.bin", dtype)
 
     def used_entities(self) -> NDArray[np.bool_]:
-        """Which names take part in a fact."""
+        """Which names occur in a fact."""
         used = np.zeros(len(self.names), dtype=bool)
         for name in ("head", "tail"):
             used[self.column(name)] = True
         return used
 
     def named_entities(self, but: Iterable[str]) -> NDArray[np.bool_]:
-        """Which names have a preferred label, relations and `but` some others aside, and blank nodes."""
+        """Which names have a preferred label, except relations and the names in `but`."""
         named = np.zeros(len(self.names), dtype=bool)
         named[self.column("label_entity")[self.column("label_preferred", "u1") > 0]] = True
         for name in (*self.relations, *but):
@@ -156,8 +156,8 @@ class Scratch:
         return named
 
     def foreign_labels(self, folder: Path, language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which labels (L,) of a store are in neither the wanted language nor English nor none, beside one that is; and
-        which entities (V,) have only such labels."""
+        """Which labels (L,) of a store are foreign (neither in the wanted language, nor English, nor without a
+        language) while their entity also has others; and which entities (V,) have foreign labels only."""
         grade = np.array([_grade(known, language) for known in self.languages], dtype=np.int64)
         pointer = mapped(folder / "label_pointer.bin", "<i8")
         foreign = grade[mapped(folder / "label_language.bin", "<i4")] > NEUTRAL + 1
@@ -171,10 +171,12 @@ class Scratch:
     def write_labels(
         self, keep: NDArray[np.bool_], folder: Path, language: str, relations: Iterable[str]
     ) -> dict[str, list[str]]:
-        """Write the label columns of a store; return the labels of `relations` in the language of the best, it first.
+        """Write the label columns of a store; return the labels of `relations`, best first, in the language of the
+        best.
 
-        Best first: preferred ones in the wanted language or without one, others in these, in English, in another
-        language. Latin is no language but that of names that all share.
+        The order is: preferred labels in the wanted language or without one, alternative labels in these, labels in
+        English, labels in other languages. Latin counts as without a language, since names of species are the same
+        everywhere.
         """
         entity = self.column("label_entity").astype(np.int64)
         code = self.column("label_language")
@@ -221,12 +223,12 @@ class Scratch:
 def _without_repeats(
     order: Any, entity: Any, code: Any, start: Any, length: Any, text: Any
 ) -> NDArray[np.int64]:
-    """Rows of `order` less those whose entity, language and text have come before."""
+    """Rows of `order` without repetitions of entity, language and text."""
     owners = entity[order]
     beside = owners[1:] == owners[:-1]
     shared = np.flatnonzero(
         np.append(beside, False) | np.append(False, beside)
-    )  # most entities have one label
+    )  # the slow comparison below is only for these; most entities have a single label
     again = np.zeros(len(order), dtype=bool)
     seen: set[bytes] = set()
     last = -1
@@ -244,9 +246,9 @@ def _without_repeats(
 
 
 NEUTRAL = 3
-"""Worst grade of a label in no language: of one in Latin."""
+"""Worst grade of a label that counts as without a language, which is that of Latin."""
 SHARED = ("mul", "zxx", "la")
-"""Languages in which things are called everywhere as here: "multiple", "none", and last the Latin of species."""
+"""Language codes of names that are the same in every language: "multiple", "none", and Latin for species."""
 
 
 def _grade(known: str, wanted: str) -> int:
@@ -261,7 +263,7 @@ def _grade(known: str, wanted: str) -> int:
 
 
 def _encoded(texts: list[str]) -> tuple[bytes, NDArray[np.int32]]:
-    """All texts in UTF-8, one after the other, and the bytes of each."""
+    """All texts in UTF-8, concatenated, and the length of each in bytes."""
     encoded = [text.encode("utf-8", "replace") for text in texts]
     return b"".join(encoded), np.fromiter(map(len, encoded), dtype=np.int32, count=len(encoded))
 

@@ -1,6 +1,6 @@
-"""A graph on disk, mapped into memory: facts by head and by tail, labels, and an index of surface forms.
+"""A memory-mapped graph: facts by head and by tail, labels, and an index of surface forms.
 
-Opening costs the same whatever the size, and processes that open the same folder share its pages.
+Opening takes the same time whatever its size, and processes that open the same folder share its pages.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from kgqa.graph.storage.writer import write_store
 from kgqa.types import DamagedError, Edges, InputError, Ints, Label, Relation, Triple
 
 _SOURCES = frozenset(SUFFIXES) - {".json", ".xml"}
-"""Files that a folder was probably named for; those two may be anything."""
+"""Suffixes of graph files suggested if a folder is given by mistake; .json and .xml are often something else."""
 _COLUMNS = ("edge_head", "edge_relation", "edge_tail", "edge_weight")
+# bytes; a large graph must not push the weights of the reader out of a small machine's memory
 _MOST = 64 << 20
 _AT_ONCE = 16 << 20
-"""Bytes of a column that are verified before those that are resident are counted."""
+"""Bytes of a column that are verified between checks of resident memory."""
 _REMEDY = "make the graph again with `kgqa graph import`"
 _STATM = Path("/proc/self/statm")
 
@@ -39,7 +40,7 @@ def is_store(folder: Path) -> bool:
 
 
 def _nothing_in(folder: Path) -> str:
-    """Why a folder cannot be opened, and what to do instead."""
+    """Error message for a folder without a store, with a remedy."""
     remedy = "make one with `kgqa graph import SOURCE... --out FOLDER`"
     if not folder.is_dir():
         return f"no such folder; {remedy}"
@@ -47,7 +48,7 @@ def _nothing_in(folder: Path) -> str:
     if files:
         more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
         return f"a folder of files, not an imported graph; name the file: {folder / files[0]}{more}"
-    return f"a folder without a graph (no {MANIFEST}); name a graph file, or {remedy}"
+    return f"a folder without a graph (no {MANIFEST}); give a graph file, or {remedy}"
 
 
 def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -59,21 +60,21 @@ def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.
 
 
 def _strings(text: memoryview, offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> list[str]:
-    """Strings of a column by their rows; a row behind the last one is empty."""
+    """Strings of a column at the given rows; "" beyond the last row."""
     starts, stops = (offsets.take(at, mode="clip").tolist() for at in (rows, rows + 1))
     return [str(text[a:b], "utf-8") for a, b in zip(starts, stops, strict=True)]
 
 
 class Residence:
-    """Arrays of files that are mapped into memory, and given back where they come to weigh.
+    """Memory-mapped files whose pages are released when too many are resident.
 
-    A fact read here and there makes the kernel map 64 KB around it, so that a few hundred questions would
-    make all of a large graph resident. What is given back stays in the kernel's cache, which all processes
-    share, and is mapped again at the cost of a microsecond. Small graphs are left alone, and so are all where
-    the kernel does not tell what is resident (it does on Linux).
+    Each random access makes the kernel map 64 KB around it, so that a few hundred questions would make a large graph
+    resident as a whole. Released pages stay in the kernel's cache, which all processes share, and are mapped again in
+    about a microsecond. Nothing is released for small graphs, nor on systems where the number of resident pages is
+    unknown (it is known on Linux).
 
     Args:
-        most: bytes of mapped files that may become resident before they are given back.
+        most: maximum number of resident bytes of mapped files before they are released.
     """
 
     def __init__(self, most: int = _MOST) -> None:
@@ -83,7 +84,7 @@ class Residence:
         self._base = 0
 
     def map(self, path: Path, dtype: str) -> NDArray[Any]:
-        """A file as an array, read-only."""
+        """A file as a read-only array."""
         if not self._maps:
             self._base = _file_pages()
         with path.open("rb") as file:
@@ -93,7 +94,7 @@ class Residence:
         return np.frombuffer(mapped, dtype=dtype)
 
     def check(self) -> None:
-        """Give back what is mapped, if it has come to more than `most`."""
+        """Release the mapped pages if more than `most` bytes are resident."""
         if self._mapped <= self.most:
             return
         resident = _file_pages()
@@ -105,7 +106,7 @@ class Residence:
 
 
 def _file_pages() -> int:
-    """Bytes of files that are resident in this process, 0 where that is not known."""
+    """Bytes of files that are resident in this process; 0 if that is unknown."""
     try:
         return int(_STATM.read_text().split()[2]) * mmap.PAGESIZE
     except (OSError, IndexError, ValueError):
@@ -113,10 +114,11 @@ def _file_pages() -> int:
 
 
 class Columns(dict[str, NDArray[Any]]):
-    """The columns of a store by name. Each is verified when it is first asked for: opening a large graph reads none.
+    """The columns of a store by name. The checksum of each is verified on first access, so opening a large graph is
+    fast.
 
     Raises:
-        InputError: a column is not what was written; the message ends with `remedy`.
+        InputError: a column is damaged; the message ends with `remedy`.
     """
 
     def __init__(
@@ -130,9 +132,9 @@ class Columns(dict[str, NDArray[Any]]):
             size = path.stat().st_size // np.dtype(dtype).itemsize
             if size != expected or not path.is_file():
                 raise InputError(
-                    f"{path}: no file of {expected} items, which the manifest says it is; {remedy}"
+                    f"{path}: not a file of {expected} items, as the manifest requires; {remedy}"
                 )
-            # no empty file can be mapped
+            # an empty file cannot be mapped
             whole = in_memory or not size
             self._unverified[name] = np.fromfile(path, dtype=dtype) if whole else mapped.map(path, dtype)
         if in_memory:
@@ -147,20 +149,20 @@ class Columns(dict[str, NDArray[Any]]):
             self._mapped.check()
         if found.hexdigest() != self._sums[name]:
             path = self._folder / f"{name}.bin"
-            raise DamagedError(f"{path}: damaged (its checksum is another); {self._remedy}")
+            raise DamagedError(f"{path}: damaged (wrong checksum); {self._remedy}")
         self[name] = column
         return column
 
 
 class GraphStore:
-    """A `KnowledgeGraph` over arrays in compressed sparse rows, by head and tail. Raises InputError as `described`."""
+    """A `KnowledgeGraph` over compressed sparse rows by head and by tail. Raises InputError as `described` does."""
 
     def __init__(self, manifest: dict[str, Any], columns: Columns, mapped: Residence) -> None:
         self.name: str = manifest["name"]
         self.hash: str = manifest["hash"]
         self._a, self._mapped = columns, mapped
         self.entity_count: int = manifest["sizes"]["name_offsets"] - 1
-        """Ids are 0 to this, excluded."""
+        """Number of entities; ids are below it."""
         self.edge_count: int = manifest["sizes"]["edge_tail"]
         self.manifest = described(manifest, self.edges, self.names)
         self.closed_world: bool = self.manifest["complete"]
@@ -171,10 +173,10 @@ class GraphStore:
 
     @classmethod
     def open(cls, folder: str | Path, in_memory: bool = False, remedy: str = _REMEDY) -> GraphStore:
-        """Map a store folder into memory (or read it whole, with `in_memory`).
+        """Memory-map a store folder, or load it with `in_memory`.
 
-        Raises `InputError` where the folder is no store, one of another version, or damaged: at once, or when what is
-        damaged is first read. The message ends with `remedy`.
+        Raises `InputError` if the folder is not a store, has another version, or is damaged; a damaged column raises it
+        on first access. The message ends with `remedy`.
         """
         folder = Path(folder)
         if not is_store(folder):
@@ -197,7 +199,7 @@ class GraphStore:
         name: str = "graph",
         language: str = "en",
     ) -> GraphStore:
-        """Store of facts given one by one, kept in memory. Raises InputError as `write_store` does."""
+        """An in-memory store of given facts. Raises InputError as `write_store` does."""
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             target = Path(folder) / "store"
             statements = (item for part in (labels, triples) for item in part)
@@ -209,29 +211,29 @@ class GraphStore:
 
     @property
     def type_names(self) -> Sequence[str]:
-        """What kinds of thing there are, such as tool, place or feeling; none where the source says none."""
+        """Names of the entity types, such as tool, place or feeling; empty if the source states none."""
         return tuple(self.manifest.get("kinds", ()))
 
     def types_of(self, entities: Ints) -> Ints:
-        """Kind of each entity by its place in `type_names`, -1 where it has none."""
+        """Type of each entity as an index into `type_names`, -1 for none."""
         column = self._a["kind"]
         if not len(column):
             return np.full(len(entities), -1, dtype=np.int32)
         return column.take(entities).astype(np.int32) - 1
 
     def find(self, surfaces: Sequence[str]) -> list[Ints]:
-        """Entities that bear each surface form, plain or normalised.
+        """Entities with each surface form, plain or normalized, as a key.
 
-        Those whose preferred label it is, letter for letter, come first; then those of high degree.
+        Those with exactly this preferred label come first; then they are sorted by degree, highest first.
         """
         return self._look_up([plain_key(surface) for surface in surfaces])
 
     def find_parts(self, words: Sequence[str]) -> list[Ints]:
-        """Entities in whose name each word stands, in lower case: "curie" in Marie Curie; none where many are."""
+        """Entities with each (lower-case) word in their name: "curie" finds Marie Curie; empty for frequent words."""
         return self._look_up([PART + word for word in words])
 
     def ids(self, names: Sequence[str]) -> Ints:
-        """Id of each name, -1 where the graph has no such entity."""
+        """Id of each name, -1 if the graph has no such entity."""
         found = self._look_up(["\0" + name for name in names])
         return np.array([ids[0] if len(ids) else -1 for ids in found], dtype=np.int32)
 
@@ -243,11 +245,12 @@ class GraphStore:
         return [entities[a:b] if key else entities[:0] for key, a, b in zip(keys, left, right, strict=True)]
 
     def neighbours(self, entities: Ints, limit: int | None = None) -> Edges:
-        """Facts that have one of `entities` as head or tail, each once; `limit` per entity and direction."""
+        """Distinct facts with one of `entities` as head or tail, at most `limit` per entity and direction."""
         return self._edges(np.union1d(*self._rows(entities, limit)))
 
     def facts_among(self, entities: Ints, others: Ints, limit: int | None = None) -> Edges:
-        """Those of `neighbours(entities, limit)` whose both ends are in `others`, several times faster."""
+        """Facts of `neighbours(entities, limit)` with both head and tail in `others`; several times faster than
+        filtering."""
         known = np.zeros(self.entity_count, dtype=bool)
         known[others] = True
         out, into = self._rows(entities, limit)
@@ -269,7 +272,7 @@ class GraphStore:
         return rows[0].astype(np.int32), self._a["in_edge"].take(rows[1])
 
     def edges(self, start: int = 0, stop: int | None = None) -> Edges:
-        """Facts by position, in the order of heads: the whole graph, or a part of it."""
+        """Facts by row, sorted by head: all, or a range."""
         return Edges(*(self._a[name][start:stop] for name in _COLUMNS))
 
     def _edges(self, rows: NDArray[np.int64]) -> Edges:
@@ -278,7 +281,7 @@ class GraphStore:
         return facts
 
     def provenance(self, edges: Edges) -> list[str]:
-        """Named graph that each fact came from, empty for the default graph."""
+        """Named graph of each fact; "" for the default graph."""
         graphs, column = self.manifest["graphs"], self._a["edge_graph"]
         if not len(column):
             return [""] * len(edges.head)
@@ -293,7 +296,7 @@ class GraphStore:
         return found
 
     def labels(self, entities: Ints) -> list[str]:
-        """Preferred label of each entity; words of its name where it has none; empty for a blank node."""
+        """Preferred label of each entity; the words of its name if it has none; "" for a blank node."""
         ids = np.asarray(entities, dtype=np.int64)
         first, after = self._a["label_pointer"][ids], self._a["label_pointer"][ids + 1]
         found = _strings(self._a["label_text"].data, self._a["label_offsets"], first)
@@ -303,7 +306,7 @@ class GraphStore:
         return found
 
     def all_labels(self, entity: int) -> list[Label]:
-        """Every label that the source gave an entity, the preferred one first."""
+        """All labels of an entity in the source, the preferred one first."""
         name = self.names(np.array([entity], dtype=np.int32))[0]
         rows = np.arange(*self._a["label_pointer"][entity : entity + 2])
         texts = _strings(self._a["label_text"].data, self._a["label_offsets"], rows)
@@ -319,7 +322,7 @@ class GraphStore:
         return found
 
     def degrees(self, entities: Ints) -> Ints:
-        """Number of facts each entity takes part in."""
+        """Number of facts of each entity."""
         ids = np.asarray(entities, dtype=np.int64)
         out, into = self._a["out_pointer"], self._a["in_pointer"]
         counts: Ints = (out[ids + 1] - out[ids] + into[ids + 1] - into[ids]).astype(np.int32)

@@ -1,8 +1,8 @@
-"""Statements to a store folder, in a stream and within bounded memory.
+"""Write a stream of statements to a store folder, in bounded memory.
 
-Names become ids as they come; facts go to scratch files and are sorted part by part, so that the memory
-needed grows with the number of entities (about 30 bytes each), not of facts. The folder appears whole, by
-one rename, or not at all.
+Names are converted to ids as they arrive; facts are written to scratch files and sorted part by part. So memory grows
+with the number of entities (about 30 bytes each), not with that of facts. The folder is put in place by a single
+rename.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from kgqa.graph.storage.scratch import Names, Scratch, mapped
 from kgqa.settings import hold
 from kgqa.types import InputError, Relation
 
-# Facts into compressed sparse rows, part by part, so that memory does not grow with their number.
+# Sort facts into compressed sparse rows, part by part, so that memory does not grow with their number.
 
 
 PART = 4_000_000
-"""Facts sorted at once."""
+"""Number of facts that are sorted at a time."""
 
 
 def _parts(column: NDArray[Any], size: int, part: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """(lowest id, rows) of ranges of ids that hold about `part` facts each, in the order of ids."""
+    """(lowest id, rows) of consecutive ranges of ids with about `part` facts each."""
     if len(column) <= part:
         yield 0, np.arange(len(column))
         return
@@ -61,7 +61,7 @@ def _parts(column: NDArray[Any], size: int, part: int) -> Iterator[tuple[int, ND
 
 
 def _descending(weight: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Integers that sort ascending as the weights sort descending."""
+    """Integers whose ascending order is the descending order of the weights, so that one integer sort suffices."""
     bits = weight.view(np.uint32).astype(np.int64)
     ascending = np.where(bits >> 31, 0xFFFFFFFF - bits, bits + 0x80000000)
     return 0xFFFFFFFF - ascending
@@ -72,8 +72,8 @@ def sort_by_head(
 ) -> NDArray[np.int64]:
     """Write the columns of facts, by head and heaviest first; return the degree of each entity.
 
-    A fact that stands several times is kept once: with its greatest stated weight, or 1 where none is
-    stated, and with the first of its named graphs.
+    A repeated fact is kept once, with its greatest stated weight (1 if none is stated) and the first of its named
+    graphs.
     """
     columns = {name: scratch.column(name) for name in ("head", "relation", "tail", "graph")}
     weights = scratch.column("weight", "<f4")
@@ -99,13 +99,13 @@ def sort_by_head(
 
 
 def _distinct(low: int, weight: Any, head: Any, relation: Any, tail: Any, graph: Any) -> Any:
-    """Distinct facts by head, from `low` on, heaviest first, with their weight and graph."""
+    """Distinct facts sorted by head (the lowest is `low`), heaviest first, with weight and graph."""
     order = np.lexsort((tail, relation, head))
     same = np.ones(max(len(order) - 1, 0), dtype=bool)
     for values in (head, relation, tail):
         same &= np.diff(values[order]) == 0
     first = np.flatnonzero(np.concatenate([[True], ~same])) if len(order) else order
-    # fmax knows that an unstated weight (NaN) yields to a stated one
+    # fmax ignores NaN, the weight of facts that state none
     weight = np.fmax.reduceat(weight[order], first) if len(order) else weight
     weight = np.where(np.isnan(weight), np.float32(1.0), weight)
     order = order[first]
@@ -116,7 +116,7 @@ def _distinct(low: int, weight: Any, head: Any, relation: Any, tail: Any, graph:
 
 
 def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
-    """Write `in_edge`: rows of the facts by tail, heaviest first within one."""
+    """Write `in_edge`: the rows of facts sorted by tail, heaviest first."""
     tails, weights = mapped(folder / "edge_tail.bin", "<i4"), mapped(folder / "edge_weight.bin", "<f4")
     with (folder / "in_edge.bin").open("wb") as file:
         for low, rows in _parts(tails, size, part):
@@ -128,8 +128,9 @@ def sort_by_tail(folder: Path, size: int, part: int = PART) -> None:
 _CHUNK = 200_000
 _MAX_KINDS = 255
 _SAMPLE = 2_000
-_HUB_SHARE = 0.1  # of all facts, that one entity may take part in before it is called a hub
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)  # None: numpy tells no number
+_HUB_SHARE = 0.1  # share of all facts from which an entity is reported as a hub
+# None: numpy's tofile raises an OSError without errno
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)
 
 Progress = Callable[[str, int], None]
 
@@ -146,20 +147,20 @@ def write_store(
     entity_types: Mapping[str, str] = {},
     apart: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Write a store of `statements` to `folder`, whole or not at all, and return its manifest.
+    """Write a store of `statements` to `folder`, atomically, and return its manifest.
 
-    `language` is preferred for labels; `relations` name relations, before the labels of the source do; `about` is
-    added to the manifest (licence, sources); `inverses` names for a relation the one that says it the other way
-    round; `entity_types` says what kind of thing an entity is; `apart` is what has a label and is no thing. All five
-    may still be filled while statements are read. `progress` hears (stage, count). A store that stands at `folder` is
-    replaced; any other non-empty folder is an `InputError`.
+    Labels in `language` are preferred. `relations` take precedence over the source's labels of relations; `about` is
+    added to the manifest (licence, sources); `inverses` maps relations to their inverses, `entity_types` entities to
+    their types; `apart` are names with a label that are not entities. All five may still be filled while statements are
+    read. `progress` is called with (stage, count). An existing store at `folder` is replaced; other non-empty folders
+    raise `InputError`.
     """
     folder = Path(folder)
-    if folder.is_symlink():  # what it points to is replaced, not the link
+    if folder.is_symlink():  # replace the target, not the link
         folder = folder.resolve()
     is_taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if is_taken and not _is_store_alone(folder):
-        raise InputError(f"{folder}: is not empty, and holds more than a graph store; choose another --out")
+        raise InputError(f"{folder}: contains other files than a graph store; choose another --out")
     temporary, lock = _scratch_folder(folder)
     try:
         manifest = _write(
@@ -190,7 +191,7 @@ def write_store(
 
 
 def _is_store_alone(folder: Path) -> bool:
-    """Whether all that a folder holds is a store, of whatever version: whoever replaces it loses nothing else."""
+    """Whether a folder holds nothing but a store, of any version, so that replacing it loses nothing else."""
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir() if path.is_file() or path.is_symlink()}
@@ -199,7 +200,7 @@ def _is_store_alone(folder: Path) -> bool:
 
 
 def _scratch_folder(folder: Path) -> tuple[Path, int | None]:
-    """A new hidden folder beside `folder`, locked as long as this process lives."""
+    """A new hidden folder next to `folder`, locked while this process lives."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         clear_abandoned(folder)
@@ -208,11 +209,11 @@ def _scratch_folder(folder: Path) -> tuple[Path, int | None]:
             try:
                 lock = os.open(made, os.O_RDONLY)
                 held = hold(lock)
-            except (ImportError, PermissionError):  # Windows opens no folder
+            except (ImportError, PermissionError):  # Windows cannot open folders
                 return made, None
-            except FileNotFoundError:  # another import has swept it away before it was locked
+            except FileNotFoundError:  # another import has removed it before it was locked
                 continue
-            if held and made.exists():  # or has just before it was
+            if held and made.exists():  # it may have been removed just before the lock
                 return made, lock
             os.close(lock)
     except OSError as error:
@@ -220,21 +221,21 @@ def _scratch_folder(folder: Path) -> tuple[Path, int | None]:
 
 
 def clear_abandoned(folder: Path) -> None:
-    """Remove what a killed import left: a scratch folder that nobody holds locked."""
+    """Remove scratch folders of killed imports: those that no process has locked."""
     for path in folder.parent.glob(f".{glob.escape(folder.name)}-*.part*"):
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY)
             try:
                 if hold(handle):
                     shutil.rmtree(path, ignore_errors=True)
-            except ImportError:  # Windows: nobody can tell what is left from what is written
+            except ImportError:  # Windows: folders cannot be locked, so they may be in use
                 return
             finally:
                 os.close(handle)
 
 
 def _put_in_place(temporary: Path, folder: Path) -> None:
-    """Rename; a store that stands there is moved aside first. Of two that race, the later one stays."""
+    """Rename; an existing store is moved aside first. If two imports race, the later one wins."""
     for _ in range(100):
         aside = temporary.with_name(temporary.name + ".old")
         with suppress(FileNotFoundError):
@@ -270,7 +271,7 @@ def _write(
         report("reading", read)
     scratch.close()
     keep = scratch.used_entities() | scratch.named_entities(apart)
-    ids = np.cumsum(keep, dtype=np.int64) - 1  # old id -> new id, where kept
+    ids = np.cumsum(keep, dtype=np.int64) - 1  # old id -> new id, valid where `keep` is true
     report("sorting", scratch.edge_count)
     counts = sort_by_head(scratch, ids, int(keep.sum()), folder)
     sort_by_tail(folder, len(counts))
@@ -320,7 +321,8 @@ def _write_entity_types(
     keep: NDArray[np.bool_],
     folder: Path,
 ) -> list[str]:
-    """The names of the kinds; the column counts from one, since most graphs say nothing of most entities."""
+    """Write the column of types and return their names; 0 is unknown, since most graphs state none for most
+    entities."""
     found = [
         (ids[at], kind) for name, kind in entity_types.items() if (at := names.find(name)) >= 0 and keep[at]
     ]
@@ -334,9 +336,9 @@ def _write_entity_types(
 
 
 def _unlabelled(folder: Path) -> tuple[list[str], int, int]:
-    """Names of things without label, a sample at equal distances; how many there are, and how many things in all.
+    """Names of entities without a label (an evenly spaced sample), their number, and the number of all entities.
 
-    Literals are no things: they say themselves.
+    Literals are not counted: their text is their label.
     """
     offsets, text = column(folder, "name_offsets"), column(folder, "name_text")
     things = text[offsets[:-1]] != ord('"') if len(text) else np.zeros(0, dtype=bool)
@@ -349,22 +351,22 @@ def _unlabelled(folder: Path) -> tuple[list[str], int, int]:
 def _advise(manifest: dict[str, Any], unlabelled: Sequence[str], bare: int, things: int) -> list[str]:
     """Warnings about a store, each with its remedy.
 
-    `unlabelled` is a sample of the names of the `bare` things without label, of all `things`.
+    `unlabelled` is a sample of names of the `bare` entities without a label, out of `things`.
     """
     warnings = []
     edges = manifest["edges"]
     if not edges:
-        return ["No facts: nothing can be answered from this graph; look at `skipped` for what was left out."]
+        return ["No facts: nothing can be answered from this graph; `skipped` lists what was left out."]
     opaque = [name for name in unlabelled if _says_nothing(default_label(name))]
     if opaque and len(opaque) * 2 > len(unlabelled) and bare * 2 > things:
         warnings.append(
-            f"{bare:,} of {things:,} concepts have no label and a name such as "
-            f"{opaque[0]} that says nothing: no text can be linked to them; import rdfs:labels with it."
+            f"{bare:,} of {things:,} concepts have no label, and names without words such as "
+            f"{opaque[0]}: no text can be linked to them; import their rdfs:labels too."
         )
     if manifest["largest_degree"] > max(1000, _HUB_SHARE * edges):
         warnings.append(
-            f"One concept takes part in {manifest['largest_degree']:,} of {edges:,} facts: it connects "
-            "everything with everything; leave it out, or expect it to be capped at retrieval."
+            f"One concept is in {manifest['largest_degree']:,} of {edges:,} facts: it connects "
+            "everything with everything; leave it out, or retrieval will cap its facts."
         )
     mute = [
         row["name"]
@@ -373,14 +375,14 @@ def _advise(manifest: dict[str, Any], unlabelled: Sequence[str], bare: int, thin
     ]
     if mute:
         warnings.append(
-            f"{len(mute)} of {len(manifest['relations'])} relations have no label and a name that says nothing, as "
-            f"{mute[0]}; say them with rdfs:label or <https://kgqa.org/ontology#words>."
+            f"{len(mute)} of {len(manifest['relations'])} relations have no label, and names without words such as "
+            f"{mute[0]}; add an rdfs:label or <https://kgqa.org/ontology#words>."
         )
     return warnings
 
 
 def _says_nothing(label: str) -> bool:
-    """Whether a label has no word in it: an identifier such as Q42 or p108."""
+    """Whether a label contains no word: an identifier such as Q42 or p108."""
     return not any(len(word) > 1 and word.isalpha() for word in label.split())
 
 
@@ -395,13 +397,13 @@ def _copy_names(names: Names, keep: NDArray[np.bool_], folder: Path) -> None:
 
 
 def _hashes(folder: Path, relations: list[Relation]) -> tuple[str, dict[str, str]]:
-    """What tells a graph from any other (blake2b), and the checksum of each column (XXH3)."""
+    """Hash of a graph's content (blake2b), and the checksum of each column (XXH3)."""
     described_relations = [
         f"Relation(name={r.name!r}, label={r.label!r}, words={r.words!r})" for r in relations
     ]
     content = blake2b(
         f"(1, [{', '.join(described_relations)}])".encode(), digest_size=16
-    )  # 1 as ever: indexes are named by it
+    )  # the 1 and the repr format are frozen: FAISS indexes are named by this hash
     sums = {}
     for name in ARRAYS:
         column = xxhash.xxh3_64()

@@ -1,7 +1,7 @@
-"""The logical forms that a question may ask for, grown from what it names under the types of the data.
+"""Enumerate candidate logical forms from the entities, classes and values that a question mentions.
 
-As in QGG (Lan and Jiang, 2020) and RnG-KBQA (Ye et al., 2022, section 3): from entities, classes and values, one node
-at a time. What words mean is not judged here; the ranker reads each form beside the question.
+As in QGG (Lan and Jiang, 2020) and RnG-KBQA (Ye et al., 2022, section 3), forms are extended one relation at a time, as
+far as the data allow. The meaning of the question's words is not considered here; that is the ranker's task.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from kgqa.qa.logical_forms.mentions import QuestionMentions, asks_truth, has_mor
 from kgqa.types import NO, YES
 
 MAX_MIDDLES, MAX_ONWARD = 200, 50
-"""Entities from which a second relation is followed, and facts of each that are asked for."""
+"""Maximum number of entities from which a second relation is followed, and of facts fetched for each."""
 MAX_NAMELESS = 2
-"""Nodes without a name, one after the other, that are walked through as one step."""
+"""Maximum number of consecutive nameless nodes (blank nodes, events) that a path passes as one hop."""
 MAX_COMPARED = 2_000
-"""Members of a set that are compared by a value."""
+"""Maximum size of a set whose members are compared by a value."""
 FEW = 30
-"""Members that are compared by values two relations away, beyond this only by their own."""
+"""Maximum size of a set whose members are also compared by values two relations away."""
 MAX_SCALES = 24
-"""Relations by which a set's members are ordered."""
+"""Maximum number of relations by which a set's members are ordered."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"\W*what(?:.s| is| does| do)\s+(?:an?\b|the word)?\W*(?:mean)?\W*", re.IGNORECASE)
 _INEQUALITIES: tuple[Comparator, ...] = (">", "<", ">=", "<=", "=")
@@ -55,12 +55,12 @@ _OPPOSITE: dict[Comparator, Comparator] = {">": "<=", "<=": ">", "<": ">=", ">="
 
 
 class Enumerator:
-    """Grows the forms of one question.
+    """Enumerates the candidate forms of one question.
 
     Args:
         facts: the graph.
-        asked: what the question names.
-        classes: those that a question which names none may mean.
+        asked: the question's mentions, values and operators.
+        classes: the graph's largest classes, tried if the question mentions no class.
     """
 
     def __init__(self, facts: GraphFacts, asked: QuestionMentions, classes: Sequence[int] = ()) -> None:
@@ -68,16 +68,16 @@ class Enumerator:
         named = list(dict.fromkeys(e for mention in asked.mentions for e in mention.entities))
         facts.fetch(named)
         self.classes = [e for e in named if facts.is_class(e)]
-        # what is "more than 4" is not 4
+        # a value that the question compares with ("more than 4") is not an entity to start from
         compared = " ".join(value for value, ops in asked.compared.items() if ops).split()
         limits = {e for m in asked.mentions if asked.text[m.start : m.end] in compared for e in m.entities}
         self.things = [e for e in named if e not in self.classes and not (e in limits and facts.is_value(e))]
-        # "Who owns no dog?" names a class, and asks for things of another
+        # "Who owns no dog?" mentions a class, but asks for entities of another one
         self.unnamed = () if self.classes and not _WHO.match(asked.text) else tuple(classes)
         self._scales: dict[SetForm, dict[tuple[Path, str], int]] = {}
 
     def forms(self) -> list[Form]:
-        """All forms, each once: sets, and what is computed of them."""
+        """All candidate forms without duplicates: sets, and what is computed from them."""
         one = {e: self._joins(e) for e in self.things}
         sets: list[SetForm] = [form for forms in one.values() for form in forms]
         own = [form for e in self.classes for form in self._of_class(e)]
@@ -100,13 +100,14 @@ class Enumerator:
         found += [Count(form) for form in (*bases, *(f for f in found if isinstance(f, Filter | Minus)))]
         if asks_truth(self.asked.text):
             found = [form for form in found if isinstance(form, Exists | Compare)]
-        if _WHAT_IS.fullmatch(rest_of(self.asked)):  # what is said of it, not what is one
+        # "What is a tern?" asks for the facts about it, not for its instances
+        if _WHAT_IS.fullmatch(rest_of(self.asked)):
             found = [form for form in found if isinstance(form, Join) and form.path[0].forward] or found
         stated = self._stated(sets) if "count" in self.asked.operators else ()
         return [form for form in dict.fromkeys(found) if self._says_names(form) and form not in stated]
 
     def _stated(self, sets: Sequence[SetForm]) -> set[Form]:
-        """Counts of what a relation lists whose number another states: "number of members" beside some members."""
+        """Counts that another relation states: "number of members" is given, while "member" lists only some."""
         joins = [f for f in sets if isinstance(f, Join) and len(f.path) == 1 and f.path[0].forward]
         said = {form: set(map(lemma, self._label(form).lower().split())) for form in joins}
         numbers = [form for form in joins if self.facts.is_count(form.path[0].relation)]
@@ -121,7 +122,7 @@ class Enumerator:
         return self.facts.graph.relations[form.path[-1].relation].label
 
     def _says_names(self, form: Form) -> bool:
-        """Whether the members of a set have names, or are of a class that the question names."""
+        """Whether some member of a set has a name, or all are in a class that the question mentions."""
         reached = self._members(form) if isinstance(form, SetForm) else {}
         if not reached or not all(map(self.facts.is_nameless, reached)):
             return True
@@ -136,7 +137,7 @@ class Enumerator:
             return {}
 
     def _joins(self, entity: int) -> list[SetForm]:
-        """What one relation, or two, lead to from an entity; over a node without a name two are one."""
+        """Sets reached from an entity by one or two relations; a path through a nameless node counts as one."""
         facts = self.facts
         found: dict[SetForm, None] = {}
         second: dict[SetForm, None] = {}
@@ -151,7 +152,7 @@ class Enumerator:
                     continue
                 for onward, ends in self._reached(middle, entity).items():
                     first, then = path[-1], onward[0]
-                    # two things of one class have nothing to do with each other
+                    # sharing a class is no meaningful connection between two entities
                     beside = facts.is_type(first.relation) and not then.forward
                     back = then.relation == first.relation and then.forward != first.forward
                     if beside or (back and len(reached) == 1) or not any(map(facts.label, ends)):
@@ -160,8 +161,8 @@ class Enumerator:
         return [*found, *second]
 
     def _reached(self, entity: int, start: int) -> dict[Path, set[int]]:
-        """Where each relation leads from an entity, and each pair of relations over a node without a name, but for
-        where one starts."""
+        """Entities reached from an entity by each relation, and through nameless nodes by each path of relations;
+        `start` itself is left out."""
         facts = self.facts
         found: dict[Path, set[int]] = defaultdict(set)
         for step, end, _ in facts.onward(entity):
@@ -184,7 +185,7 @@ class Enumerator:
         return found
 
     def _of_class(self, kind: int) -> list[SetForm]:
-        """The instances of a class, and what is said of the class itself."""
+        """The instances of a class, and the facts about the class itself."""
         facts, narrower = self.facts, "narrower" in self.asked.operators
         steps = {
             s
@@ -201,7 +202,7 @@ class Enumerator:
         return found
 
     def _is_vast(self, kind: int) -> bool:
-        """Whether a class has more instances than can be asked for, which are counted all the same."""
+        """Whether a class has too many instances to fetch, but the endpoint can still count them."""
         try:
             self.facts.instances(kind)
         except TooManyFacts:
@@ -209,12 +210,12 @@ class Enumerator:
         return False
 
     def _narrows(self, kind: Class, form: SetForm) -> bool:
-        """Whether some members of a set are of a class: it is then named by both."""
+        """Whether some members of a set are instances of a class, so that the intersection is not empty."""
         reached = self._members(form)
         return bool(reached.keys() & self._members(kind).keys())
 
     def _both(self, one: dict[int, list[SetForm]], narrowed: Sequence[SetForm]) -> Iterator[SetForm]:
-        """What fulfils two conditions of different mentions."""
+        """Intersections: entities that satisfy conditions from two different mentions."""
         mention_of = {e: n for n, mention in enumerate(self.asked.mentions) for e in mention.entities}
         short = {e: [f for f in forms if isinstance(f.source, Entities)] for e, forms in one.items()}  # type: ignore[attr-defined]
         for forms in short.values():
@@ -239,7 +240,8 @@ class Enumerator:
         return bool(self._members(first).keys() & self._members(second).keys())
 
     def _minus(self, bases: Sequence[SetForm], sets: Sequence[SetForm]) -> Iterator[SetForm]:
-        """The instances of a class, or members of a set, that are not joined so to something named."""
+        """Negations: members of a set without a given relation to a mentioned entity, or without the relation at
+        all."""
         if "negation" not in self.asked.operators:
             return
         for base in bases:
@@ -250,7 +252,7 @@ class Enumerator:
                 taken = self._members(form).keys() & whole.keys()
                 if taken and len(taken) < len(whole):
                     yield Minus(base, form)
-            # that have no such relation at all
+            # members that lack the relation altogether
             for step, having in self._having(base).items():
                 if 0 < having < len(whole):
                     yield Minus(base, Join((Hop(step.relation, not step.forward),), Join((step,), base)))
@@ -258,7 +260,7 @@ class Enumerator:
                 yield Minus(base, filtered)
 
     def _having(self, base: SetForm) -> dict[Hop, int]:
-        """How many members of a set have each relation."""
+        """Number of members of a set that have each relation."""
         whole = self._members(base)
         if len(whole) > MAX_COMPARED:
             return {}
@@ -271,19 +273,19 @@ class Enumerator:
         return {step: len(entities) for step, entities in counts.items()}
 
     def _repeated(self, base: SetForm) -> list[Hop]:
-        """Relations that some member of a set has several facts of: others are not worth counting."""
+        """Relations of which some member has several facts; counting any other would give 1 for every member."""
         counts = self._having(base)
         facts: Counter[Hop] = Counter()
         for entity in self._members(base) if counts else ():
             facts.update(step for step, _, _ in self.facts.onward(entity))
         return [step for step, having in counts.items() if facts[step] > having]
 
-    # ---- what is computed
+    # ---- computed values
 
     def _truths(
         self, sets: Sequence[SetForm], classes: Sequence[SetForm], more: Sequence[SetForm]
     ) -> Iterator[Form]:
-        """Whether something named is in a set, or a set has members."""
+        """Yes/no forms: whether a mentioned entity is in a set, or whether a set is empty."""
         if "truth" not in self.asked.operators:
             return
         for thing in self.things:
@@ -299,7 +301,8 @@ class Enumerator:
                     yield Exists(And(single, form))
             for filtered in self._filters(single):
                 yield Exists(filtered)
-            for kind in self.facts.classes(thing):  # what others of its class have, and it may lack
+            # relations that others of its class have: the answer may be no
+            for kind in self.facts.classes(thing):
                 yield from self._anything(thing, [(step,) for step in self._having(Class(kind))])
         for form in sets:
             if isinstance(form, Join) and isinstance(form.source, Entities):
@@ -307,7 +310,8 @@ class Enumerator:
         yield from (Exists(form) for form in more)
 
     def _anything(self, thing: int, paths: Iterable[Path]) -> Iterator[Form]:
-        """Whether a path leads anywhere, asked where nothing else is said, or what a yes or no of it says."""
+        """Yes/no forms about a single path: its Boolean value, or whether it exists if the question says nothing
+        more."""
         for path in paths:
             known = [self.facts.graph.relations[step.relation] for step in path]
             relation_question = " ".join(f"{r.label} {r.words} {r.inverse}" for r in known)
@@ -317,17 +321,18 @@ class Enumerator:
                 yield Exists(form)
 
     def _could_hold(self, form: SetForm, thing: int) -> bool:
-        """Whether a thing might be a member: it is, or it is of a class of one that is, so that a no says something."""
+        """Whether an entity is a member, or shares a class with one, so that the answer no is informative."""
         reached = self._members(form)
         if thing in reached:
             return True
         own = set(self.facts.classes(thing))
         few = list(reached)[:FEW]
+        # one request instead of one per member
         self.facts.fetch(few, MAX_ONWARD)
         return any(own.intersection(self.facts.classes(e)) for e in few) or not own
 
     def _pairs(self) -> Iterator[Form]:
-        """Two things or more that are named, compared by a value that each has."""
+        """Comparisons of two or more mentioned entities by a value that each of them has."""
         named = [m.entities for m in self.asked.mentions if not any(map(self.facts.is_class, m.entities))]
         groups = [e for e in named if e and not self.facts.is_value(e[0])]
         if len(groups) < 2:
@@ -350,7 +355,8 @@ class Enumerator:
                     yield Difference(path, first, second)
 
     def scales(self, base: SetForm) -> dict[tuple[Path, str], int]:
-        """Paths by which members of a set have values, with the values' unit, and how many of them have one."""
+        """Paths from members of a set to values, each with the values' unit, and the number of members that have
+        one."""
         if base not in self._scales:
             self._scales[base] = self._scaled(base)
         return self._scales[base]
@@ -390,11 +396,12 @@ class Enumerator:
                 [relations[s.relation].label.casefold() for s in item[0][0]],
             ),
         )
+        # short paths that most members have are the likeliest to be asked about
         return {key: len(entities) for key, entities in ordered[:MAX_SCALES]}
 
     def _filters(self, base: SetForm) -> Iterator[Filter]:
-        """The members with a value that compares so with one that the question says, or a yes or no."""
-        if any(map(self.facts.is_value, entities(base))):  # found by a value already
+        """Filters: members whose value satisfies a comparison with a value in the question, or is true or false."""
+        if any(map(self.facts.is_value, entities(base))):  # the set was found by a value already
             return
         yield from self._truth_filters(base)
         for (path, unit), _ in self.scales(base).items() if self.asked.values else ():
@@ -406,8 +413,8 @@ class Enumerator:
                 yield Filter("between", path, (low, high), base)
 
     def _comparators(self, value: str) -> Sequence[Comparator]:
-        """How the question may compare with a value that it says: as the words beside it say, or by all where others
-        may."""
+        """Comparators for a value in the question: those of the words next to it; all, if a comparative stands
+        elsewhere in the question; else equality."""
         operators, said = self.asked.operators, self.asked.compared.get(value)
         if said and "negation" in operators:  # "not weigh more than 5 kg"
             said = said | {_OPPOSITE[op] for op in said if op in _OPPOSITE}
@@ -425,7 +432,7 @@ class Enumerator:
                 yield from (Filter("=", (step,), (value,), base) for value in (YES, NO))
 
     def _derived(self, bases: Iterable[SetForm]) -> Iterator[Form]:
-        """Filters, extremes, aggregates and what they lead to, over each set."""
+        """Filters, superlatives and aggregates over each set, and one further relation from their result."""
         operators = self.asked.operators
         for base in dict.fromkeys(bases):
             size = len(self._members(base))
@@ -443,6 +450,7 @@ class Enumerator:
                 if count < 2:
                     continue
                 if not operators.isdisjoint({"extreme", "more", "less"}) or self.asked.rank > 1:
+                    # an ordinal may also belong to a name ("Second Street"), so the first is tried too
                     for rank in {1, self.asked.rank}:
                         extremes += [Extreme(largest, path, base, rank) for largest in (True, False)]
                 if "extreme" in operators:
@@ -463,7 +471,7 @@ class Enumerator:
                 yield from self._beyond(extreme)
 
     def _beyond(self, form: SetForm) -> Iterator[SetForm]:
-        """What the one member of a set leads to: "the driver of the fastest van"."""
+        """One further relation from a set with a single member: "the driver of the fastest van"."""
         reached = self._members(form)
         if len(reached) != 1 and not (len(reached) <= MAX_ONWARD and not any(map(self.facts.label, reached))):
             return
@@ -475,7 +483,7 @@ class Enumerator:
 
 
 def _fits(text: str, unit: str) -> bool:
-    """Whether a value of a question may be compared with values of a unit."""
+    """Whether a value in the question can be compared with values of a unit; a missing unit is compatible with any."""
     limit = compared_value(text)
     if unit == "date":
         return bool(limit.date)

@@ -225,6 +225,7 @@ def amounts(facts: GraphFacts, source: Iterable[int], path: Path) -> Amounts:
                 raise TooManyFacts
             units.add(same_unit(value.unit))
             found.setdefault(entity, []).append((value.amount, end, rows))
+    # kilograms and metres have no common order
     if len(units) > 1:
         raise TooManyFacts
     return found
@@ -237,6 +238,7 @@ def _extreme(
     base = members(facts, source)
     found: dict[int, list[tuple[float, tuple[FactRow, ...]]]] = {}
     if counted:
+        # all in one request, before the loop asks for each
         facts.fetch(base)
         for entity in base:
             ends = list(values(facts, entity, path))
@@ -249,6 +251,7 @@ def _extreme(
     ordered = sorted({amount for amounts_of in found.values() for amount, _ in amounts_of}, reverse=largest)
     if len(ordered) < rank:
         return {}
+    # ranks count distinct values: two entities tied for first leave the next one second
     best = ordered[rank - 1]
     return {
         entity: (*base[entity], *next(rows for amount, rows in amounts_of if amount == best))
@@ -293,6 +296,7 @@ def _pair(
         return None
     amounts_of = amounts(facts, [*first, *second], path)
     own = [amounts_of.get(entity, []) for entity in (*first, *second)]
+    # an entity with several values, such as two prices, cannot be compared exactly
     if any(len({amount for amount, _, _ in each}) != 1 for each in own):
         return None
     return (own[0][0][0], own[1][0][0]), (own[0][0][2], own[1][0][2])
@@ -313,6 +317,7 @@ def holds(facts: GraphFacts, end: int, path: Path, op: Comparator, limits: tuple
         if not limit.date:
             return False
         written_as = iso[: len(limit.date)]
+        # ISO dates order as strings; a year alone cannot be compared with a day
         return len(written_as) == len(limit.date) and _ordered(op, written_as, limit.date)
     value = facts.value(end, path[-1].relation)
     if value is None or limit.amount is None:
@@ -357,5 +362,6 @@ def with_unit_of(facts: GraphFacts, end: int, number: float) -> str:
     """A number with the text before and after that of a value: "15 m" for 15 if the value is "40 m"."""
     name = facts.name(end)
     match = _AMOUNT.match(split_literal(name)[0] if name.startswith('"') else facts.label(end))
+    # six decimals hide floating-point noise such as 0.30000000000000004
     digits = f"{number:.6f}".rstrip("0").rstrip(".")
     return f"{match[1]}{digits}{match[3]}".strip() if match else digits

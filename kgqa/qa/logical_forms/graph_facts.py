@@ -1,4 +1,4 @@
-"""What a graph says of things: asked of it in bulk when it is needed, and then kept for the question."""
+"""Facts of a graph, fetched in bulk when first needed and cached for one question."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from kgqa.qa.logical_forms.execute import Result
 
 MAX_FACTS = 2_000
-"""Facts of an entity that are asked for, in each direction."""
+"""Maximum number of facts fetched per entity and direction from a remote graph."""
 MAX_COUNTED = 50_000
-"""The same where they are counted and the graph is local."""
+"""The same for a local graph, where fetching is cheap."""
 MAX_NODES = 30
-"""Nodes of a set that are looked at for a name."""
+"""Maximum number of members of a set that are checked for a name."""
 _TRUTHS = frozenset({YES, NO, "true", "false"})
 
 
@@ -41,16 +41,16 @@ class FactRow:
 
 
 class TooManyFacts(Exception):
-    """There may be more facts than were asked for, so that a set or a count would not be exact."""
+    """There may be more facts than were fetched, so a set or a count would not be exact."""
 
 
 def ids(entities: Iterable[int]) -> Ints:
-    """Entities as the graph takes them."""
+    """Entity ids as an int32 array, which the graph's methods take."""
     return np.array(list(entities), dtype=np.int32)
 
 
 def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = None) -> list[FactRow]:
-    """Facts that have one of the entities at either end."""
+    """Facts with one of the entities as head or tail."""
     wanted = ids(dict.fromkeys(entities))
     if not len(wanted):
         return []
@@ -59,12 +59,13 @@ def rows_of(graph: KnowledgeGraph, entities: Iterable[int], limit: int | None = 
 
 
 class GraphFacts:
-    """The facts of one graph that a question has asked for so far."""
+    """The facts of one graph that were fetched for a question."""
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
         self.ask: Callable[[Form], Result | None] | None = None
-        """What a form denotes whose facts are too many to be asked for, where the graph has a query engine."""
+        """Executes a form whose facts are too many to fetch, by the graph's query engine; None if it has none."""
+        # a remote graph pays for each fact with network time
         self.most = MAX_FACTS if graph.is_remote else MAX_COUNTED
         self._types: list[bool] = []
         self._narrows: list[bool] = []
@@ -80,7 +81,7 @@ class GraphFacts:
     # ---- facts
 
     def fetch(self, entities: Iterable[int], limit: int | None = None) -> None:
-        """Ask for the facts of several entities at once, up to `limit` of each in each direction."""
+        """Fetch the facts of several entities in one request, up to `limit` per entity and direction."""
         limit = limit or self.most
         new = {e: limit for e in entities if self._complete.get(e, 0) < limit}
         if not new:
@@ -92,11 +93,11 @@ class GraphFacts:
                 self._rows[end].append(row)
         self.name_all(end for e in new for row in self._rows[e] for end in (row.head, row.tail))
         self.name_all(new)
-        for e in new:  # in the order of their labels, not of how they happen to be stored
+        for e in new:  # sort by label, so that results do not depend on the order in which facts are stored
             self._rows[e].sort(key=self._sort_key)
 
     def name_all(self, entities: Iterable[int]) -> None:
-        """Ask for names and labels of several entities at once."""
+        """Fetch names and labels of several entities in one request."""
         unknown = list(dict.fromkeys(e for e in entities if e not in self._named))
         if unknown:
             found = zip(self.graph.names(ids(unknown)), self.graph.labels(ids(unknown)), strict=True)
@@ -108,18 +109,18 @@ class GraphFacts:
         return tuple(text.casefold() for text in texts)
 
     def of(self, entity: int) -> list[FactRow]:
-        """Facts at whose head or tail an entity stands."""
+        """Facts with the entity as head or tail."""
         if entity not in self._rows:
             self.fetch([entity])
         return self._rows[entity]
 
     def is_cut_off(self, entity: int) -> bool:
-        """Whether there may be further facts of an entity than those that were asked for."""
+        """Whether the entity may have more facts than were fetched."""
         heads = Counter(row.head == entity for row in self.of(entity))
         return max(heads.values(), default=0) >= self._complete[entity]
 
     def onward(self, entity: int) -> Iterator[tuple[Hop, int, FactRow]]:
-        """Each step from an entity, where it leads, and the fact."""
+        """Each hop from an entity, with the entity it leads to and the fact."""
         for row in self.of(entity):
             if row.head == entity != row.tail:
                 yield Hop(row.relation, True), row.tail, row
@@ -127,7 +128,7 @@ class GraphFacts:
                 yield Hop(row.relation, False), row.head, row
 
     def along(self, entity: int, step: Hop) -> Iterator[tuple[int, FactRow]]:
-        """Where one step leads from an entity. Raises TooManyFacts where not all facts are at hand."""
+        """Entities that one hop leads to, with the facts. Raises TooManyFacts if not all facts were fetched."""
         if self.is_cut_off(entity):
             raise TooManyFacts
         for row in self.of(entity):
@@ -137,19 +138,20 @@ class GraphFacts:
     # ---- names and values
 
     def label(self, entity: int) -> str:
-        """The label of an entity; "" where it has no name."""
+        """The label of an entity; "" for a blank node."""
         if entity not in self._named:
             self.name_all([entity])
         return self._named[entity][1]
 
     def name(self, entity: int) -> str:
-        """IRI, or literal."""
+        """Name of an entity: its IRI, or the literal itself."""
         if entity not in self._named:
             self.name_all([entity])
         return self._named[entity][0]
 
     def value(self, entity: int, relation: int = -1) -> Value | None:
-        """The value that an entity stands for, in the unit that it or the relation that leads to it names."""
+        """The value of a literal, with the unit given by the literal or else by the relation; None if it is no
+        value."""
         key = entity, relation
         if key not in self._values:
             name, label = self.name(entity), self.label(entity)
@@ -161,7 +163,7 @@ class GraphFacts:
         return self._values[key]
 
     def is_truth(self, entity: int) -> bool:
-        """Whether something is a yes or no."""
+        """Whether an entity is a Boolean value."""
         return self.label(entity).casefold() in _TRUTHS
 
     def is_nameless(self, entity: int) -> bool:
@@ -212,15 +214,15 @@ class GraphFacts:
         return UNIT.search(self.graph.relations[relation].name) is not None
 
     def is_value(self, entity: int) -> bool:
-        """Whether something is a number, a date, a yes or no: two entities that share it are not joined by it."""
+        """Whether an entity is a number, date or Boolean; sharing one does not connect two entities."""
         return is_value(self.name(entity)) or self.is_truth(entity) or self.value(entity) is not None
 
     def by_label(self, entities: Iterable[int]) -> list[int]:
-        """Entities in the order of their labels."""
+        """Entities sorted by label."""
         return sorted(entities, key=lambda e: (self.label(e).casefold(), self.name(e)))
 
     def is_count(self, relation: int) -> bool:
-        """Whether a relation, by a fact of it that was asked for, leads to a number of things."""
+        """Whether a relation's values are counts ("number of members"), judged by one fetched fact."""
         if relation not in self._counts:
             known = (row for rows in self._rows.values() for row in rows if row.relation == relation)
             self._counts[relation] = any(is_count(self.name(row.tail)) for row in islice(known, 1))
@@ -229,12 +231,12 @@ class GraphFacts:
     # ---- classes
 
     def is_type(self, relation: int) -> bool:
-        """Whether a relation leads from an instance to its class, or from a class to a wider one."""
+        """Whether a relation is an instance-of or subclass-of relation."""
         self._know(relation)
         return self._types[relation]
 
     def is_narrower(self, relation: int) -> bool:
-        """Whether a relation leads from a class to a wider one."""
+        """Whether a relation is a subclass-of relation."""
         self._know(relation)
         return self._narrows[relation]
 
@@ -244,19 +246,19 @@ class GraphFacts:
             self._narrows.append(is_subclass_relation(known))
 
     def classes(self, entity: int) -> list[int]:
-        """The classes that an entity is directly said to be of."""
+        """The classes that are stated for an entity itself."""
         return [row.tail for row in self.of(entity) if row.head == entity and self.is_type(row.relation)]
 
     def is_class(self, entity: int) -> bool:
-        """Whether something is said to be of this class, or narrower than it."""
+        """Whether an entity has instances or subclasses."""
         return any(row.tail == entity and self.is_type(row.relation) for row in self.of(entity))
 
     def instances(self, kind: int) -> dict[int, tuple[FactRow, ...]]:
-        """The instances of a class and of its narrower classes, with the facts that say so; where there are none, as in
-        a thesaurus, all that is narrower.
+        """The instances of a class and of its subclasses, each with the facts that connect it; the subclasses
+        themselves if there are no instances, as in a thesaurus.
 
         Raises:
-            TooManyFacts: there may be further ones.
+            TooManyFacts: there may be more than were fetched.
         """
         if kind not in self._instances:
             below: dict[int, tuple[FactRow, ...]] = {kind: ()}
@@ -283,7 +285,7 @@ class GraphFacts:
 
 
 def with_facts(base: Subgraph, graph: KnowledgeGraph, rows: Sequence[FactRow]) -> Subgraph:
-    """A subgraph and some facts besides."""
+    """A subgraph extended by some facts."""
     names = dict.fromkeys(base.nodes)
     ends = list(dict.fromkeys(end for row in rows for end in (row.head, row.tail)))
     named = list(zip(ends, graph.names(ids(ends)), graph.labels(ids(ends)), strict=True)) if ends else []
@@ -308,6 +310,7 @@ def with_facts(base: Subgraph, graph: KnowledgeGraph, rows: Sequence[FactRow]) -
         nodes=(*base.nodes, *(name for _, name, _ in new)),
         labels=(*base.labels, *(label for _, _, label in new)),
         roles=np.array([*base.roles.tolist(), *roles], dtype=np.int32),
+        # a relevance for display: facts that an answer follows from, but that were not ranked
         scores=np.array([*base.scores.tolist(), *(0.5 for _ in new)], dtype=np.float32),
         edges=np.array(list(edges), dtype=np.int32).reshape(-1, 3),
         weights=np.array(weights, dtype=np.float32),

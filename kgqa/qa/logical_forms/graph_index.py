@@ -1,4 +1,4 @@
-"""What must be known of a whole graph before it is asked: its classes, and the words of its labels."""
+"""Indexes over a whole graph: names to ids, its largest classes, and the words of its labels."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from kgqa.qa.logical_forms.graph_facts import GraphFacts
 from kgqa.qa.logical_forms.language import Form, parse, quoted, show
 from kgqa.types import InputError, KnowledgeGraph
 
-# Names in logical forms: labels, local names and IRIs to the numbers of a graph, and back.
+# Names in logical forms: labels, local names and IRIs to a graph's ids, and back.
 
 
 MAX_MET = 100
-"""Entities beside those that a form names whose relations an endpoint is asked for."""
+"""Maximum number of neighbours whose relations are fetched from an endpoint, and of facts of each."""
 
 
 class NameLookup:
-    """Finds the entities and relations that a form names by label or IRI.
+    """Looks up the entities and relations that a form names by label or IRI.
 
     Args:
         facts: the graph.
@@ -63,7 +63,7 @@ class NameLookup:
             (found,) = self.facts.graph.find([split_local_name(text)])
         if not len(found):
             raise InputError(
-                f"{text!r}: nothing in {self.facts.graph.name} is called so; try `kgqa graph search`"
+                f"{text!r}: no entity of {self.facts.graph.name} has this name; try `kgqa graph search`"
             )
         labels = {int(e): self.facts.label(int(e)) for e in found}
         return min(labels, key=lambda e: labels[e] != text)
@@ -91,17 +91,18 @@ class NameLookup:
         return number
 
     def parse(self, text: str) -> Form:
-        """The form that an s-expression says.
+        """Parse an s-expression into a form.
 
         Raises:
-            InputError: it is no form, or a name is unknown.
+            InputError: it is not a valid form, or a name is unknown.
         """
         if self.facts.graph.is_remote:
             self._meet(quoted(text))
         return parse(text, self.entity, self.relation)
 
     def _meet(self, names: list[str]) -> None:
-        """Ask an endpoint for what it says of some names and of what is beside them: it lists no relations."""
+        """Fetch the facts of the named entities and their neighbours: an endpoint does not list its relations in
+        advance."""
         found = [int(entity) for entities in self.facts.graph.find(names) for entity in entities]
         self.facts.fetch(found)
         self.facts.fetch(
@@ -119,24 +120,24 @@ def _key(text: str) -> str:
 
 
 MAX_ENTITIES = 50_000
-"""Entities of a graph that are indexed; a larger one is asked by its linker alone."""
+"""Maximum size of a graph whose labels are indexed, in entities; larger ones rely on the linker alone."""
 MAX_CLASSES = 16
-"""Classes that a question which names none may mean, those of most instances."""
+"""Number of classes, largest first, that are tried if a question mentions none."""
 SIMILAR = 80.0
-"""Similarity, of 100, from which a word is taken for a slip of another."""
+"""Minimum similarity (rapidfuzz ratio, 0 to 100) for a word to count as a misspelling of another."""
 _WORD = re.compile(r"\w+(?:[-.'’&/]\w+)*")
 _QUALIFIER = re.compile(r"\s*\([^)]*\)$")
-"""What only tells a name from its like: "Mercury (planet)" is not named by "planet"."""
+"""A disambiguating qualifier: "planet" does not mention "Mercury (planet)"."""
 _LONG_ENOUGH = 4
 MAX_NAMED = 3
-"""Entities that a part of a name may stand for."""
+"""Maximum number of entities that a partial name may refer to."""
 
 
 class GraphIndex:
     """Classes and label words of a graph.
 
     Args:
-        graph: any; of a remote one, or one that is too large, nothing is indexed.
+        graph: the graph; the index is empty if it is remote or too large.
     """
 
     def __init__(self, graph: KnowledgeGraph) -> None:
@@ -164,7 +165,7 @@ class GraphIndex:
                 continue
             texts = {label, *(other.text for other in graph.all_labels(entity))}
             self._label[entity] = label.casefold()
-            texts |= {graph_free for text in texts if (graph_free := _QUALIFIER.sub("", text))} - {label}
+            texts |= {shorter for text in texts if (shorter := _QUALIFIER.sub("", text))} - {label}
             self._words[entity] = [
                 tuple(_WORD.findall(text.casefold())) for text in texts if not _QUALIFIER.search(text)
             ]
@@ -174,10 +175,10 @@ class GraphIndex:
         self._known = list(self._of_word)
 
     def find(self, text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int, tuple[int, ...]]]:
-        """Stretches of a text that are a part of a name, or a name with a slip: (start, end, entities).
+        """Spans of a text that are partial or misspelt names: (start, end, entities).
 
-        A run of words counts where few entities bear all of them; `taken` stretches are left alone, unless a run goes
-        beyond one.
+        A sequence of words counts if few entities have all of them in their labels. Spans in `taken` are skipped,
+        unless a longer sequence contains one.
         """
         if not self._of_word:
             return []
@@ -188,6 +189,7 @@ class GraphIndex:
         while n < len(words):
             best: tuple[int, set[int]] | None = None
             common: set[int] | None = None
+            # names longer than eight words are found by the linker as a whole
             for m in range(n, min(n + 8, len(words))):
                 common = candidates[m] if common is None else common & candidates[m]
                 if not common:
@@ -201,7 +203,7 @@ class GraphIndex:
                 continue
             start, end = words[n][1], words[best[0]][2]
             telling = [(a, b) for word, a, b in words[n : best[0] + 1] if word.casefold() not in STOP_WORDS]
-            # a longer name that goes round what is taken is the better reading; an article makes none longer
+            # a longer name around a taken span is the better interpretation; an article does not make it longer
             if not any(
                 s < end
                 and start < e
@@ -213,7 +215,7 @@ class GraphIndex:
         return found
 
     def _bearing(self, word: str, text: str) -> set[int]:
-        """Entities in one of whose labels a word stands, or one that it is a slip of."""
+        """Entities with a word, or one that it may be a misspelling of, in one of their labels."""
         low = word.casefold().removesuffix("'s").removesuffix("’s")
         if low in self._of_word:
             return self._of_word[low]
@@ -222,11 +224,12 @@ class GraphIndex:
         if len(low) < _LONG_ENOUGH or low in STOP_WORDS:
             return set()
         found = process.extract(low, self._known, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
+        # only the most similar words: others are different words
         near = [known for known, score, _ in found if len(known) >= _LONG_ENOUGH and score == found[0][1]]
         return {entity for known in near for entity in self._of_word[known]}
 
     def _is_head(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
-        """Whether "the fern" can mean but one thing, an ostrich fern or the Fern of Ulm, and no relation."""
+        """Whether "the fern" can only mean one entity (ostrich fern, Fern of Ulm) and is no word of a relation."""
         (before, _, _), *name_words = (word for word in words)
         if before.casefold() != "the" or len(name_words) > 1 or len(entities) > 1:
             return False
@@ -236,7 +239,8 @@ class GraphIndex:
         )
 
     def _distinct(self, words: Sequence[tuple[str, int, int]], entities: set[int]) -> bool:
-        """Whether some words tell few entities from all others: no function words, no plain noun of a longer name."""
+        """Whether words identify few entities: a whole name, capitalized or with digits, or several words; function
+        words alone do not."""
         if len(entities) > MAX_NAMED:
             return False
         name_words = [word for word, _, _ in words]

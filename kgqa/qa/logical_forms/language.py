@@ -17,7 +17,7 @@ Comparator = Literal["<", "<=", "=", ">=", ">", "between", "contains"]
 COMPARATORS: tuple[Comparator, ...] = ("<", "<=", "=", ">=", ">", "between", "contains")
 Aggregation = Literal["SUM", "AVG", "MIN", "MAX"]
 DEEPEST = 40
-"""Maximum nesting of parentheses that are parsed."""
+"""Maximum nesting of parentheses; the parser is recursive, so untrusted input must not exhaust the stack."""
 
 
 class Hop(NamedTuple):
@@ -244,7 +244,7 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
     """
     tree, rest = _tree(_tokens(text), text, 0)
     if rest:
-        raise InputError(f"logical form {text!r}: something follows its end; remove it")
+        raise InputError(f"logical form {text!r}: text follows the closing parenthesis; remove it")
 
     def fail(what: str) -> InputError:
         return InputError(f'logical form {text!r}: {what}; write one such as (COUNT (JOIN director "Ilse"))')
@@ -271,13 +271,13 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
     def pair(left: _Tree, right: _Tree) -> tuple[Path, SetForm, SetForm]:
         (first, one), (second, other) = values(left), values(right)
         if first != second:
-            raise fail("COMPARE and DIFFERENCE take the same relation twice")
+            raise fail("both sides of COMPARE and DIFFERENCE need the same relation")
         return first, one, other
 
     def of_set(part: _Tree) -> SetForm:
         form = of(part)
         if not isinstance(form, SetForm):
-            raise fail("a number or a truth stands where a set belongs")
+            raise fail("a number or truth value is used where a set is expected")
         return form
 
     def of(part: _Tree) -> Form:
@@ -320,7 +320,7 @@ def parse(text: str, entity: Callable[[str], int], relation: Callable[[str], int
                 return Compare(op, *pair(left, right))
             case ("DIFFERENCE", [left, right]):
                 return Difference(*pair(left, right))
-        raise fail(f"{head if isinstance(head, str) else '('!s} ... is no form of the language")
+        raise fail(f"{head if isinstance(head, str) else '('!s} ... is not a known operator")
 
     return of(tree)
 
@@ -340,7 +340,7 @@ def _tokens(text: str) -> list[str]:
     while text[at:].strip():
         match = _TOKEN.match(text, at)
         if match is None:
-            raise InputError(f"logical form {text!r}: a quotation mark is not closed at {at}")
+            raise InputError(f"logical form {text!r}: unclosed quotation mark at character {at}")
         token_text = match["text"]
         found.append(
             _Quoted(re.sub(r"\\(.)", r"\1", token_text))
@@ -353,10 +353,10 @@ def _tokens(text: str) -> list[str]:
 
 def _tree(tokens: Sequence[str], text: str, depth: int) -> tuple[_Tree, Sequence[str]]:
     if not tokens or depth > DEEPEST:
-        raise InputError(f"logical form {text!r}: {'nested too deeply' if tokens else 'it ends too early'}")
+        raise InputError(f"logical form {text!r}: {'nested too deeply' if tokens else 'it is incomplete'}")
     first, rest = tokens[0], tokens[1:]
     if first == ")" and not isinstance(first, _Quoted):
-        raise InputError(f"logical form {text!r}: a parenthesis closes nothing")
+        raise InputError(f"logical form {text!r}: a closing parenthesis has no opening one")
     if first != "(" or isinstance(first, _Quoted):
         return first, rest
     found: list[_Tree] = []
@@ -364,5 +364,5 @@ def _tree(tokens: Sequence[str], text: str, depth: int) -> tuple[_Tree, Sequence
         inner, rest = _tree(rest, text, depth + 1)
         found.append(inner)
     if not rest:
-        raise InputError(f"logical form {text!r}: a parenthesis is not closed")
+        raise InputError(f"logical form {text!r}: a closing parenthesis is missing")
     return found, rest[1:]

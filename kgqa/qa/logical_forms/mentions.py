@@ -1,4 +1,4 @@
-"""What a question names: entities and classes of the graph, values, and words that ask for an operation."""
+"""Mentions in a question: entities and classes of the graph, values, and words that ask for an operation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 class QuestionMention(NamedTuple):
-    """A stretch of a text and the entities that it may name; `start` is -1 where the passage names them."""
+    """A span of a text and the entities that it may refer to; `start` is -1 for a mention in the passage."""
 
     start: int
     end: int
@@ -56,30 +56,30 @@ class QuestionMention(NamedTuple):
 
 
 class QuestionMentions(NamedTuple):
-    """What a question names and asks for."""
+    """Mentions, values and operators of a question."""
 
     text: str
     mentions: tuple[QuestionMention, ...]
     values: tuple[str, ...]
-    """Numbers with their units and dates, as they are written."""
+    """Dates, and numbers with their units, as written."""
     operators: frozenset[str]
-    """Rows of `operators.toml` one of whose words the question says."""
+    """Rows of `operators.toml` of which the question contains a word."""
     rank: int
-    """2 for "second", 1 where no place is named."""
+    """Ordinal: 2 for "second"; 1 if there is none."""
     compared: Mapping[str, frozenset[Comparator]] = {}
-    """Comparators that the words around a value say, where they do: "at least 4", "4 or more"."""
+    """Comparators expressed by the words around each value, if any: "at least 4", "4 or more"."""
 
 
 class _Operators(NamedTuple):
     words: dict[str, re.Pattern[str]]
     beside: dict[str, re.Pattern[str]]
-    """Words that ask for an operation where a value or two things are named."""
+    """Words that ask for an operation only if the question has a value or two entities."""
     comparators: dict[Comparator, tuple[re.Pattern[str], re.Pattern[str]]]
-    """Words before a value and behind it."""
+    """Words before and after a value."""
     numbers: dict[str, str]
     ranks: dict[str, int]
     anything: frozenset[str]
-    """Words for what is not named."""
+    """Placeholders such as "anything"."""
 
 
 @cache
@@ -108,7 +108,7 @@ def _operators() -> _Operators:
 def question_mentions(
     facts: GraphFacts, linker: Linker, index: GraphIndex, question: Question
 ) -> QuestionMentions:
-    """What a question names; where that is at most classes ("this film"), what its passage names too."""
+    """The mentions of a question; if it mentions only classes ("this film"), those of its passage are added."""
     text = question.text
     found = _mentioned(linker, text)
     facts.fetch(e for mention in found for e in mention.entities)
@@ -120,7 +120,7 @@ def question_mentions(
         if _is_whole(facts, m, text)
         and not (_is_literal(facts, m) and _VALUE.fullmatch(text, m.start, m.end))
     ]
-    # "Skarrow" is a text, and may be a part of the name of a thing as well
+    # a literal such as the surname "Skarrow" may also be a part of an entity's name
     literals = {(m.start, m.end): m.entities for m in whole if _is_literal(facts, m)}
     taken = [(m.start, m.end) for m in whole if (m.start, m.end) not in literals]
     parts = [QuestionMention(*part) for part in index.find(text, taken)]
@@ -155,8 +155,8 @@ def question_mentions(
 
 
 def _bearer(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionMention:
-    """For a given name, surname or the like of few things, those things, where the question does not ask for names:
-    "Hal" is Hal Wren, but in "Whose given name is Hal?"."""
+    """Replace a given name or surname by the few entities that have it, unless the question asks for names: "Hal" is
+    Hal Wren, except in "Whose given name is Hal?"."""
     if not _is_literal(facts, mention):
         return mention
     asked = {lemma(word) for word, _, _ in words(text)}
@@ -173,7 +173,7 @@ def _bearer(facts: GraphFacts, mention: QuestionMention, text: str) -> QuestionM
 
 
 def asks_truth(text: str) -> bool:
-    """Whether a question is answered by yes or no alone.
+    """Whether a question is a yes/no question.
 
     >>> asks_truth("Does Ada know Rik?"), asks_truth("Do you know who Ada is?"), asks_truth("Is Ada older or Rik?")
     (True, False, False)
@@ -185,9 +185,9 @@ def asks_truth(text: str) -> bool:
 
 
 def has_more_content(asked: QuestionMentions, entities: Sequence[int], relation: str) -> bool:
-    """Whether a question says more than some entities and a relation that is worded so.
+    """Whether a question has content beyond some entities and the words of a relation.
 
-    What leads over a relation that the question calls otherwise may be that one word.
+    One unknown word is allowed if none matches the relation: it may be another word for it.
     """
     if any(set(entities).isdisjoint(mention.entities) for mention in asked.mentions):
         return True
@@ -198,8 +198,8 @@ def has_more_content(asked: QuestionMentions, entities: Sequence[int], relation:
 
 
 def class_asked(facts: GraphFacts, asked: QuestionMentions) -> tuple[int, ...]:
-    """The classes of which the answer is one: that of the islands in "Which island does it leave from?"; none where the
-    class is a part of what is asked, as in "Which island's port" or "Which ferry captain"."""
+    """The classes of the expected answer: "island" in "Which island does it leave from?"; none if the class only
+    modifies what is asked, as in "Which island's port" or "Which ferry captain"."""
     for mention in asked.mentions:
         behind = _WORD.match(asked.text, mention.end + 1)
         owned = asked.text[mention.end : mention.end + 1] in "'’-" and mention.end < len(asked.text)
@@ -215,13 +215,13 @@ def _is_literal(facts: GraphFacts, mention: QuestionMention) -> bool:
 
 
 def _is_whole(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
-    """Whether a mention is a whole label, or all of its words that the text could say."""
+    """Whether a mention covers a whole label, up to two characters (plural endings)."""
     mention_text = text[mention.start : mention.end].casefold()
     return any(len(facts.label(entity)) <= len(mention_text) + 2 for entity in mention.entities)
 
 
 def values_in(text: str) -> tuple[str, ...]:
-    """Numbers with their units and dates that a text says.
+    """Dates and numbers with units in a text.
 
     >>> values_in("Which tools cost less than 15 euros?"), values_in("Who came after 3 May 2018 or in 2020?")
     (('15 euros',), ('3 May 2018', '2020'))
@@ -234,8 +234,7 @@ def values_in(text: str) -> tuple[str, ...]:
 
 
 def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
-    """The values that a text says, each with the comparators that its neighbouring words admit; none where they say
-    none.
+    """The values in a text, each with the comparators that the words around it express (possibly none).
 
     >>> comparators_in("at least an hour and a half")
     {'1.5 hour': frozenset({'>='})}
@@ -273,7 +272,7 @@ def comparators_in(text: str) -> dict[str, frozenset[Comparator]]:
 
 
 def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict[str, frozenset[Comparator]]:
-    """Values with the comparators that stand around their places in a text."""
+    """Values with the comparators found around their spans in a text."""
     found: dict[str, frozenset[Comparator]] = {}
     table = _operators().comparators
     for value, start, end in places:
@@ -291,7 +290,7 @@ def _with_comparators(text: str, places: Sequence[tuple[str, int, int]]) -> dict
 
 
 def _scaled(number: str, scale: str | None = None) -> str:
-    """A number with the word for thousands or millions behind it, in digits."""
+    """A number followed by a word such as "thousand" or "million", in digits."""
     if not scale:
         return number
     return f"{float(number.replace(',', '')) * _SCALES[scale.lower()]:.6f}".rstrip("0").rstrip(".")
@@ -302,7 +301,7 @@ def _mentioned(linker: Linker, text: str) -> list[QuestionMention]:
     spans = {(m.start, m.end) for m in mentions}
     outer = {s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans)}
     found = [QuestionMention(m.start, m.end, m.entities) for m in mentions if (m.start, m.end) in outer]
-    # "people" is the plural of a class that graphs call a person
+    # graphs label the class "person", of which "people" is the plural
     at = _PEOPLE.search(text)
     if at and not any(mention.start <= at.start() < mention.end for mention in found):
         (persons,) = linker.graph.find(["person"])
@@ -311,7 +310,7 @@ def _mentioned(linker: Linker, text: str) -> list[QuestionMention]:
 
 
 def _only_begins(facts: GraphFacts, mention: QuestionMention, text: str) -> bool:
-    """Whether names only begin as what is named, which goes on otherwise: "Route 88" is neither Route 7 nor 12."""
+    """Whether the text continues a mention differently from the labels: "Route 88" is neither Route 7 nor Route 12."""
     onward = _NAME_GOES_ON.match(text, mention.end)
     if onward is None:
         return False
@@ -321,7 +320,7 @@ def _only_begins(facts: GraphFacts, mention: QuestionMention, text: str) -> bool
 
 
 def _without(text: str, mentions: Sequence[QuestionMention]) -> str:
-    """A text without what is mentioned, so that the 3 of "Ward 3" is no value."""
+    """A text without its mentions, so that the 3 of "Ward 3" is not taken for a value."""
     for mention in sorted(mentions, key=lambda m: -m.start):
         if mention.start >= 0:
             text = f"{text[: mention.start]} {text[mention.end :]}"
@@ -329,6 +328,6 @@ def _without(text: str, mentions: Sequence[QuestionMention]) -> str:
 
 
 def rest_of(asked: QuestionMentions, entities: Sequence[int] = ()) -> str:
-    """What a question says besides the mentions of some entities, of all where none are given."""
+    """A question without the mentions of some entities, by default of all."""
     chosen = [m for m in asked.mentions if not entities or not set(entities).isdisjoint(m.entities)]
     return _without(asked.text, chosen)

@@ -1,8 +1,8 @@
-"""Which of the candidate forms says all that a question asks, or that none does.
+"""Rank candidate logical forms: which one asks for exactly what the question asks, or none.
 
-First by what costs little (shared words, likeness, what a form leaves out), then the best few by the reader, as choices
-beside the question (Ye et al., 2022, section 3.2, rank with a cross-encoder in the same way). The weights that
-make probabilities of both are in the reader's card.
+Cheap features (shared words, similarity, what a form leaves out) select a shortlist. The reader then scores it as
+choices of the question, a cross-encoder as in Ye et al. (2022, section 3.2). The weights that turn both scores into
+probabilities are in the reader's card.
 """
 
 from __future__ import annotations
@@ -42,30 +42,31 @@ from kgqa.qa.logical_forms.verbalize import Verbalizer
 from kgqa.types import InputError, first_line
 
 MAX_READ = 24
-"""Forms that the reader reads for a question."""
+"""Size of the shortlist that the reader scores."""
 MAX_PLAIN = 10
-"""Forms of one relation that are always among them."""
+"""Number of places on the shortlist reserved for forms with a single relation."""
 MAX_EXECUTED = 320
-"""Forms that are executed, the likeliest first."""
+"""Maximum number of forms that are executed, best first."""
 NO_FORM = "the graph does not say it"
-"""The last choice of a question over forms."""
+"""The last choice: no form fits. The adapter was trained with these words."""
 _LENGTH, _UNNAMED, _MISSED, _UNASKED, _FITS, _NEAR = 0.1, 0.2, 0.4, 0.3, 0.2, 1.0
-"""Costs of a further relation, of a class that is not named, of an operator, mention or value of the question that a
-form leaves out, of one that the question does not ask for; worth of the kind of value asked for, and of likeness."""
+"""Costs of a form in the shortlist: for each further relation; for a class that the question does not mention; for an
+operator, mention or value that the form leaves out; for an operator that the question does not ask for. Bonuses: for a
+result of the expected answer type, and per unit of cosine similarity."""
 _CLASS = 0.6
-"""Of the cost of a mention that is left out, that of a class."""
+"""Cost of leaving out the mention of a class, relative to that of an entity."""
 _OTHER = 1.0
-"""Cost of denoting nothing of the class that is asked for."""
+"""Cost of a result without any instance of the expected class."""
 _FEW = 30
-"""Members of a result that are looked at, and facts of each."""
+"""Number of members of a result that are examined, and of facts of each."""
 _SIMPLE = 0.01
-"""What a plain form may cost more than the one that fits best."""
+"""Maximum cost of a form for a reserved place, above the lowest cost."""
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
-"""Cosines of a text with each of several others."""
+"""Cosine similarities of a text to each of several others."""
 
 
 class RankedForm(NamedTuple):
-    """A form with its result and the phrase that is read."""
+    """A form with its result and its verbalization, which the reader scores."""
 
     form: Form
     result: Result
@@ -80,14 +81,15 @@ def shortlist(
     similarity: Similarity | None = None,
     most: int = MAX_READ,
 ) -> list[RankedForm]:
-    """The forms that are worth reading, best first: one for each phrase, none that denotes nothing but a count, a truth
-    or a comparison."""
+    """The shortlist, best first: one form for each verbalization. Forms with an empty result are left out, except
+    counts, yes/no forms and comparisons."""
     costs = [coverage(facts, asked, form) for form in forms]
     close = _closeness(facts, asked, forms, similarity)
     mean = sum(map(sum, close.values())) / len(close) if close else 0.0
+    # rounded, so that equal scores stay equal on machines whose floating-point sums differ
     scores = [round(_score(form, close, mean) - cost, 6) for form, cost in zip(forms, costs, strict=True)]
     least = min(costs, default=0.0) + _SIMPLE
-    # of the plainest forms that leave nothing out the best are read, however near others seem
+    # reserved places: the simplest forms that leave nothing out are always scored, however similar others seem
     plain = [n for n, form in enumerate(forms) if costs[n] <= least and sum(map(len, paths(form))) == 1]
     plain = sorted(plain, key=lambda n: -scores[n])[:MAX_PLAIN]
     verbalizer = Verbalizer(facts, _alternative_labels(facts, asked))
@@ -100,14 +102,14 @@ def shortlist(
     for _, alike in groupby(order, key=lambda n: (n in first, scores[n])):
         if len(found) >= most * 2 or executed > MAX_EXECUTED:
             break
-        # of equal worth in the order of their words, not in that in which facts happen to be stored
+        # ties are broken by the verbalization, so that results do not depend on the order in which facts are stored
         for _, n in sorted((verbalizer.phrase(forms[n]).casefold(), n) for n in alike):
             executed += 1
             result = execute(facts, forms[n])
             if result is None or (result.is_set and not any(map(facts.label, result.members))):
                 continue
             key = result.key, type(forms[n])
-            # many forms of one result crowd out the others
+            # at most three forms with the same result, which would otherwise crowd out the others
             denoted[key] = denoted.get(key, 0) + 1
             if (not result.is_set and not result.text) or denoted[key] > 3:
                 continue
@@ -124,7 +126,7 @@ def shortlist(
 
 
 def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int, str]:
-    """Alternative labels by which a question names something, where they are nearer to its words than the label."""
+    """Alternative labels that match a mention better than the preferred label."""
     found = {}
     for mention in asked.mentions:
         mentioned = asked.text[max(mention.start, 0) : mention.end].casefold()
@@ -139,7 +141,7 @@ def _alternative_labels(facts: GraphFacts, asked: QuestionMentions) -> dict[int,
 def _closeness(
     facts: GraphFacts, asked: QuestionMentions, forms: Sequence[Form], similarity: Similarity | None
 ) -> dict[int, tuple[float, float]]:
-    """Words that each relation shares with what the question says besides its mentions, and its cosine with that."""
+    """For each relation, its word overlap and its cosine similarity with the question without mentions."""
     relations, rest = facts.graph.relations, rest_of(asked)
     texts = {
         r: f"{relations[r].label} {relations[r].words} {relations[r].inverse}".strip()
@@ -164,7 +166,7 @@ def _score(form: Form, close: dict[int, tuple[float, float]], mean: float) -> fl
 
 
 def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
-    """What a form leaves out of a question, or adds to it; 0 where it says just that."""
+    """Cost of what a form leaves out of a question or adds to it; 0 if it asks for exactly the same."""
     inside = list(parts(form))
     types = {type(part) for part in inside}
     named = set(entities(form))
@@ -203,8 +205,8 @@ def coverage(facts: GraphFacts, asked: QuestionMentions, form: Form) -> float:
 
 
 def _implied(facts: GraphFacts, asked: QuestionMentions, form: Form, result: Result) -> float:
-    """What a form need not name: a class that all are of that it denotes or goes through, or that it names ("games"
-    where all are, "the island Brae")."""
+    """Refund of the cost of leaving out a class that is implied: all entities of the result, of an inner set, or those
+    named are its instances ("games" if all results are games, "the island Brae")."""
     named, worth = set(entities(form)), 0.0
     for mention in asked.mentions:
         if named.isdisjoint(mention.entities) and all(map(facts.is_class, mention.entities)):
@@ -230,7 +232,7 @@ def _all_are(facts: GraphFacts, entities: Collection[int], kinds: Sequence[int])
 
 
 def _are_others(facts: GraphFacts, result: Result, kinds: Sequence[int]) -> bool:
-    """Whether none of what a form denotes is of a class."""
+    """Whether no member of a result is an instance of the classes."""
     try:
         return all(facts.instances(kind).keys().isdisjoint(result.members) for kind in kinds)
     except TooManyFacts:
@@ -249,7 +251,7 @@ _MET_BY: dict[str, set[type]] = {
     "between": {Filter},
 }
 _WEIGHTS = {"between": 0.2, "more": 0.4, "less": 0.4, "difference": 0.4, "sum": 0.5}
-"""How surely a word asks for it: "by" and "from" mostly do not."""
+"""Weight of an operator whose words are ambiguous: "by" and "from" rarely ask for one."""
 _ASKED_BY: dict[type, set[str]] = {
     Count: {"count"},
     Minus: {"negation"},
@@ -262,7 +264,7 @@ _AGGREGATED_BY = {"SUM": {"sum", "count"}, "AVG": {"average"}, "MIN": {"extreme"
 
 
 class FormCalibration(BaseModel):
-    """Weights that make probabilities of scores, fitted on graphs that the adapter was not trained on."""
+    """Parameters that turn scores into probabilities, fitted on graphs that the adapter was not trained on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -279,7 +281,7 @@ class FormCalibration(BaseModel):
         """Read it from a reader's card; by default the reader's scores are used as they are.
 
         Raises:
-            InputError: the card says something else.
+            InputError: the parameters in the card are invalid.
         """
         try:
             return cls.model_validate(card.get("forms") or {})
@@ -289,7 +291,7 @@ class FormCalibration(BaseModel):
             ) from None
 
     def probabilities(self, scores: Tensor, candidates: Sequence[RankedForm]) -> Tensor:
-        """Probabilities (C + 1,) of scores (C + 1,): of the first C candidates, and of none."""
+        """Probabilities (C + 1,) for scores (C + 1,): of the first C candidates, and of "no form fits"."""
         read = candidates[: len(scores) - 1]
         added = torch.tensor([*(self.prior * candidate.score for candidate in read), self.no_form_bias])
         return ((scores + added) / self.temperature).softmax(-1)

@@ -1,4 +1,4 @@
-"""How alike a question and the wordings of relations are, by the encoder that finds facts."""
+"""Similarity of a question to the labels of relations, by the fact encoder."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from typing import Any
 from kgqa.models.dense_retrieval import FactEncoder
 
 MAX_KEPT = 20_000
-"""Wordings whose vectors are kept."""
+"""Maximum number of texts whose vectors are cached."""
 
 
 class Similarity:
-    """Cosines of a text with others, whose vectors are kept; 0 without an encoder."""
+    """Cosine similarities of a text to others, whose vectors are cached; 0 without an encoder."""
 
     def __init__(self, encoder: FactEncoder | None) -> None:
         self.encoder = encoder
         self._vectors: dict[str, Any] = {}
 
     def __call__(self, text: str, others: Sequence[str]) -> list[float]:
-        """Cosines (n,) of a text with each of n others."""
+        """Cosine similarities (n,) of a text to each of n others."""
         if self.encoder is None:
             return [0.0] * len(others)
         vectors = self._vectors
         if len(vectors) > MAX_KEPT:
+            # emptied at once: the texts are a graph's relations, which are few and asked for again together
             self._vectors = vectors = {}
         new = [other for other in dict.fromkeys(others) if other not in vectors]
         found = self.encoder.encode([text, *new])

@@ -104,6 +104,7 @@ class _Query:
                 return _block("SELECT (COUNT(DISTINCT ?x) AS ?count)", self.lines(source, "?x"))
             case Exists(source):
                 lines = self.lines(source, "?x")
+                # a Boolean property is asked for its value, not for its existence
                 heads = isinstance(source, Join) and not source.path[-1].forward  # they are no yes or no
                 ends = set() if heads else {self.facts.label(e).lower() for e in members(self.facts, source)}
                 if ends and ends <= {"yes", "no", "true", "false"}:
@@ -111,6 +112,7 @@ class _Query:
                 return _block("ASK", lines)
             case Aggregate(kind, path, source):
                 number, plain = self._order(members(self.facts, source), path)
+                # dates can be ordered in SPARQL, but not added
                 if not plain and kind in ("SUM", "AVG"):
                     raise _NoQueryError
                 inner = [*self.lines(source, "?x"), self.triple("?x", path, "?v")]

@@ -1,4 +1,4 @@
-"""A logical form as a plain noun phrase, read beside the question and shown as "Read as"."""
+"""Verbalize a logical form as an English noun phrase: the reader scores it, and answers show it as "Read as"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kgqa.qa.logical_forms.wording import Wording, wording_of
 from kgqa.types import NO, YES
 
 _SHOWN, _LONGEST = 3, 60
-"""Members of a result that are named, and characters of a label."""
+"""Number of members of a result that are listed, and maximum length of a label in characters."""
 _OPS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "exactly"}
 _DATE_OPS = {">": "after", "<": "before", ">=": "in or after", "<=": "in or before", "=": "in"}
 _ORDER = (
@@ -64,18 +64,18 @@ _SIGNS = {">": "more than", "<": "less than", "=": "the same as"}
 
 
 class Verbalizer:
-    """Says forms over one graph in English.
+    """Verbalizes forms over one graph in English.
 
     Args:
         facts: the graph.
-        called: names of entities other than their labels, as a question calls them.
+        called: alternative labels, as used in the question.
     """
 
     def __init__(self, facts: GraphFacts, called: Mapping[int, str] | None = None) -> None:
         self.facts, self.called = facts, called or {}
 
     def phrase(self, form: Form) -> str:
-        """What a form asks for, without its result.
+        """The noun phrase of a form, without its result.
 
         "vans driven by Tom Firth", "the number of vans whose load is more than 900 kg".
         """
@@ -113,7 +113,7 @@ class Verbalizer:
         raise TypeError(form)
 
     def _whether(self, path: Path, thing: SetForm, compared: str) -> str:
-        """What is asked of a thing's value that a verb leads to; "" where a noun does."""
+        """A yes/no phrase about a value whose relation is a verb; "" if it is a noun."""
         word = self._wording(path[0])
         if len(path) > 1 or not path[0].forward or word.noun or word.subject:
             return ""
@@ -124,7 +124,7 @@ class Verbalizer:
         )
 
     def _whether_any(self, word: Wording, thing: str, values: SetForm) -> str:
-        """Whether a relation leads anywhere from a thing, or says yes."""
+        """A yes/no phrase: whether an entity has a relation, or its Boolean value is true."""
         try:
             ends = list(members(self.facts, values))
         except TooManyFacts:
@@ -140,7 +140,8 @@ class Verbalizer:
         return f"whether {subject} is {word.state}{thing_of}"
 
     def with_result(self, form: Form, result: Result) -> str:
-        """The phrase, and the first members of a set that it denotes; a number or a yes is not told."""
+        """The phrase, followed by the first members of its result if that is a set; numbers and yes or no are not
+        shown."""
         noun_phrase = self.phrase(form)
         if not result.is_set or isinstance(form, Entities):
             return noun_phrase
@@ -152,8 +153,8 @@ class Verbalizer:
         return f"{noun_phrase}: {named}{more}" if named else noun_phrase
 
     def with_unit(self, entity: int, text: str, form: Form, rows: Sequence[FactRow]) -> str:
-        """The text of a member of a set, that of a mere number with the unit that the relation to it or the node around
-        it says; `rows` are the facts that lead to it."""
+        """The text of a member of a set; a plain number gets the unit of the relation to it or of the unnamed node that
+        states it. `rows` are the facts that lead to it."""
         if not isinstance(form, Join):
             return text
         named = with_unit(text, self.facts.name(entity), self.facts.graph.relations[form.path[-1].relation])
@@ -164,7 +165,7 @@ class Verbalizer:
     # ---- noun phrases
 
     def noun(self, form: SetForm, those: str = "those") -> str:
-        """A set as a noun phrase; `those` is what its members are called where nothing says their class."""
+        """A set as a noun phrase; `those` stands for its members if their class is unknown."""
         match form:
             case Entities(ids):
                 names = [self.called.get(e) or self._short(e) for e in ids]
@@ -299,7 +300,7 @@ class Verbalizer:
 
     @staticmethod
     def _joined_to(word: Wording, noun_phrase: str, value: bool) -> str:
-        """What is said of things whose relation leads to `noun_phrase`."""
+        """Modifier of entities whose relation leads to `noun_phrase`."""
         if word.noun:
             return f"whose {word.noun} {word.copula} {noun_phrase}"
         if word.verb and not (word.state and value):
@@ -312,7 +313,7 @@ class Verbalizer:
         return isinstance(source, Entities) and all(map(self.facts.is_value, source.ids))
 
     def _filtered(self, form: Filter) -> str:
-        """What is said of things whose value is compared."""
+        """Modifier of entities whose value satisfies a comparison."""
         compared, word = self._compared(form), self._wording(form.path[0])
         if form.op == "=" and form.values[0] in (YES, NO):
             return _affirmed(word, form.values[0] == YES)
@@ -324,7 +325,7 @@ class Verbalizer:
         return f"whose {word.subject} is {state} {compared}" if word.subject else f"{state} {compared}"
 
     def _lacking(self, step: Hop) -> str:
-        """What is said of things that have no such relation."""
+        """Modifier of entities without a relation."""
         word = self._wording(step)
         if word.noun:
             return f"without any {word.noun}" if step.forward else f"that are the {word.noun} of nothing"
@@ -350,7 +351,7 @@ class Verbalizer:
         return f"{source} with the {order}{best} {self.property(form.path)}"
 
     def _counted(self, form: Extreme, most: str) -> str:
-        """What is said of things that have the most facts of a relation."""
+        """Modifier of entities with the most or fewest facts of a relation."""
         step = form.path[0]
         word, kind = self._wording(step), class_counted(self.facts, form)
         most = f"the {most} {self._plural(kind)}" if kind is not None else f"the {most}"
@@ -387,7 +388,7 @@ class Verbalizer:
         return wording_of(self._relation(step))
 
     def _value_of(self, path: Path, source: SetForm) -> str:
-        """The first value that a path leads to; "" where it leads to things."""
+        """The first value that a path leads to; "" if it leads to entities."""
         try:
             for entity in members(self.facts, source):
                 for end in members(self.facts, Join(path, Entities((entity,)))):
@@ -397,7 +398,7 @@ class Verbalizer:
         return ""
 
     def _is_date(self, path: Path, source: SetForm) -> bool:
-        """Whether a path leads to dates, or to whole numbers that a verb says are years: "surveyed 1731"."""
+        """Whether a path leads to dates, or to integers that a verb marks as years: "surveyed 1731"."""
         name = self._value_of(path, source)
         return bool(iso_of(name)) or (_YEAR.fullmatch(name) is not None and not self._wording(path[-1]).noun)
 
@@ -411,7 +412,7 @@ class Verbalizer:
 
 
 def _plural_of(label: str) -> str:
-    """A plural, in capitals where the word is written so: VAVs, LOAVES."""
+    """The plural of a label, keeping its capitals: VAVs, LOAVES."""
     low = label.lower()
     noun_phrase = plural(low)
     if noun_phrase.startswith(low):
@@ -420,7 +421,7 @@ def _plural_of(label: str) -> str:
 
 
 def _affirmed(word: Wording, true: bool) -> str:
-    """What is said of things of which a relation says yes or no."""
+    """Modifier of entities by a Boolean relation."""
     if word.is_adjective:
         return f"that are {'' if true else 'not '}{word.noun}"
     if word.noun:

@@ -1,6 +1,6 @@
-"""What part of speech a relation's label is, and so how it goes into a phrase.
+"""The part of speech of a relation's label, which determines how it is used in a phrase.
 
-"owner" makes "the owner of Swift", "owns" makes "what Tom owns", "moored at" makes "what Swift is moored at".
+"owner" gives "the owner of Swift", "owns" gives "what Tom owns", "moored at" gives "what Swift is moored at".
 """
 
 from __future__ import annotations
@@ -34,28 +34,29 @@ _ADJECTIVE = re.compile(r"(?:able|ible|ive|ic|ous|ful|less|ed|al|free|proof|safe
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A relation in words: one of `noun`, `verb` and `state`, or both of the latter where a label says too little."""
+    """The wording of a relation: a noun, a verb or a state (participle, preposition); verb and state if it is
+    ambiguous."""
 
     noun: str = ""
-    """"owner", "weight in kilograms": what a thing has."""
+    """What an entity has: "owner", "weight in kilograms"."""
     verb: str = ""
-    """"owns", "wrote", "lives in": what a thing does."""
+    """What an entity does: "owns", "wrote", "lives in"."""
     verb_of_many: str = ""
-    """The same of several things: "own", "wrote", "live in"."""
+    """The verb in the plural: "own", "wrote", "live in"."""
     state: str = ""
-    """"moored at", "directed by", "part of": what a thing is."""
+    """What an entity is: "moored at", "directed by", "part of"."""
     subject: str = ""
-    """"queen" of "queen raised by": what of a thing is in the state."""
+    """What of the entity is in that state: "queen" in "queen raised by"."""
 
     @property
     def is_adjective(self) -> bool:
-        """Whether the noun is none: "sunny", "waterproof", of which a graph says yes or no."""
+        """Whether `noun` is really an adjective, as the label of a Boolean property: "sunny", "waterproof"."""
         last = self.noun.split()[-1].lower() if self.noun else ""
         return last in _WORDS["adjectives"] or _ADJECTIVE.search(last) is not None
 
     @property
     def copula(self) -> str:
-        """Between the noun and one of what it names: the owner is Ann, the owners include Ann."""
+        """The verb between the noun and its value: the owner is Ann, the owners include Ann."""
         many = is_plural(self.noun.lower()) and self.noun.split()[-1].lower() not in _WORDS["singular"]
         return "include" if many else "is"
 

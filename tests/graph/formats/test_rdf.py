@@ -169,8 +169,8 @@ HOSTILE = {
     "deep.rdf": (b"<a>" * 5_000, "nested"),
     "deep.ttl": (b"@prefix : <http://x/> . : : " + b"<<(: : " * 60_000 + b":" + b")>>" * 60_000, "nested"),
     "laughs.rdf": (b'<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r>&b;</r>', "entity 'b'"),
-    "cut.nt.gz": (gzip.compress(LINE * 100)[:-9], "cut short"),
-    "cut.ttl.gz": (gzip.compress(LINE * 100)[:-9], "cut short"),
+    "cut.nt.gz": (gzip.compress(LINE * 100)[:-9], "truncated"),
+    "cut.ttl.gz": (gzip.compress(LINE * 100)[:-9], "truncated"),
     "empty.rdf": (b"", "no element found"),
 }
 

@@ -45,7 +45,7 @@ def test_cut_short_or_damaged(tmp_path: Path, suffix: str) -> None:
     for content in (packed[:-20], b"not packed at all"):
         path = tmp_path / f"a{suffix}"
         path.write_bytes(content)
-        with pytest.raises(InputError, match="cut short"), Checked(path) as stream:
+        with pytest.raises(InputError, match="truncated"), Checked(path) as stream:
             stream.read()
 
 
@@ -57,7 +57,7 @@ def test_utf_16_is_read_as_utf_8(tmp_path: Path, size: int) -> None:
         parts = list(iter(lambda: stream.read(size), b""))
     assert b"".join(parts).decode() == text and max(map(len, parts)) <= size
     (tmp_path / "cut.tsv").write_bytes(text.encode("utf-16") + b"\x00\xdc\n\x00")
-    with pytest.raises(InputError, match=r"cut\.tsv:\d+: damaged or cut short"):
+    with pytest.raises(InputError, match=r"cut\.tsv:\d+: damaged or truncated"):
         Checked(tmp_path / "cut.tsv").read()
 
 

@@ -38,7 +38,7 @@ def test_no_address(url: str) -> None:
 
 def test_nobody_there() -> None:
     waits: list[float] = []
-    with pytest.raises(InputError, match="no answer"):
+    with pytest.raises(InputError, match="no response"):
         Endpoint("http://127.0.0.1:9/", sleep=waits.append).select("SELECT * {}")
     assert len(waits) == 3
 
@@ -48,7 +48,7 @@ def test_a_silent_endpoint_is_given_up() -> None:
         endpoint = Endpoint(
             f"http://127.0.0.1:{silent.getsockname()[1]}/", timeout_s=0.1, retries=3, sleep=id
         )
-        with pytest.raises(InputError, match=r"no answer \(timed out\)"):
+        with pytest.raises(InputError, match=r"no response \(timed out\)"):
             endpoint.select("SELECT * {}")
         assert endpoint.requests == 2
 
@@ -108,7 +108,7 @@ def website() -> Iterator[str]:
 
 
 def test_no_endpoint_but_a_page(website: str) -> None:
-    with pytest.raises(InputError, match="is it the query address"):
+    with pytest.raises(InputError, match="is it the query URL"):
         Endpoint(website).select("SELECT * {}")
 
 
@@ -188,7 +188,7 @@ def test_a_head_that_drips_is_given_up_in_time() -> None:
         thread = threading.Thread(target=drip)
         thread.start()
         begin = time.monotonic()
-        with pytest.raises(InputError, match="no answer"):
+        with pytest.raises(InputError, match="no response"):
             Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/", 0.5, 0).select("SELECT * {}")
         assert time.monotonic() - begin < 5
         done.set()

@@ -123,8 +123,8 @@ def test_what_cannot_be_said_is_counted(tmp_path: Path) -> None:
     (tmp_path / "b.ttl").write_text(PREFIXES + text)
     assert sum(len(batch.heads) for batch in read_source(tmp_path / "b.ttl", tally)) == 1
     assert set(tally.skipped) == {
-        "restriction to a number or of an inverse",
-        "class made of alternatives, or deep within others",
+        "restriction to a number or on an inverse",
+        "union class, or class nested too deeply",
         "incomplete rdf:Statement",
         "statement of the schema",
     }

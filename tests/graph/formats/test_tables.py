@@ -102,5 +102,5 @@ def test_a_workbook(tmp_path: Path) -> None:
         ("Odo", f'"7"{INTEGER}'),
     }
     (tmp_path / "b.xlsx").write_bytes(b"PK nonsense")
-    with pytest.raises(InputError, match="no Excel workbook"):
+    with pytest.raises(InputError, match="not an Excel workbook"):
         list(read_workbook(tmp_path / "b.xlsx", Tally()))

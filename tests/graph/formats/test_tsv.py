@@ -45,7 +45,7 @@ def test_header_in_any_order(tmp_path: Path) -> None:
     [
         ("r\ta\tb\nr\ta\n", "a.tsv:2: 2 column"),
         ("r\ta\tb\tmuch\n", "a.tsv:1:4: weight 'much'"),
-        ("r\ta\tb\tnan\n", "is no number"),
+        ("r\ta\tb\tnan\n", "is not a number"),
         ("r\t\tb\n", "empty cell"),
     ],
 )

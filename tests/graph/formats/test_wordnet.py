@@ -44,7 +44,7 @@ def test_archive(tmp_path: Path) -> None:
 
 
 def test_broken(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"data\.noun:1: no synset"):
+    with pytest.raises(InputError, match=r"data\.noun:1: not a WordNet synset"):
         import_graph([archive(tmp_path / "a.tar.gz", "nonsense\n")], tmp_path / "g")
     (tmp_path / "b.tar.gz").write_bytes(b"no archive")
     with pytest.raises(InputError, match="damaged"):

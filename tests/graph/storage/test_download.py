@@ -47,7 +47,7 @@ def test_download_and_resume(tmp_path: Path, url: str, have: int) -> None:
 
 
 def test_wrong_size(tmp_path: Path, url: str) -> None:
-    with pytest.raises(InputError, match="not the size"):
+    with pytest.raises(InputError, match="not a plausible size"):
         download(Official(url, "", "", 10, 20), tmp_path)
 
 

@@ -65,7 +65,7 @@ def test_networkx(tmp_path: Path, store: GraphStore) -> None:
 
 
 def test_unknown_form(tmp_path: Path, store: GraphStore) -> None:
-    with pytest.raises(InputError, match="what form"):
+    with pytest.raises(InputError, match="unknown format"):
         export(store, tmp_path / "a.pdf")
     with pytest.raises(InputError, match="cannot be written"):
         export(store, tmp_path / "missing" / "a.ttl")

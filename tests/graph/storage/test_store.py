@@ -213,7 +213,7 @@ def test_a_pipe_among_the_files_of_a_store_is_not_waited_for(tmp_path: Path) -> 
     write_store(TRIPLES, tmp_path / "g")
     (tmp_path / "g" / "kind.bin").unlink()
     os.mkfifo(tmp_path / "g" / "kind.bin")
-    with pytest.raises(InputError, match=r"kind\.bin: no file of 0 items"):
+    with pytest.raises(InputError, match=r"kind\.bin: not a file of 0 items"):
         GraphStore.open(tmp_path / "g")
 
 

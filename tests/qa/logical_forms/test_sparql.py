@@ -247,7 +247,7 @@ def test_what_sparql_cannot_say_is_computed_of_the_facts() -> None:
 
 
 def test_an_endpoint_that_says_neither_yes_nor_no_is_one_line() -> None:
-    with serve(TURTLE) as server, pytest.raises(InputError, match="no yes or no"):
+    with serve(TURTLE) as server, pytest.raises(InputError, match="no Boolean result"):
         SparqlGraph(server.url).endpoint.ask("SELECT ?x WHERE { ?x ?y ?z } LIMIT 1")
 
 

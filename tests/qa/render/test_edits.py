@@ -30,7 +30,7 @@ def test_words_of_a_fact_mean_the_graphs_concepts(model_folder: Path, tools_file
     edit = add(answerer.linker, "Excavator", USED_FOR, "a <purple> thing")
     assert edit.triple.head == "http://example.org/excavator"
     assert edit.triple.tail.startswith("urn:kgqa:added:") and "<" not in edit.triple.tail
-    with pytest.raises(InputError, match="both ends"):
+    with pytest.raises(InputError, match="a head and a tail"):
         add(answerer.linker, " ", USED_FOR, "excavator")
     question = Question("What did I dig with?", (), Passage("I plant flowers."))
     answer = answerer.ask_again(
