@@ -1,4 +1,4 @@
-"""Classifiers of sentences, pairs, words and endings over any encoder, and the folder they are kept in."""
+"""Classifiers over any encoder: sentences, sentence pairs, tagging, multiple choice; and their checkpoint folder."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ AUTO: dict[TaskType, str] = {
 
 @dataclass(frozen=True)
 class TaskBatch(Movable):
-    """Examples of a task: a row each, but for endings, which have a row for each ending."""
+    """Examples of a task, one row each; for multiple choice, one row per ending."""
 
     tokens: TokenBatch
-    label: Tensor  # (Q,) int64 class or right ending; tagging: (B, T), -100 where no word is judged
+    label: Tensor  # (Q,) int64 class or correct ending; tagging: (B, T), -100 for tokens without a tag
     question: Tensor  # (B,) int64 example of each row, ascending
-    turned: TokenBatch | None = None  # (B, T') the pairs in the other order
+    turned: TokenBatch | None = None  # (B, T') the pairs in reverse order
 
 
 class LinearClassifier(nn.Module):
-    """An encoder and a linear layer, for the architectures to which Hugging Face gives no such head.
+    """An encoder with a linear layer, for architectures without such a head in Hugging Face.
 
-    Of a text the summary token is read: the first, or the last of a causal encoder (Radford et al., 2018, Extract).
+    A text is represented by its summary token: the first, or the last of a causal encoder (Extract in Radford et al.,
+    2018).
     """
 
     def __init__(self, encoder: nn.Module, size: int, kind: TaskType) -> None:
@@ -67,7 +68,7 @@ class LinearClassifier(nn.Module):
         return self.layerwise.encoder.config
 
     def read(self, tokens: TokenBatch) -> Tensor:
-        """Scores (B, L), or (B, T, L) of words."""
+        """Scores (B, L); for tagging (B, T, L)."""
         hidden = self.layerwise.encode(tokens)
         scores: Tensor = self.out(
             hidden if self.kind == "tagging" else self.layerwise.summary(hidden, tokens)
@@ -78,8 +79,8 @@ class LinearClassifier(nn.Module):
 def load_classifier(encoder: nn.Module, folder: Path, kind: TaskType, labels: Sequence[str]) -> nn.Module:
     """A classifier with a new head over an encoder that was loaded from `folder`.
 
-    Hugging Face's own class where there is one (`AutoModelForSequenceClassification`, `-TokenClassification`,
-    `-MultipleChoice`), so that anyone can load what is trained; else a `LinearClassifier`.
+    Hugging Face's own class if there is one (`AutoModelForSequenceClassification`, `-TokenClassification`,
+    `-MultipleChoice`), so that the result loads without kgqa; else a `LinearClassifier`.
     """
     import transformers
 
@@ -89,7 +90,7 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: TaskType, labels: Se
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: number for number, label in enumerate(labels)}
         config.problem_type = "single_label_classification"
-    config.summary_type = "first"  # XLNet's default reads the last place, here padding
+    config.summary_type = "first"  # XLNet's default is the last position, which is padding here
     auto = getattr(transformers, AUTO[kind])
     if type(config) not in auto._model_mapping:
         return LinearClassifier(encoder, config.num_labels, kind)
@@ -102,7 +103,7 @@ def load_classifier(encoder: nn.Module, folder: Path, kind: TaskType, labels: Se
 
 
 def scores(model: Any, tokens: TokenBatch, kind: TaskType) -> Tensor:
-    """A classifier's scores: (B, L), of endings (B,), of words (B, T, L)."""
+    """A classifier's scores: (B, L); for multiple choice (B,), for tagging (B, T, L)."""
     if isinstance(model, LinearClassifier):
         found = model.read(tokens)
     else:
@@ -114,7 +115,7 @@ def scores(model: Any, tokens: TokenBatch, kind: TaskType) -> Tensor:
 
 
 class Encoding:
-    """Turns examples into tensors, the same in training and in use."""
+    """Converts examples to tensors, in the same way for training and inference."""
 
     def __init__(
         self,
@@ -131,13 +132,13 @@ class Encoding:
         self.special_tokens = special_tokens_of(tokenizer)
 
     def length(self, row: Labelled) -> int:
-        """About how long a row is, for batches of like length."""
+        """Approximate length of a row, for batching by length."""
         return (
             len(row.text) + len(row.second) + sum(map(len, row.words)) + max(map(len, row.endings), default=0)
         )
 
     def __call__(self, rows: Sequence[Labelled]) -> TaskBatch:
-        """The rows as a batch; classes that are not known are -100."""
+        """The rows as a batch; unknown classes get -100, which the loss ignores."""
         if self.kind == "tagging":
             return self._tagged(rows)
         if self.kind == "ending":
@@ -153,13 +154,13 @@ class Encoding:
     def _pad(self, pairs: Sequence[tuple[str, str]]) -> TokenBatch:
         firsts, seconds = [a for a, _ in pairs], [b for _, b in pairs]
         rows = sentence_ids(self.tokenizer, firsts, seconds, self.max_tokens)
-        # Extract: a mark of its own, which no text has taught
+        # GPT's Extract token: [MASK], which a causal model has never seen in text
         if self.causal and self.special_tokens.mask is not None:
             rows = [([*ids[:-1], self.special_tokens.mask], begin) for ids, begin in rows]
         return pad_rows(rows, self.special_tokens.pad)
 
     def places(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """A sentence's ids, and for each word that is read its place: its first piece, of causal encoders its last."""
+        """Token ids of a sentence, and the position of each word: its first piece, or its last for causal encoders."""
         ids, places = [self.special_tokens.start], []
         for number, word in enumerate(words):
             pieces = self.tokenizer.encode(word if not number else f" {word}", add_special_tokens=False).ids
@@ -180,7 +181,7 @@ class Encoding:
 
 
 class Classifier:
-    """A trained classifier of a folder."""
+    """A trained classifier, loaded from a folder."""
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
         import transformers
@@ -206,7 +207,7 @@ class Classifier:
 
     @torch.inference_mode()
     def __call__(self, rows: Sequence[Labelled]) -> list[dict[str, Any]]:
-        """For each row `label` and `scores`, for words `tags`, for endings `ending`, `text` and `scores`."""
+        """For each row `label` and `scores`; for tagging `tags`; for multiple choice `ending`, `text` and `scores`."""
         if not rows:
             return []
         batch = self.encode(rows).to(self.device)
@@ -214,7 +215,7 @@ class Classifier:
 
 
 def task_scores(model: Any, batch: TaskBatch, kind: TaskType) -> Tensor:
-    """Scores of a batch; those of both orders of a pair are added (Radford et al., 2018, section 3.3)."""
+    """Scores of a batch; the scores of both orders of a pair are added (Radford et al., 2018, section 3.3)."""
     found = scores(model, batch.tokens, kind)
     return found if batch.turned is None else found + scores(model, batch.turned, kind)
 
@@ -222,7 +223,7 @@ def task_scores(model: Any, batch: TaskBatch, kind: TaskType) -> Tensor:
 def decide(
     found: Tensor, batch: TaskBatch, rows: Sequence[Labelled], encode: Encoding
 ) -> list[dict[str, Any]]:
-    """Scores in words. Words beyond the longest row are tagged "O"."""
+    """Decode scores to labels. Words beyond the maximum length are tagged "O"."""
     outputs: list[dict[str, Any]] = []
     for n, row in enumerate(rows):
         if encode.kind == "tagging":
@@ -242,7 +243,8 @@ def decide(
 
 
 def save_classifier(model: Any, folder: Path, card: dict[str, Any]) -> None:
-    """Write a classifier: a Hugging Face folder and `task.json`, and a head of ours in a file of its own."""
+    """Write a classifier: a Hugging Face folder with `task.json`, and the head of a `LinearClassifier` in its own
+    file."""
     if isinstance(model, LinearClassifier):
         save_model(model.base_model, folder)
         save_file(model.out.state_dict(), folder / HEAD)
@@ -258,4 +260,4 @@ def read_task(folder: Path) -> dict[str, Any]:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return {key: card[key] for key in ("kind", "labels", "max_tokens", "both_orders")}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: no classifier here ({error}); train one with a [task]") from error
+        raise InputError(f"{path}: not a classifier ({error}); train one with a [task] table") from error

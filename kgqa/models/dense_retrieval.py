@@ -30,19 +30,19 @@ from kgqa.models.pretrained import FACT_ENCODER_CARD, check_regular, check_sums,
 from kgqa.settings import FACT_ENCODER, GET_BASE, INDEXES, cache_folder, find_encoder, tell_once
 from kgqa.types import Edges, InputError, KnowledgeGraph, first_line
 
-# Facts and questions as vectors of one space, by a small encoder of sentences: what dense retrieval compares.
+# The fact encoder: a small sentence encoder that embeds facts and questions in one space.
 
 
 MAX_TOKENS = 128
-"""Tokens of a text that are read; of a longer one the last, where the question stands."""
+"""Maximum length of a text in tokens; a longer one is truncated at the start, since the question is at the end."""
 AT_ONCE = 64
 
 
 class FactEncoder(nn.Module):
-    """The mean of an encoder's last states, at unit length (Reimers and Gurevych, 2019, section 3).
+    """Sentence embeddings: the normalized mean of an encoder's last states (Reimers and Gurevych, 2019, section 3).
 
-    Texts end as its tokenizer ends them. `fingerprint` tells it from any other, for what is kept of its vectors;
-    `space` is that of the encoder whose vectors its own are compared with.
+    `fingerprint` identifies the encoder in the names of cached indexes; `space` is the fingerprint of the encoder whose
+    vector space it shares.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class FactEncoder(nn.Module):
 
     @property
     def size(self) -> int:
-        """Numbers of a vector."""
+        """Dimension of the vectors."""
         found: int = self.encoder.config.hidden_size  # type: ignore[union-attr,assignment]
         return found
 
     @classmethod
     def load(cls, name: str | Path) -> FactEncoder:
-        """The encoder of a folder or shipped name, to search with."""
+        """Load the encoder of a folder or shipped name for inference."""
         folder = find_encoder(str(name))
         check_regular(folder)
         if (card := folder / FACT_ENCODER_CARD).exists():
@@ -76,8 +76,8 @@ class FactEncoder(nn.Module):
         return cls(encoder, load_tokenizer(folder), made_of, precision).eval()
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
-        """Texts as rows of tokens, a multiple of 8 long. Raises InputError where the tokenizer fails."""
-        with report_panics("a text", "leave it out, or take another encoder of facts"):
+        """Tokenized texts, padded to a multiple of 8. Raises InputError if the tokenizer fails."""
+        with report_panics("a text", "leave it out, or use another fact encoder"):
             read = self.tokenizer.encode_batch(list(texts))
         rows = [_last_tokens(text) for text in read]
         width = -(-max(map(len, rows)) // 8) * 8
@@ -85,7 +85,7 @@ class FactEncoder(nn.Module):
         return TextBatch(padded(rows, width, 0), mask)
 
     def states(self, batch: TextBatch) -> Tensor:
-        """States (n, T, d) of the tokens, of which the mean is taken."""
+        """States (n, T, d) of the tokens, before pooling."""
         assert batch.attention_mask is not None
         found: Tensor = self.encoder(
             input_ids=batch.input_ids, attention_mask=batch.attention_mask.long()
@@ -93,14 +93,14 @@ class FactEncoder(nn.Module):
         return found.float()
 
     def pooled(self, batch: TextBatch) -> Tensor:
-        """Unit vectors (n, d) of rows of tokens."""
+        """Unit vectors (n, d) of tokenized texts."""
         assert batch.attention_mask is not None
         mask = batch.attention_mask.long()
         mean = (self.states(batch) * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)  # (n, d)
         return F.normalize(mean, dim=-1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, d) of texts; those of like length are read together, so that little is padded."""
+        """Unit vectors (n, d) of texts, batched by length to avoid padding."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         found = np.zeros((len(texts), self.size), dtype=np.float32)
         device = next(self.encoder.parameters()).device
@@ -112,7 +112,7 @@ class FactEncoder(nn.Module):
 
 
 def _last_tokens(text: Encoding) -> list[int]:
-    """At most `MAX_TOKENS` of a text: what its tokenizer adds before it, and the last ones."""
+    """At most `MAX_TOKENS` token ids of a text: leading special tokens, then the last ones."""
     excess = len(text.ids) - MAX_TOKENS
     if excess <= 0:
         return text.ids
@@ -121,9 +121,9 @@ def _last_tokens(text: Encoding) -> list[int]:
 
 
 def open_fact_encoder(name: str) -> FactEncoder | None:
-    """The encoder that a reader names; None where it names none, or the shipped one is not installed beside it.
+    """The fact encoder of a reader; None if it has none, or if the shipped one is not installed.
 
-    Without it facts are found by links alone, and that is told on standard error.
+    In the latter case, retrieval falls back to entity linking alone, which is reported on standard error.
     """
     if not name:
         return None
@@ -132,7 +132,7 @@ def open_fact_encoder(name: str) -> FactEncoder | None:
     except InputError:
         if name != FACT_ENCODER:
             raise
-        tell_once(f"{FACT_ENCODER} is not installed; facts are found by links alone; {GET_BASE}")
+        tell_once(f"{FACT_ENCODER} is not installed: facts are retrieved by entity linking alone; {GET_BASE}")
         return None
     return FactEncoder.load(name)
 
@@ -142,9 +142,9 @@ HITS = 128
 MADE_AT_ONCE = 3_000
 """Graphs of at most this many facts are indexed when they are opened: some seconds of one core."""
 MADE_ON_IMPORT = 200_000
-"""Facts of an open-world graph up to which `kgqa graph import` makes an index: some minutes.
+"""Maximum number of facts of an open-world graph that `kgqa graph import` indexes, which takes minutes.
 
-Beyond, and for closed-world graphs of more than `MADE_AT_ONCE`, `kgqa graph index` does."""
+Larger ones, and closed-world graphs above `MADE_AT_ONCE`, are indexed only by `kgqa graph index`."""
 _PART = 4096
 
 
@@ -163,23 +163,23 @@ def verbalize_facts(graph: KnowledgeGraph, edges: Edges) -> list[str]:
 
 
 def index_name(graph: GraphStore, encoder: FactEncoder) -> str:
-    """File name of the index of a graph's facts, as they are verbalized now, by an encoder.
+    """File name of the index for a graph, an encoder and the current verbalization of facts.
 
-    Large graphs have one index for all encoders of a space; small ones, whose labels may be in any language, have one
-    for each encoder.
+    A large graph has one index for all encoders of a vector space. A small one, whose labels may be in any language,
+    has one for each encoder.
     """
     made_by = encoder.fingerprint if graph.edge_count <= MADE_AT_ONCE else encoder.space
     return f"{graph.hash[:16]}-{made_by[:8]}-{wording()}.faiss"
 
 
 def wording() -> str:
-    """Key of how facts are verbalized."""
+    """Fingerprint of the verbalization of facts."""
     return fingerprint(fact_sentences, inflection)[:8]
 
 
 def index_file(graph: GraphStore, encoder: FactEncoder) -> Path:
-    """Path of a graph's index: shipped, or in the cache. A shipped one of an earlier wording serves until there is
-    another, which takes minutes to make."""
+    """Path of a graph's index: shipped, or in the cache. A shipped index with an earlier verbalization is used until a
+    new one exists, since building one takes minutes."""
     name = index_name(graph, encoder)
     cached = cache_folder("facts") / name
     earlier = sorted(INDEXES.glob(f"{name.removesuffix(f'-{wording()}.faiss')}-*.faiss"))
@@ -216,7 +216,7 @@ def open_fact_index(
             return _Search(graph, FactIndex.load(path, graph.edge_count), encoder)
         except InputError:
             if path.parent != cache_folder("facts") or graph.edge_count > MADE_AT_ONCE:
-                raise  # what is cached, as by an earlier version, is made again
+                raise  # only a small index in the cache is rebuilt silently
     if graph.edge_count > MADE_AT_ONCE:
         return None
     index = make_index(graph, encoder)
@@ -225,7 +225,7 @@ def open_fact_index(
 
 
 class _Search:
-    """A text's nearest facts in an index."""
+    """Dense search over an index."""
 
     def __init__(self, graph: GraphStore, index: FactIndex, encoder: FactEncoder) -> None:
         self.graph, self.index, self.encoder = graph, index, encoder
@@ -233,7 +233,7 @@ class _Search:
 
     def __call__(self, texts: Sequence[str]) -> list[FactHits]:
         last, found = self._last
-        if last == tuple(texts):  # a question is asked again for each fact that its answer may rest on
+        if last == tuple(texts):  # attribution searches with the same texts for each fact that it leaves out
             return found
         rows, similarity = self.index.search(self.encoder.encode(texts), HITS)
         facts = self.graph.edges()
@@ -243,7 +243,7 @@ class _Search:
 
 
 class _Edited:
-    """The same over an edited graph."""
+    """Dense search over an edited graph."""
 
     def __init__(self, graph: OverlayGraph, below: DenseSearch, encoder: FactEncoder) -> None:
         self.graph, self.below, self.encoder = graph, below, encoder

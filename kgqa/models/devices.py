@@ -17,21 +17,22 @@ from kgqa.types import InputError
 
 # Int8 dynamic quantization of linear layers: faster than float32 on processors without bfloat16.
 #
-# LLM.int8() (Dettmers et al., 2022, section 3) for answering on a CPU: rows of weights and of inputs are each rounded
-# by their largest number, but for the few features that are far larger than all others in every text.
+# LLM.int8() (Dettmers et al., 2022, section 3) on a CPU: rows of weights and inputs are scaled by their absolute
+# maximum and rounded, except for the few outlier features that are far larger than all others in every text.
 
 OUTLIERS = 8
-"""Features of an input that are multiplied in float32: the largest. Without them the first layers of kgqa-base's
-feed-forward blocks are 9 % off, with four 0.8, with eight 0.7."""
+"""Number of outlier features that are multiplied in float32. The error in the first feed-forward layers of kgqa-base is
+9 % without them, 0.8 % with four and 0.7 % with eight."""
 LEAST = 1e-9
-"""Scale of a row of zeros."""
+"""Minimum scale of a row, for rows of zeros."""
 
 
 class Int8Linear(nn.Module):
-    """A linear layer of integers; `outliers` are the features that it multiplies in float32.
+    """A linear layer with int8 weights; the features `outliers` are multiplied in float32.
 
-    Inputs have seven bits: where a processor has no instruction for it, pairs of products are added in sixteen. What a
-    row gives depends on the rows beside it as little as in float32. It is for the CPU, and cannot be copied.
+    Inputs have seven bits, since processors without VNNI add pairs of products in 16 bits, which eight would overflow.
+    The scale of each input row is its own, so its result does not depend on the other rows of the batch. The layer only
+    runs on a CPU, and cannot be copied.
     """
 
     rows: Tensor
@@ -50,7 +51,7 @@ class Int8Linear(nn.Module):
         scale = torch.maximum(highest, -lowest).clamp_min(LEAST) / 127
         rows = (
             small.div_(scale.unsqueeze(1)).round_().to(torch.int8)
-        )  # in place: opening a reader waits for it
+        )  # in place, to save time when a reader is opened
         self.register_buffer("rows", torch.ops.onednn.qlinear_prepack(rows, None))
         self.register_buffer("scale", scale)
         self.register_buffer("zero", torch.zeros(len(scale), dtype=torch.long))
@@ -63,7 +64,8 @@ class Int8Linear(nn.Module):
         exact = F.linear(inputs.index_select(-1, self.outliers), self.columns, self.bias)
         small = inputs.index_fill(-1, self.outliers, 0.0)
         largest = small.abs().amax(-1, keepdim=True).clamp_min_(LEAST)
-        rounded = small.div_(largest).mul_(63).add_(64.5).to(torch.uint8)  # 1 to 127; 64 stands for 0
+        # unsigned, 1 to 127, with zero point 64
+        rounded = small.div_(largest).mul_(63).add_(64.5).to(torch.uint8)
         weights = self.rows, self.scale, self.zero, None
         product: Tensor = torch.ops.onednn.qlinear_pointwise(
             rounded, 1 / 63, 64, *weights, 1.0, 0, torch.float32, "none", [], ""
@@ -72,7 +74,7 @@ class Int8Linear(nn.Module):
 
 
 def quantize_int8(module: nn.Module, probe: Callable[[], object]) -> None:
-    """Replace the linear layers of a module, all that `probe` sends something through."""
+    """Replace those linear layers of a module that `probe` uses; its inputs determine the outlier features."""
     largest: dict[nn.Linear, Tensor] = {}
 
     def seen(layer: nn.Linear, inputs: tuple[Tensor], _: Tensor) -> None:
@@ -80,7 +82,7 @@ def quantize_int8(module: nn.Module, probe: Callable[[], object]) -> None:
         largest[layer] = torch.maximum(largest.get(layer, found), found)
 
     layers = [layer for layer in module.modules() if type(layer) is nn.Linear]
-    if not layers:  # an adapter over layers that are rounded already
+    if not layers:  # an adapter, whose base layers are quantized already
         return
     hooks = [layer.register_forward_hook(seen) for layer in layers]
     probe()
@@ -97,7 +99,7 @@ def quantize_int8(module: nn.Module, probe: Callable[[], object]) -> None:
 
 
 def has_int8_matmul() -> bool:
-    """Whether this torch does."""
+    """Whether this build of torch has the int8 operators."""
     name = "onednn::qlinear_pointwise"
     return bool(
         hasattr(torch.ops.onednn, "qlinear_pointwise")
@@ -109,11 +111,11 @@ def has_int8_matmul() -> bool:
 
 PRECISIONS = ("auto", "bf16", "int8", "fp32")
 WIDE = 512
-"""Hidden size from which int8 is faster than float32 on CPUs: at 384 by a tenth, at 256 not."""
+"""Hidden size from which int8 clearly pays on CPUs: it saves only a tenth at 384, and nothing at 256."""
 
 
 def find_device(name: str = "auto") -> torch.device:
-    """A device by torch's name ("cpu", "cuda", "cuda:1", "mps"); "auto" takes the first there is of cuda, mps, cpu."""
+    """A device by torch's name ("cpu", "cuda", "cuda:1", "mps"); "auto" takes the first available of cuda, mps, cpu."""
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
         return torch.device(next(kind for kind, found in there.items() if found))
@@ -121,19 +123,19 @@ def find_device(name: str = "auto") -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise InputError(f"{name}: no device is called so; here are {known}") from None
+        raise InputError(f"{name}: unknown device; available: {known}") from None
     if not there.get(device.type) or (
         device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count()
     ):
-        raise InputError(f"{name}: this machine has no such device; here are {known}")
+        raise InputError(f"{name}: this machine has no such device; available: {known}")
     return device
 
 
 def use_one_thread() -> None:
     """Use one thread, unless OMP_NUM_THREADS is set.
 
-    One question is too little work to share: beside anything else that runs, two threads wait for each other at every
-    one of the encoder's small products.
+    A single question is too little work to split: on a busy machine, two threads wait for each other at each of the
+    encoder's small matrix products.
     """
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
@@ -148,18 +150,17 @@ def trim_memory() -> None:
 def find_precision(device: torch.device, width: int, once: bool = False) -> str:
     """How an encoder with states of `width` multiplies its matrices on `device`: "bf16", "int8" or "fp32".
 
-    In bfloat16 where that is faster: on cuda, and on processors with instructions for it. On other processors with
-    AVX2 in int8, if it is wide enough to gain (`quantize_int8`) and not opened for one question alone (`once`):
-    rounding its weights takes longer than one question saves. KGQA_PRECISION says otherwise. What is trained
-    is trained as its recipe says.
+    bf16 on cuda, and on processors with instructions for it. int8 on other processors with AVX2, for encoders wide
+    enough to gain from it (`WIDE`), unless it is opened for a single question (`once`): quantizing takes longer than
+    one question saves. KGQA_PRECISION overrides this. Training has its own setting, in the recipe.
     """
     wanted = precision()
     if wanted not in PRECISIONS:
-        raise InputError(f"KGQA_PRECISION={wanted}: no such precision; write one of {', '.join(PRECISIONS)}")
+        raise InputError(f"KGQA_PRECISION={wanted}: unknown precision; set one of {', '.join(PRECISIONS)}")
     able = torch.cpu.get_capabilities() if device.type == "cpu" else {}
     has_int8 = able.get("avx2") and has_int8_matmul()
     if wanted == "int8" and not has_int8:
-        raise InputError("KGQA_PRECISION=int8: only on a CPU with AVX2, and torch with oneDNN; write fp32")
+        raise InputError("KGQA_PRECISION=int8: needs a CPU with AVX2, and torch with oneDNN; set fp32")
     if wanted != "auto":
         return wanted
     if device.type == "cuda":
@@ -184,6 +185,6 @@ def cast_linear_layers(module: nn.Module, precision: str, probe: Callable[[], ob
 
 def matmul_precision(device: torch.device, precision: str) -> AbstractContextManager[object]:
     """Context in which converted layers multiply in that precision."""
-    # the cache of autocast is for weights that it casts itself, which are in bfloat16 already
+    # autocast's cache is for weights that it casts itself; these are stored in bfloat16 already
     half = precision == "bf16"
     return torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if half else nullcontext()

@@ -1,4 +1,4 @@
-"""Vectors of a graph's entities, learnt from its facts alone: an option on top of labels, as ERNIE has it."""
+"""Entity embeddings learned from a graph's facts (TransE and others): optional, in addition to labels, as in ERNIE."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from kgqa.types import InputError, Subgraph
 
 FILE = "entities.safetensors"
 HELD_OUT = 200
-"""Facts kept out of training and ranked afterwards; a fiftieth of a small graph."""
+"""Number of held-out facts, on which the embeddings are evaluated; at most a fiftieth of the graph."""
 RATES = {"transe": 0.01, "distmult": 0.01, "complex": 0.01, "rotate": 0.005}
 METHODS = tuple(RATES)
 HALVED = ("complex", "rotate")
-"""Methods whose numbers are complex."""
+"""Methods with complex vectors."""
 RELATIONS = "relations"
 
 
 class EntityVectors:
     """Vectors by entity name (IRI or string), float16. Unknown names have the zero vector.
 
-    `relations` are the vectors of relations by name, learnt beside them; `about` tells the method, and mean and
-    deviation of its score over the facts that it learnt. Files of earlier versions hold neither.
+    `relations` are the vectors of relations by name; `about` holds the method, and the mean and standard deviation of
+    its score over the training facts. Files of earlier versions have neither.
     """
 
     def __init__(
@@ -56,10 +56,11 @@ class EntityVectors:
         return found * torch.tensor([[float(row >= 0)] for row in rows]).reshape(-1, 1)
 
     def plausibility(self, graph: Subgraph) -> Tensor:
-        """How likely the method holds each fact of a subgraph to be, (E,) in 0..1; 1 where it does not know all three.
+        """Plausibility of each fact of a subgraph by the method's score, (E,) in 0..1; 1 if an entity or the relation
+        is unknown.
 
-        sigmoid(2 + (s - mean) / deviation) of its score s, over the facts that it learnt: of these about one in sixty
-        falls below one half, whatever other facts stand beside it.
+        sigmoid(2 + (s - mean) / deviation) for a score s, with mean and deviation over the training facts: about one in
+        sixty of these is below one half, independently of the other facts in the subgraph.
         """
         likely = torch.ones(len(graph.edges))
         kinds = [self.relations.get(relation.name) for relation in graph.relations]
@@ -107,12 +108,12 @@ class EntityVectors:
 
 
 def load_entities(path: Path) -> EntityVectors:
-    """The vectors in a file, or in a folder that `kgqa graph embed` wrote."""
+    """Load the vectors of a file, or of a folder written by `kgqa graph embed`."""
     from safetensors import SafetensorError, safe_open
 
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
-        raise InputError(f"{file}: no vectors here; make them with `kgqa graph embed`")
+        raise InputError(f"{file}: not found; train entity vectors with `kgqa graph embed`")
     try:
         with safe_open(file, framework="np") as stored:
             about = dict(stored.metadata() or {})
@@ -137,20 +138,20 @@ def train_entities(
     seed: int = 0,
     progress: Callable[[int, float], Any] | None = None,
 ) -> tuple[EntityVectors, dict[str, float]]:
-    """Learn vectors with PyG's TransE, DistMult, ComplEx or RotatE (Bordes 2013; Yang 2015; Trouillon 2016;
+    """Train vectors with PyG's TransE, DistMult, ComplEx or RotatE (Bordes 2013; Yang 2015; Trouillon 2016;
     Sun 2019), and rank the tails of held-out facts among all entities (raw, not filtered).
 
-    `size` is the width of a stored vector; a complex one's real half comes first. `progress(epoch, loss)` is
+    `size` is the dimension of a stored vector; of a complex one, the real part comes first. `progress(epoch, loss)` is
     called after each epoch.
     """
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
     halved = method in HALVED
     if size < 2 or (halved and size % 2):
-        raise InputError(f"size={size}: must be 2 or more, and even for {method}, whose numbers are complex")
+        raise InputError(f"size={size}: must be at least 2, and even for {method}, which has complex vectors")
     edges = graph.edges()
     if not len(edges.head):
-        raise InputError(f"{graph.name}: the graph holds no facts to learn from")
+        raise InputError(f"{graph.name}: the graph has no facts to train on")
     torch.manual_seed(seed)
     order = torch.randperm(len(edges.head))
     held = min(HELD_OUT, len(order) // 50)
@@ -186,23 +187,23 @@ def train_entities(
 
 
 def _table(model: Any, name: str) -> Tensor:
-    """All rows of a table of a model, a complex one's real half first."""
+    """All rows of an embedding table of a model, the real part of complex vectors first."""
     parts = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
     return torch.cat(parts, 1)
 
 
 def _fill(model: Any, name: str, rows: Tensor) -> None:
-    """Give a table of a model the rows that `_table` gave."""
+    """Set the rows of an embedding table, in the layout of `_table`."""
     tables = [getattr(model, part).weight for part in (name, f"{name}_im") if hasattr(model, part)]
     for table, part in zip(tables, torch.split(rows, tables[0].shape[1], 1), strict=True):
         table.copy_(part)
 
 
 def _model(method: str, entities: int, relations: int, size: int) -> Any:
-    """A new model whose entities' vectors are `size` wide."""
-    from torch_geometric.nn import kge  # whose import takes seconds
+    """A new model with entity vectors of dimension `size`."""
+    from torch_geometric.nn import kge  # imported here, since it takes seconds
 
     kinds = {"transe": kge.TransE, "distmult": kge.DistMult, "complex": kge.ComplEx, "rotate": kge.RotatE}
-    # SparseAdam touches the rows of a batch alone, so that an epoch does not cost entities x batches; RotatE's
-    # relations are few and take part all the same
+    # SparseAdam only updates the rows of a batch, so that an epoch does not cost entities x batches. RotatE's relation
+    # table is dense, but small.
     return kinds[method](entities, relations, size // 2 if method in HALVED else size, sparse=True)

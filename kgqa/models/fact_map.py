@@ -1,7 +1,7 @@
-"""Questions in any language as vectors of the fact encoder's space: a linear map behind a multilingual encoder.
+"""Embed questions of any language in the fact encoder's space: a linear map after a multilingual encoder.
 
-An index of facts made by one encoder so serves the questions of another (Mikolov et al., 2013, Exploiting Similarities
-among Languages for Machine Translation, section 4). `training/fact_map.py` fits the map by ridge regression.
+So one index of facts serves two encoders (Mikolov et al., 2013, Exploiting Similarities among Languages for Machine
+Translation, section 4). `training/fact_map.py` fits the map by ridge regression.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from kgqa.settings import find_encoder
 from kgqa.types import InputError, first_line
 
 FILE = "fact_map.safetensors"
-"""In a multilingual reader's folder: the map from its mean vectors into the space of the fact encoder."""
+"""File in a multilingual reader's folder: the map from its mean vectors into the space of the fact encoder."""
 PREFIX = "query: "
-"""Before each text, as the encoder was pretrained (Wang et al., 2024, Multilingual E5 Text Embeddings)."""
+"""Prefix of each text, as in the encoder's pretraining (Wang et al., 2024, Multilingual E5 Text Embeddings)."""
 
 
 class FactMap(NamedTuple):
     """A linear map between the vectors of two encoders."""
 
     weight: Tensor
-    """(d + 1, e); the last row is added."""
+    """(d + 1, e); the last row is the bias."""
     space: str
     """Fingerprint of the fact encoder whose space it maps into."""
     layer: int
-    """Layers of the encoder that a text runs through. In the middle ones a text and its translation stay near each
+    """Number of encoder layers that are used. In the middle layers a text and its translation stay near each
     other when the encoder is fine-tuned to read; in the last ones they do not."""
 
 
 class MappedEncoder(FactEncoder):
-    """A multilingual encoder whose unit mean vectors, of one of its layers, are mapped into the space of a fact
+    """A multilingual encoder whose unit mean vectors, from one of its layers, are mapped into the space of a fact
     encoder."""
 
     weight: Tensor
@@ -57,7 +57,7 @@ class MappedEncoder(FactEncoder):
         precision: str = "fp32",
         alone: AbstractContextManager[object] | None = None,
     ) -> None:
-        """`alone` is held while the encoder, which a reader may share, is used."""
+        """`alone` is a lock that is held while the encoder is used, since a reader may share it."""
         super().__init__(layerwise.encoder, tokenizer, fingerprint, precision)
         self.layer = layerwise.layers[fact_map.layer - 1]
         self.alone = alone or nullcontext()
@@ -67,7 +67,7 @@ class MappedEncoder(FactEncoder):
     @classmethod
     def load_mapped(cls, name: str, fact_map: FactMap | None = None) -> MappedEncoder:
         """The encoder of a reader's or an encoder's folder, with `fact_map` or the map stored in the folder. Raises
-        InputError where there is none."""
+        InputError if there is none."""
         folder = find_encoder(name)
         if (fact_map := fact_map or load_map(folder)) is None:
             raise InputError(f"{folder}: has no {FILE}; fit it with `python training/fact_map.py {folder}`")
@@ -81,7 +81,7 @@ class MappedEncoder(FactEncoder):
         return self.weight.shape[1]
 
     def tokens(self, texts: Sequence[str]) -> TextBatch:
-        """As of a fact encoder, with `PREFIX` before each text."""
+        """Tokenized texts, each with `PREFIX`."""
         return super().tokens([PREFIX + text for text in texts])
 
     def states(self, batch: TextBatch) -> Tensor:
@@ -136,7 +136,7 @@ def save_map(fact_map: FactMap, folder: Path) -> None:
 
 
 def load_map(folder: Path) -> FactMap | None:
-    """The map of a reader's folder; None where it has none. Raises InputError if it is damaged."""
+    """The map in a reader's folder; None if there is none. Raises InputError if it is damaged."""
     from safetensors import safe_open
 
     if not (folder / FILE).exists():
@@ -145,7 +145,7 @@ def load_map(folder: Path) -> FactMap | None:
         with safe_open(folder / FILE, framework="pt") as file:
             about = file.metadata() or {}
             return FactMap(file.get_tensor("weight").float(), about["space"], int(about["layer"]))
-    except Exception as error:  # whatever reads damaged weights may fail
+    except Exception as error:  # damaged files raise many types
         raise InputError(
             f"{folder / FILE}: not a map of vectors ({first_line(error)}); copy the checkpoint again"
         ) from error

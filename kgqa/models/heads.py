@@ -75,6 +75,7 @@ class AnswerTypeHead(nn.Module):
             )
         has_passage = segment_mean(batch.passage_mask.any(1).float(), *rows) > 0
         forbidden = torch.zeros_like(scores, dtype=torch.bool)
+        # -1e4 instead of -inf: the loss of a wrongly labelled question stays finite
         forbidden[:, 0] = ~has_passage
         if batch.packed is None:
             forbidden[:, FIRST_YES_NO_CLASS:] = ~has_passage.unsqueeze(-1)
@@ -272,6 +273,7 @@ class ConceptHead(nn.Module):
     def best(self, scores: Tensor, batch: QABatch) -> Tensor:
         """Maximum of each question's node scores (N,), and their log-sum-exp minus that maximum: (Q, 2),
         input of the answer-type classifier."""
+        # a bounded floor for questions without nodes: the classifier's input must stay in a normal range
         low = torch.full((batch.num_questions,), -20.0, device=scores.device)
         question = batch.question[batch.graph.batch]
         top = low.scatter_reduce(0, question, scores, "amax")

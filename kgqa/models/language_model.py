@@ -1,4 +1,4 @@
-"""A masked or causal language model: what it thinks of tokens, and how relevant it finds a concept."""
+"""Masked and causal language models: token likelihoods, relevance of concepts, answers by prompt."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from kgqa.models.pretrained import checksum, from_config, load_config, load_pret
 from kgqa.settings import find_encoder
 from kgqa.types import Answer, Candidate, Example, InputError, Question, Source, Span
 
-# Answers by prompt: a causal language model goes on with a text that ends where the answer begins.
+# Answers by prompt: a causal language model continues a text that ends where the answer begins.
 
 
 UNKNOWN = "unknown"
-"""What a prompt says where there is no answer, and what is taken for none."""
+"""Text of "no answer", in the examples of a prompt and in the model's output."""
 ANSWER_TOKENS = 16
-"""Of an open question's answer."""
+"""Maximum length of the answer to an open question, in tokens."""
 TOP_K = 40
-"""Tokens of which one is drawn, where any is."""
+"""Number of most probable tokens that are sampled from (top-k sampling)."""
 ChoiceScore = Literal["token", "sum", "unconditional"]
-"""How a choice is judged: log-likelihood a token, in all, or against its likelihood after a bare "A:"."""
+"""Score of a choice: mean token log-probability, total log-probability, or the latter minus that after "A:" alone
+(PMI)."""
 
 
 class Prompter:
     """A causal language model as a reader (Radford et al., 2019, section 3; Brown et al., 2020, section 2).
 
-    Without examples it answers zero-shot, with one or more one- or few-shot; no weight is changed. An open question is
-    answered by greedy decoding up to the line's end, choices by their likelihood.
-    `examples` are solved examples that stand before each question.
+    Zero-shot without `examples`, else one- or few-shot: they precede each question in the prompt. Nothing is trained.
+    Open questions are answered by greedy decoding up to the end of the line, choices are ranked by their likelihood.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class Prompter:
     ) -> None:
         if not language.causal:
             raise InputError(
-                f"{name or 'the model'}: guesses hidden words, and cannot go on with a text; take a GPT"
+                f"{name or 'the model'}: a masked language model cannot continue a text; use a causal one (GPT)"
             )
         self.language, self.examples, self.name = language, list(examples), name
         self.choice_score = choice_score
         self.max_tokens = min(longest_row(language.model.base_model), 2048)
 
     def answer(self, question: Question) -> Answer:
-        """The answer to a question, with a likelihood as its confidence."""
+        """The answer to a question; its confidence is a likelihood."""
         begin = time.perf_counter()
         found = self._chosen(question) if question.choices else self._open(question)
         timing = {"total": 1000 * (time.perf_counter() - begin)}
@@ -78,7 +78,8 @@ class Prompter:
         return [self.answer(question) for question in questions]
 
     def prompt(self, question: Question, room: int) -> list[int]:
-        """Token ids of examples and question, at most `room`: examples are left out first, then the passage's begin."""
+        """Token ids of examples and question, at most `room`: examples are dropped first, then the start of the
+        passage."""
         asked = self._ids(asking(question))
         examples = [
             self._ids(f"{asking(example.question)} {answer_text(example)}\n\n") for example in self.examples
@@ -91,7 +92,7 @@ class Prompter:
     def generate(
         self, text: str, max_new_tokens: int = 40, *, temperature: float = 0.0, seed: int = 0
     ) -> str:
-        """What the model goes on with after a text: its likeliest words, or with a temperature drawn ones."""
+        """Continue a text: by greedy decoding, or by sampling if a temperature is given."""
         ids = [self.language.special_tokens.start, *self._ids(text)][
             -max(self.max_tokens - max_new_tokens, 1) :
         ]
@@ -155,18 +156,18 @@ class Prompter:
 
 
 def asking(question: Question) -> str:
-    """A question as a prompt puts it: the passage's line, the question's, and the answer's beginning."""
+    """The prompt of a question: a line for the passage, one for the question, and the start of the answer's."""
     passage = f"{question.passage_text}\n" if question.passage_text else ""
     return f"{passage}Q: {question.text}\nA:"
 
 
 def answer_text(example: Example) -> str:
-    """The answer of an example that is shown."""
+    """The answer of an example in the prompt."""
     return example.golds[0] if example.golds else UNKNOWN
 
 
 def first_line(text: str) -> str:
-    """The first line of what was said, up to a next question, without quotes and full stop around it."""
+    """The first line of a continuation, up to the next question, without surrounding quotes and full stop."""
     line = re.split(r"\n|\b[qQ] ?:", text.strip(), maxsplit=1)[0]
     return line.strip(" \t.\"'")
 
@@ -178,14 +179,14 @@ def load_prompter(
     device: str = "auto",
     choice_score: ChoiceScore = "token",
 ) -> Prompter:
-    """The causal language model of a Hugging Face folder as a reader."""
+    """Load the causal language model of a Hugging Face folder as a reader."""
     language = load_language_model(folder, device=device)
     if language is None:
-        raise InputError(f"{folder}: holds no language model; `kgqa pretrain` with a GPT makes one")
+        raise InputError(f"{folder}: contains no language model; `kgqa pretrain` trains one (GPT)")
     return Prompter(language, examples, name=folder.name, choice_score=choice_score)
 
 
-# A masked or causal language model of a Hugging Face folder, and what it thinks of tokens.
+# Token likelihoods by a masked or causal language model of a Hugging Face folder.
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class LanguageModel:
 
     @property
     def device(self) -> torch.device:
-        """Where its weights lie."""
+        """Device of its weights."""
         found: torch.device = next(self.model.parameters()).device
         return found
 
@@ -207,7 +208,7 @@ class LanguageModel:
     def losses(
         self, rows: Sequence[Sequence[int]], targets: Sequence[tuple[Sequence[int], Tensor]]
     ) -> Tensor:
-        """Negative log-likelihoods (n,), one after the other, of `targets[i]` = (tokens, their places) in row i."""
+        """Negative log-likelihoods (n,), concatenated, of `targets[i]` = (tokens, their positions) in row i."""
         device = self.device
         batch = pad_rows([(ids, len(ids)) for ids in rows], self.special_tokens.pad).to(device)
         row = torch.cat([torch.full((len(at),), i) for i, (_, at) in enumerate(targets)]).to(device)
@@ -223,7 +224,7 @@ class LanguageModel:
         return cross_entropy(logits.float(), gold, reduction="none").cpu()
 
     def losses_after(self, prompt: Sequence[int], endings: Sequence[Sequence[int]]) -> list[Tensor]:
-        """Negative log-likelihoods (n,) of each ending's tokens after the same prompt."""
+        """Negative log-likelihoods (n,) of the tokens of each ending after the same prompt."""
         targets = [(ending, torch.arange(len(prompt), len(prompt) + len(ending))) for ending in endings]
         losses = self.losses([[*prompt, *ending] for ending in endings], targets)
         return list(torch.split(losses, [len(ending) for ending in endings]))
@@ -232,9 +233,9 @@ class LanguageModel:
 def load_language_model(
     folder: Path, from_scratch: bool = False, device: str = "auto"
 ) -> LanguageModel | None:
-    """The language model of a Hugging Face folder, else the generator of our RTD runs, else None.
+    """The language model of a Hugging Face folder, or the generator of an RTD run; None if there is neither.
 
-    `from_scratch` takes the architecture only, with seeded random weights, for comparison.
+    With `from_scratch`, the architecture gets seeded random weights, as a baseline.
     """
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
@@ -246,7 +247,7 @@ def load_language_model(
     tokenizer = load_tokenizer(folder)
     special_tokens = special_tokens_of(tokenizer)
     if config.model_type == "xlnet" or (not causal and special_tokens.mask is None):
-        return None  # XLNet gives a token's likelihood by its query stream alone, which these do not ask
+        return None  # XLNet computes likelihoods in its query stream, which is not supported here
     if from_scratch:
         torch.manual_seed(0)
         model = from_config(kind, config)
@@ -254,7 +255,7 @@ def load_language_model(
         try:
             model, info = load_pretrained(kind, source, dtype=torch.float32, output_loading_info=True)
         except InputError as error:
-            if isinstance(error.__cause__, ValueError):  # no such head for this architecture
+            if isinstance(error.__cause__, ValueError):  # the architecture has no such head
                 return None
             raise
         if info["missing_keys"]:
@@ -263,25 +264,25 @@ def load_language_model(
 
 
 def is_causal(model_type: str, architectures: Sequence[str]) -> bool:
-    """Whether a configuration is that of a language model that reads from left to right."""
+    """Whether a configuration is that of a causal (left-to-right) language model."""
     names = " ".join(architectures)
     return model_type in CAUSAL_TYPES or "CausalLM" in names or ("LMHead" in names and model_type != "xlnet")
 
 
-# How relevant a concept is to a text, as a language model sees it (QA-GNN, Yasunaga et al., 2021, section 3.1).
+# Relevance of a concept to a text by a language model (QA-GNN, Yasunaga et al., 2021, section 3.1).
 
 LABEL_TOKENS = 8
 TEXT_TOKENS = 96
 ROWS = 64
-"""Of a causal model, read together."""
+"""Batch size of a causal model."""
 
 
 class LabelRelevance:
-    """The probability of a concept's words after the text: mean log-probability of their tokens.
+    """Relevance as the mean log-probability of the tokens of a concept's label after the text.
 
-    A masked model sees the text and as many masks as the label has tokens, so one pass serves all labels of a length;
-    the paper's code reads a sequence a concept and takes the loss of its unhidden words. A causal model reads text and
-    label. What `retrieve(relevance=...)` takes.
+    A masked model reads the text and as many masks as the label has tokens, so one pass serves all labels of the same
+    length; the paper's code instead reads one sequence per concept, and takes the loss of its unmasked words. A causal
+    model reads text and label. An instance is passed to `retrieve(relevance=...)`.
     """
 
     def __init__(self, language: LanguageModel) -> None:
@@ -290,7 +291,7 @@ class LabelRelevance:
         self.text_tokens = min(TEXT_TOKENS, room)
 
     def __call__(self, text: str, labels: Sequence[str]) -> NDArray[np.float64]:
-        """Relevance of each label, (N,), at most 0; of a text too long its end is read, of a label its beginning."""
+        """Relevance of each label, (N,), at most 0. A long text is truncated at the start, a long label at the end."""
         language, special_tokens = self.language, self.language.special_tokens
         encode = language.tokenizer.encode
         prefix_ids = [special_tokens.start, *encode(text, add_special_tokens=False).ids[-self.text_tokens :]]
@@ -317,17 +318,17 @@ class LabelRelevance:
 
 
 def open_relevance(name: str) -> LabelRelevance | None:
-    """The language model of a folder or shipped name as a judge of relevance; None for no name."""
+    """Load the language model of a folder or shipped name for scoring relevance; None for no name."""
     if not name:
         return None
     language = load_language_model(find_encoder(name))
     if language is None:
         raise InputError(
-            f"{name}: holds no language model to judge relevance by; take an encoder with its head"
+            f"{name}: contains no language model to score relevance with; use an encoder with its prediction head"
         )
     return LabelRelevance(language)
 
 
 def fingerprint(name: str) -> str:
-    """What tells the judge of a folder from any other."""
+    """Fingerprint of the language model in a folder."""
     return checksum(*sorted(find_encoder(name).rglob("*.safetensors")), size=8)

@@ -41,17 +41,17 @@ from kgqa.renamed import current_weights
 from kgqa.settings import find_model
 from kgqa.types import Example, InputError, Passage, Question, Subgraph, first_line
 
-# Low-rank adapters: a second reader that shares all weights of the first but for small matrices of its own.
+# Low-rank adapters: a second reader that shares all weights of the first, except for small matrices of its own.
 # LoRA: Hu et al., 2022, section 4.1.
 
 
 ADAPTER = "forms.safetensors"
-"""In a reader's folder: the adapter that ranks logical forms, and the head of its own."""
+"""File in a reader's folder: the adapter that ranks logical forms, with its own choice head."""
 DOWN, UP, HEAD = ".down", ".up", "choice.text."
 
 
 class LowRank(nn.Module):
-    """A layer that stays as it is, and a product of two narrow matrices beside it; the second starts at zero."""
+    """A frozen layer plus the product of two narrow matrices, the second of which is initialized to zero."""
 
     def __init__(self, base: nn.Module, in_size: int, out_size: int, rank: int) -> None:
         super().__init__()
@@ -67,8 +67,8 @@ class LowRank(nn.Module):
 
 
 def adapted(reader: Reader, rank: int) -> Reader:
-    """A reader with an adapter beside each linear layer of the encoder and a choice head of its own; all other weights
-    are those of `reader`, which is not changed."""
+    """A reader with an adapter at each linear layer of the encoder and its own choice head; all other weights
+    are shared with `reader`, which is not changed."""
     own = {f"choice.text.{n}" for n, _ in reader.choice.text.named_modules()}
     shared = {
         id(module): module
@@ -94,7 +94,7 @@ def _is_own(reader: Reader, value: Tensor) -> bool:
 
 
 def trainable(reader: Reader) -> dict[str, nn.Parameter]:
-    """The weights that an adapted reader has of its own, by name."""
+    """The weights that an adapted reader does not share, by name."""
     return {
         name: value
         for name, value in reader.named_parameters()
@@ -103,7 +103,7 @@ def trainable(reader: Reader) -> dict[str, nn.Parameter]:
 
 
 def save_adapter(reader: Reader, folder: Path) -> None:
-    """Write the weights of an adapted reader that are its own, in half precision."""
+    """Write the weights that an adapted reader does not share, in half precision."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def save_adapter(reader: Reader, folder: Path) -> None:
 
 
 def load_adapter(reader: Reader, folder: Path) -> Reader | None:
-    """The adapted reader of a folder, beside `reader`; None where the folder holds no adapter."""
+    """The adapted version of `reader` by the adapter in its folder; None if there is none."""
     if not (folder / ADAPTER).exists():
         return None
     try:
@@ -131,9 +131,9 @@ def load_adapter(reader: Reader, folder: Path) -> Reader | None:
         with torch.no_grad():
             for name, value in stored.items():
                 own[name].copy_(value)
-    except Exception as error:  # whatever reads or takes them may fail on damaged weights
+    except Exception as error:  # damaged weights may fail anywhere in reading or assigning them
         raise InputError(
-            f"{folder / ADAPTER}: no adapter of this reader ({first_line(error, 200)}); copy the checkpoint again"
+            f"{folder / ADAPTER}: not an adapter of this reader ({first_line(error, 200)}); copy the checkpoint again"
         ) from error
     return made.eval()
 
@@ -146,16 +146,17 @@ LEAST = 1e-7
 
 
 class LoadedReader:
-    """A trained network with tokenizer, settings and vectors; it scores questions with subgraphs and knows no graph.
+    """A trained network with tokenizer, input configuration and entity vectors. It scores questions with their
+    subgraphs, and is independent of any graph.
 
     Args:
         tokenizer, settings, entities: those that the network was trained with.
-        card: what else its folder says of it.
-        fact_map: of the encoder's mean vectors into the space of an index of facts.
-        precision: in which matrices are multiplied: bf16, int8 or fp32; all else stays in float32.
+        card: the model card.
+        fact_map: maps the encoder's mean vectors into the space of the fact encoder.
+        precision: of matrix products: bf16, int8 or fp32; everything else is float32.
 
     Raises:
-        InputError: the tokenizer marks neither start nor end.
+        InputError: the tokenizer has no start or end token.
     """
 
     def __init__(
@@ -178,13 +179,13 @@ class LoadedReader:
         longest = min(settings.max_tokens, reader.layerwise.max_tokens)
         self.settings = settings.model_copy(update={"max_tokens": longest})
         self.collator = Collator(tokenizer, self.settings, entities=entities)
-        # a reader that walks its encoder hangs hooks on shared layers: two at a time would mix their questions
+        # layer-wise reasoners register hooks on layers shared with the adapter: concurrent passes would be mixed up
         self._layerwise = threading.Lock()
         self.question_encoder: MappedEncoder | None = None
         """Finds facts for questions in other languages than English, if the folder has a map."""
         for layer in reader.layerwise.layers:
             layer.register_forward_pre_hook(lambda *_: check_cancelled())
-        # what reasons over the graph is small, and stays as it is where numbers are rounded to int8
+        # int8 quantizes only the encoder: the reasoner is small, so there would be little to gain
         lighter = reader.layerwise.encoder if precision == "int8" else reader
         cast_linear_layers(
             lighter, precision, lambda: self.heads(self.collate([PROBE], [[Subgraph()]]).batch)
@@ -200,10 +201,10 @@ class LoadedReader:
         subgraphs: Sequence[Sequence[Subgraph]],
         similarity: Similarity | None = None,
     ) -> Collated:
-        """Questions with their subgraphs, one a choice or one, as a batch; `similarity` as `Collator` takes it.
+        """Collate questions with their subgraphs (one per choice, or one); `similarity` as in `Collator`.
 
         Raises:
-            InputError: a passage and its choices make too many rows to read at once.
+            InputError: a passage and its choices need too many rows.
         """
         examples = [Example(question) for question in questions]
         return self.collator(examples, subgraphs, similarity=similarity)
@@ -222,7 +223,9 @@ class LoadedReader:
             head_scores.isnan().any()
             for head_scores in (scores.span, scores.choice, scores.concept, scores.answer_type)
         ):
-            raise InputError(f"{self.name}: its weights give no numbers; copy the checkpoint again")
+            raise InputError(
+                f"{self.name}: scores are NaN, so its weights are damaged; copy the checkpoint again"
+            )
         return scores
 
     def token_states(self, rows: Sequence[tuple[list[int], int]], layer: int) -> list[Tensor]:
@@ -245,7 +248,7 @@ class LoadedReader:
         return [own[: len(ids)] for own, (ids, _) in zip(states, rows, strict=True)]
 
     def score(self, rows: Sequence[CandidateRow]) -> Tensor:
-        """Scores (R,) of rows with one candidate each: of a choice, or of a concept its log-odds among all of its row.
+        """Scores (R,) of rows with one candidate each: the score of a choice, or the log-odds of a concept in its row.
 
         Rows are independent, so rows of several questions are batched by length. Equal rows, such as those of a
         question asked again without an unrelated fact, are scored once.
@@ -275,7 +278,7 @@ class LoadedReader:
             collated = self.collate(questions, [[rows[r].subgraph for r in prefix] for prefix in part])
             heads = self.heads(collated.batch)
             for question, choice, score in zip(*collated.batch.scored, heads.choice, strict=True):
-                if choice >= 0:  # of several windows the best counts
+                if choice >= 0:  # the maximum over windows
                     r = part[question][choice]
                     scores[r] = torch.maximum(scores[r], score)
             for row in collated.rows:
@@ -296,7 +299,7 @@ class LoadedReader:
             question = rows[r].question
             key = question.text, question.passage_text
             prefix = open_groups.get(key, [])
-            # one choice twice stands beside other facts: where some are removed, the rest is read by itself
+            # the same choice with other facts (some left out) cannot be packed into the same row
             known = {rows[other].question.choices for other in prefix}
             if rows[r].concept or not prefix or len(prefix) == most or question.choices in known:
                 prefix = []
@@ -307,7 +310,7 @@ class LoadedReader:
         return groups
 
     def choose(self, questions: Sequence[Question]) -> list[Tensor]:
-        """For each question scores (C,) of its choices.
+        """Scores (C,) of each question's choices, without graph.
 
         The score of a choice does not depend on the other choices.
 
@@ -324,7 +327,7 @@ class _Reached(Exception):
 
 
 def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tensor:
-    """Log-odds of a concept among the nodes of a row, their scores (N,) given."""
+    """Log-odds of a concept among the nodes of a row, from their scores (N,)."""
     share = scores.softmax(0)[nodes.index(concept)] if concept in nodes else torch.zeros(())
     return share.clamp(LEAST, 1 - LEAST).logit()
 
@@ -332,11 +335,11 @@ def concept_log_odds(scores: Tensor, nodes: Sequence[str], concept: str) -> Tens
 def open_reader(model: str | Path, device: str | None = "auto", once: bool = False) -> LoadedReader:
     """Load a reader from a checkpoint folder or shipped name, on `device`: "auto" takes cuda, else mps, else cpu.
 
-    Without a device it stays as loaded, in full precision, for training. With `once` it opens faster and answers more
-    slowly, for one question alone.
+    With device None, it stays on the CPU in full precision, for training. With `once`, it loads faster and answers more
+    slowly, which pays for a single question.
 
     Raises:
-        InputError: there is none, it is damaged, or the device is not here.
+        InputError: the reader does not exist or is damaged, or the device is not available.
     """
     folder = find_model(model)
     place = None if device is None else find_device(device)
@@ -352,7 +355,7 @@ def open_reader(model: str | Path, device: str | None = "auto", once: bool = Fal
         precision="fp32" if place is None else find_precision(place, reader.layerwise.hidden_size, once),
     )
     loaded = opened(reader if place is None else reader.to(place))
-    # after the reader: the adapter shares its layers as they are multiplied, rounded once for both
+    # after the reader, so that the adapter shares layers that are quantized already
     if place is not None and (adapter := load_adapter(reader, folder)) is not None:
         loaded.forms = opened(adapter.to(place))
     loaded.amounts = load_amounts(folder, reader.layerwise.hidden_size)

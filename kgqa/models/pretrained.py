@@ -1,8 +1,8 @@
-"""Folders of models, whoever made them: configurations and weights are read as data, never run, and damage is told.
+"""Load model folders safely: configurations and weights are data, nothing in them is executed, and damage is reported.
 
-Weights may be stored in 8 bits: each row of a matrix as integers with a scale of its own, all else in half precision
-(absolute-maximum quantisation by row: Dettmers et al., 2022, section 2). Word embeddings that came in 4 bits and were
-not trained stay so: blocks of 32 numbers of a row, each a scale and integers from -8 to 7.
+Weights may be stored in 8 bits: each row of a matrix as integers with its own scale, everything else in half precision
+(row-wise absmax quantization: Dettmers et al., 2022, section 2). Word embeddings that were distributed in 4 bits, and
+not trained, stay so: blocks of 32 numbers of a row, each with a scale and integers from -8 to 7.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kgqa.types import InputError, first_line
 
 CARD = "reader.json"
 FACT_ENCODER_CARD = "retriever.json"
-"""What the folder of a fact encoder says of it: its recipe, and the checksums of the other files."""
+"""Card of a fact encoder: its recipe, and the checksums of the other files."""
 WEIGHTS = "model.safetensors"
 POOLER = "pooler."
-"""In the name of weights that no reader reads."""
+"""Part of the names of pooler weights, which no reader uses."""
 _DATA: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.index.json", "*.safetensors")
 _OLDER = frozenset(
@@ -39,21 +39,21 @@ _OLDER = frozenset(
         "partial_rotary_factor",
     }
 )
-"""What configurations said before, and transformers still understands."""
+"""Fields of older configurations, which transformers still understands."""
 _TABLES = frozenset({"id2label", "label2id", "rope_parameters", "rope_scaling"})
 """Fields of a configuration that are tables."""
 SCALE = "::scale"
-"""Ends the name of the scales of a matrix: (rows,) of one in 8 bits, (rows, blocks) of one in 4."""
+"""Name suffix of the scales of a matrix: (rows,) for 8 bits, (rows, blocks) for 4."""
 BLOCK = 32
-"""Numbers that share a scale in 4 bits."""
+"""Number of values that share a scale in 4 bits."""
 
 
 def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights in float32 from what `training/pack.py` gave, or from any weights in half or whole precision.
+    """Weights in float32, from those packed by `training/pack.py` or in any floating-point precision.
 
     Raises:
         KeyError: a matrix in 8 bits has no scales.
-        ValueError: it has too many or too few, or some weights are no numbers.
+        ValueError: the number of scales is wrong, or some weights are not finite.
     """
     state: dict[str, Tensor] = {}
     for name, value in stored.items():
@@ -71,12 +71,13 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
         # integers are finite, and so are their products with finite scales in half precision
         stored_value = stored[name + SCALE] if value.dtype in (torch.int8, torch.uint8) else value
         if not stored_value.isfinite().all():
-            raise ValueError(f"{name} holds what is no number")
+            raise ValueError(f"{name} has values that are not finite")
     return state
 
 
 def from_four_bits(stored: Tensor, scale: Tensor) -> Tensor:
-    """The matrix (rows, columns) stored in 4 bits by `training/pack.py`; raises ValueError where the two do not fit."""
+    """The matrix (rows, columns) packed in 4 bits by `training/pack.py`. Raises ValueError if the shapes do not
+    match."""
     if scale.shape != (len(stored), stored.shape[1] * 2 // BLOCK):
         raise ValueError("scales of another shape")
     halves = stored.reshape(*scale.shape, BLOCK // 2)
@@ -91,9 +92,9 @@ def is_packed(folder: Path, name: str) -> bool:
 
 
 def load_weights(folder: Path, name: str) -> dict[str, Tensor]:
-    """Weights in float32 from one file or from parts, in whatever precision they are stored.
+    """Weights in float32, from one file or several parts, stored in any precision.
 
-    Raises what `json`, `safetensors` and the file system raise where a file is damaged or missing.
+    Errors of `json`, `safetensors` and the file system for damaged or missing files are passed on.
     """
     from safetensors.torch import load_file
 
@@ -107,16 +108,17 @@ def load_weights(folder: Path, name: str) -> dict[str, Tensor]:
 
 
 def check_regular(folder: Path) -> None:
-    """Raise InputError where a folder holds a device, a pipe or a link to nowhere, which would be read without end."""
+    """Raise InputError if a folder contains a device, a pipe or a broken link; reading these may never end."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if not (path.is_file() or path.is_dir()):
-            raise InputError(f"{path}: no regular file; copy the model again")
+            raise InputError(f"{path}: not a regular file; copy the model again")
 
 
 def load_config(folder: Path) -> Any:
-    """The configuration of a Hugging Face folder: numbers, and what its own class names, as words.
+    """The configuration of a Hugging Face folder: numbers, and the fields of its configuration class.
 
-    All else is left out, since transformers would fetch and run some of it: attention kernels, quantisers, backbones.
+    Other fields are left out, since transformers would download and run some of them: attention kernels, quantizers,
+    backbones.
     """
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -125,7 +127,7 @@ def load_config(folder: Path) -> Any:
         config_values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         kind = str(config_values["model_type"])
         if kind not in CONFIG_MAPPING:
-            raise OSError(f"model_type {kind} is not known, and custom code is not run")
+            raise OSError(f"unknown model_type {kind}; custom code is not run")
         made: Any = CONFIG_MAPPING[kind]
         allowed = {field.name for field in fields(made)} | set(made.attribute_map) | _OLDER
         kept = {
@@ -134,18 +136,18 @@ def load_config(folder: Path) -> Any:
             if (name in allowed or _is_number(name, value)) and _is_plain(name, value)
         }
         return made(**kept)
-    except Exception as error:  # each class checks its fields in its own way
+    except Exception as error:  # each configuration class validates its fields with other exceptions
         raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
 
 
 def _is_number(name: str, value: Any) -> bool:
-    """Whether a field is a size or a switch, as those are that older versions named otherwise."""
+    """Whether a field is a number or a switch; older versions had other names for some, which the class maps."""
     return isinstance(value, (bool, int, float)) and not name.startswith("_")
 
 
 def _is_plain(name: str, value: Any) -> bool:
-    """Whether a field of a configuration says something of the network, and nothing of what to fetch or run."""
-    if name == "dtype" or "backbone" in name:  # in which precision is ours to say
+    """Whether a field of a configuration describes the network, not something to download or run."""
+    if name == "dtype" or "backbone" in name:  # the precision is chosen by `find_precision`
         return False
     if isinstance(value, dict):
         return name in _TABLES
@@ -153,21 +155,21 @@ def _is_plain(name: str, value: Any) -> bool:
 
 
 def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
-    """What a class of transformers loads from a folder, its weights from safetensors alone."""
+    """Load a folder with a class of transformers, with weights from safetensors only."""
     try:
         check_regular(folder)
         if (folder / "adapter_config.json").exists():
-            raise OSError("it holds an adapter beside a model that would be fetched")
+            raise OSError("it contains an adapter for a model that would have to be downloaded")
         if not is_packed(folder, WEIGHTS):
             how.setdefault("config", load_config(folder))
             if not any(folder.glob("*.safetensors")) and any(folder.glob("*.bin")):
                 raise InputError(
-                    f"{folder}: its weights are pickled, which may run code, and are not read; "
+                    f"{folder}: its weights are pickled, which may run code, and are not loaded; "
                     "save_pretrained(...) of transformers writes them as safetensors"
                 )
             return auto.from_pretrained(folder, **_DATA, use_safetensors=True, **how)
         if how.pop("output_loading_info", False):
-            raise OSError("it holds an encoder alone")
+            raise OSError("it contains only an encoder")
         how.pop("dtype", None)
         model = from_config(auto, how.pop("config", None) or load_config(folder), **how)
         load_into(model, folder)
@@ -179,19 +181,19 @@ def load_pretrained(auto: Any, folder: Path, **how: Any) -> Any:
 
 
 def load_into(model: Any, folder: Path) -> None:
-    """Give a model the weights of a folder; those of a pooler may be missing, or too many: nobody reads them."""
+    """Load the weights of a folder into a model; pooler weights may be missing or superfluous, since none are used."""
     absent, more = model.load_state_dict(load_weights(folder, WEIGHTS), strict=False, assign=True)
     if wrong := [name for name in (*more, *absent) if POOLER not in name]:
-        raise OSError(f"it holds no such weights: {wrong[0]}")
+        raise OSError(f"missing or unexpected weights: {wrong[0]}")
 
 
 def from_config(auto: Any, config: Any, **how: Any) -> Any:
-    """A model of a configuration, its weights yet to be loaded or learnt."""
+    """A model with the given configuration and initial weights."""
     return auto.from_config(config, trust_remote_code=False, **how)
 
 
 class Undrawn(TorchFunctionMode):
-    """Weights are zeros where they would be drawn at random: those that are loaded next need no beginning."""
+    """Context that replaces random initialization by zeros, which saves time if weights are loaded next."""
 
     DRAWS = frozenset({"normal_", "uniform_", "trunc_normal_", "kaiming_uniform_", "xavier_uniform_"})
 
@@ -207,14 +209,14 @@ class Undrawn(TorchFunctionMode):
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:
-    """Copy the files of a folder's tokenizer, where they are not there already."""
+    """Copy the tokenizer files of a folder, unless source and target are the same."""
     for name in ("tokenizer.json", "tokenizer_config.json"):
         if (source / name).is_file() and (source / name).resolve() != (target / name).resolve():
             (target / name).write_bytes((source / name).read_bytes())
 
 
 def checksum(*paths: Path, size: int = 16) -> str:
-    """Of what files hold, one after the other, in `size` bytes."""
+    """Checksum of the concatenated content of files, of `size` bytes."""
     digest = blake2b(digest_size=size)
     for path in paths:
         with path.open("rb") as file:
@@ -223,20 +225,18 @@ def checksum(*paths: Path, size: int = 16) -> str:
 
 
 def write_card(folder: Path, card: dict[str, Any], name: str = CARD) -> None:
-    """Write a model's card, atomically, with the checksums of all that is read of its folder."""
+    """Write a model card atomically, with the checksums of all files that are loaded from its folder."""
     files = sorted(path for pattern in _READ for path in folder.glob(pattern) if path.name[0] != ".")
     about = {**card, "checksums": {path.name: checksum(path) for path in files}}
     write_whole(folder / name, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_sums(folder: Path, card: dict[str, Any]) -> None:
-    """Raise InputError where a file is not what it was when the card was written; cards of old hold no checksums."""
+    """Raise InputError if a file has changed since the card was written; old cards have no checksums."""
     check_regular(folder)
     try:
         for name, expected in card.get("checksums", {}).items():
             if checksum(folder / Path(name).name) != expected:
-                raise InputError(
-                    f"{folder / name}: damaged (its checksum is another); copy the checkpoint again"
-                )
+                raise InputError(f"{folder / name}: damaged (wrong checksum); copy the checkpoint again")
     except (OSError, AttributeError, TypeError) as error:
         raise InputError(f"{folder}: not a whole reader ({error}); copy the checkpoint again") from None

@@ -199,6 +199,7 @@ def load_reader(folder: Path) -> tuple[Reader, dict[str, Any]]:
     check_sums(folder, card)
     try:
         find_reasoner(card["reasoner"]["name"], from_card=True)
+        # random initialization would take longer than loading
         with Undrawn():
             encoder = new_encoder(folder)
             reader = Reader(encoder, ReasonerSettings(**card["reasoner"]))
@@ -237,7 +238,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     path = folder / CARD
     check_regular(folder)
     if not path.exists():
-        raise InputError(f"{folder}: no reader.json here; name a folder written by `kgqa train`")
+        raise InputError(f"{folder}: contains no reader.json; give a folder written by `kgqa train`")
     try:
         card = current_keys(json.loads(path.read_text(encoding="utf-8")))
         version = int(card["format"])

@@ -1,1 +1,1 @@
-"""Training: here recipes and the one loop; what is pretrained, fine-tuned, and on which data in the rooms beside."""
+"""Training: recipes, the training loop and checkpoints; pretraining, fine-tuning and data in subpackages."""

@@ -1,4 +1,4 @@
-"""Checkpoints that survive `kill -9`: written beside, then named in one atomic step. No pickle."""
+"""Checkpoints that survive `kill -9`: written to a new folder, then activated by one atomic rename. No pickle."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from kgqa.objectives.base import Objective
 from kgqa.settings import sync, write_whole
 from kgqa.types import Example, InputError
 
-# What a run is made of, kept in its folder: settings and content hashes, so that no other run is taken for
-# it.
+# The inputs of a run (settings and content hashes) are stored in its folder, so that a different run cannot resume it.
 
 
 FILE = "made_of.json"
 BUDGET = ("max_steps", "max_minutes", "max_tokens", "patience", "threads", "compile")
 EVERY = ("log_every_steps", "save_every_minutes", "evaluate_every_steps")
 FREE = frozenset(f"trainer.{key}" for key in (*BUDGET, *EVERY)) | {"name", "task.epochs"}
-"""Settings that may differ when a run goes on."""
+"""Settings that may differ when a run is resumed."""
 OWN = ("recipe.json", "log.jsonl", "latest*", "best*", "stable*", "export*")
-"""What a run writes over, or removes, in its folder."""
+"""Files that a run overwrites or removes in its folder."""
 MADE = ("latest.json", "*/outcomes.json")
-"""What a run leaves: before there is any, its folder is anybody's."""
+"""Files that show that a run has made progress; before, another run may take over its folder."""
 
 
 def questions_hash(examples: Iterable[Example]) -> str:
@@ -47,45 +46,47 @@ def questions_hash(examples: Iterable[Example]) -> str:
 
 
 def weights_of(folders: Iterable[Path]) -> str:
-    """Hash of all weights and tokenizers of models' folders."""
+    """Hash of all weights and tokenizers in model folders."""
     kept = ("*.safetensors", "tokenizer.json")
     return fingerprint(*(path for folder in folders for kind in kept for path in sorted(folder.glob(kind))))
 
 
 def claim(folder: Path, recipe: BaseModel, **hashes: str) -> None:
-    """Write what a run is made of, and its resolved recipe, into its folder; refuse a folder of another run.
+    """Write the inputs of a run and its resolved recipe into its folder. Raises InputError for a folder of another run.
 
-    Called once what a recipe leaves open is set (sizes of vectors). Budgets may grow, and what changes nothing about
-    the outcome may change; so may what either side does not tell of.
+    It is called after values that the recipe leaves open (dimensions of vectors) are set. Budgets may differ, as may
+    settings that do not affect the result, and keys that only one of the two runs has.
     """
     path, own = folder / FILE, {**hashes, **flat(recipe.model_dump(mode="json"))}
     others = [found for kind in OWN for found in folder.glob(kind)]
     if others and not path.is_file():
-        raise InputError(f"{others[0]}: no training left it, and one would replace it; take another --out")
+        raise InputError(
+            f"{others[0]}: is not from a training run, and would be overwritten; use another --out"
+        )
     earlier: dict[str, Any] = {}
     if path.is_file() and any(any(folder.glob(kind)) for kind in MADE):
         try:
             earlier = dict(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, RecursionError):
-            raise InputError(f"{path}: damaged; remove it to go on with this recipe regardless") from None
-    refuse_other(folder, earlier, own, f"take another --out, or remove {path} to go on regardless")
+            raise InputError(f"{path}: damaged; remove it to resume with this recipe anyway") from None
+    refuse_other(folder, earlier, own, f"use another --out, or remove {path} to resume anyway")
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps({**earlier, **own}, indent=1) + "\n")
     write_whole(folder / "recipe.json", recipe.model_dump_json(indent=2) + "\n")
 
 
 def refuse_other(folder: Path, earlier: Mapping[str, Any], own: Mapping[str, Any], remedy: str) -> None:
-    """Raise InputError at the first thing that `folder` was made of and that is otherwise here."""
+    """Raise InputError for the first input of the run in `folder` that differs from this one."""
     for key, value in own.items():
         if key in earlier and earlier[key] != value and key not in FREE:
             raise InputError(
-                f"{folder}: was made with {key}={reprlib.repr(earlier[key])}, the recipe says "
+                f"{folder}: was trained with {key}={reprlib.repr(earlier[key])}, the recipe has "
                 f"{reprlib.repr(value)}; {remedy}"
             )
 
 
 def flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Settings by their dotted names, places of a list as numbers.
+    """Settings by dotted names, with indices for the items of a list.
 
     >>> flat({"data": [{"name": "a"}], "seed": 0})
     {'data.count': 1, 'data.0.name': 'a', 'seed': 0}
@@ -109,8 +110,8 @@ def save_checkpoint(
 ) -> None:
     """Write the checkpoint `name` (latest, best, stable) of a run.
 
-    The files go to a fresh folder; then the pointer `<name>.json` is replaced, so that it names a whole
-    checkpoint at every moment. Older folders are removed last, that of the same step among them.
+    The files are written to a new folder; then the pointer `<name>.json` is replaced atomically, so that it always
+    names a complete checkpoint. Older folders are removed last, including one of the same step.
     """
     target = folder / f"{name}-{state['step']:08d}"
     if target == find_checkpoint(folder, name):
@@ -130,21 +131,21 @@ def save_checkpoint(
 
 
 def find_checkpoint(folder: Path, name: str = "latest") -> Path | None:
-    """The folder of the checkpoint `name`, None where a run has none yet."""
+    """The folder of the checkpoint `name`; None if there is none yet."""
     pointer = folder / f"{name}.json"
     if not pointer.is_file():
         return None
     try:
         found = folder / Path(json.loads(pointer.read_text(encoding="utf-8"))["folder"]).name
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise InputError(f"{pointer}: damaged ({error}); remove it to begin anew") from None
+        raise InputError(f"{pointer}: damaged ({error}); remove it to start over") from None
     return found if found.is_dir() else None
 
 
 def load_checkpoint(
     folder: Path, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> dict[str, Any]:
-    """Restore model and optimizers in place from a checkpoint's folder; returns the state of the run."""
+    """Restore model and optimizers in place from a checkpoint folder; returns the state of the run."""
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
         load_model(model, str(folder / WEIGHTS))
@@ -152,13 +153,13 @@ def load_checkpoint(
     except (OSError, RuntimeError, LookupError, TypeError, ValueError, SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[-1].strip()
         raise InputError(
-            f"{folder}: damaged, or made by another recipe ({reason}); take another run folder"
+            f"{folder}: damaged, or from another recipe ({reason}); use another run folder"
         ) from None
     return state
 
 
 def export_best(folder: Path, objective: Objective) -> None:
-    """Give an objective the weights of a run's best checkpoint, if it has one, and export them."""
+    """Load the best checkpoint of a run, if there is one, into an objective, and export it."""
     from accelerate import PartialState
 
     best = find_checkpoint(folder, "best")
@@ -169,7 +170,7 @@ def export_best(folder: Path, objective: Objective) -> None:
 
 
 def swap_folder(target: Path, write: Callable[[Path], None]) -> None:
-    """Write a folder beside `target` and put it in its place."""
+    """Write a folder next to `target`, then replace `target` by it."""
     part, old = target.with_name(target.name + ".part"), target.with_name(target.name + ".old")
     if old.exists() and not target.exists():  # killed between the two renames
         os.replace(old, target)

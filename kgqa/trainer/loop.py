@@ -100,9 +100,7 @@ def train(
         InputError: no budget, patience without an evaluation, or a loss that is not finite.
     """
     if settings.patience and evaluate is None:
-        raise InputError(
-            "trainer.patience: nothing is measured; name what, in held_out, development or task.dev"
-        )
+        raise InputError("trainer.patience: there is no evaluation; set held_out, development or task.dev")
     if settings.max_steps is None and settings.max_minutes is None and settings.max_tokens is None:
         raise InputError("trainer: no budget; set max_steps, max_minutes or max_tokens")
     if settings.threads:
@@ -114,7 +112,7 @@ def check_measured(settings: TrainerSettings, figures: Collection[str]) -> None:
     """Raise InputError for a `best_metric` that is not among the measured figures."""
     if settings.best_metric not in figures:
         raise InputError(
-            f"trainer.best_metric={settings.best_metric!r} is not measured; take one of {sorted(figures)}"
+            f"trainer.best_metric={settings.best_metric!r} is not measured; use one of {sorted(figures)}"
         )
 
 
@@ -327,7 +325,7 @@ class _Run:
         if not self.main:
             raise SystemExit(2)
         raise InputError(
-            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and run again to go on "
+            f"loss is not finite at step {self.progress.step}; lower trainer.learning_rate, and run again to resume "
             "from the last checkpoint"
         )
 
@@ -337,7 +335,8 @@ class _Run:
         self.objective.eval()
         with torch.no_grad(), self.accelerator.autocast():
             figures = self.evaluate(self.objective)
-        if self.accelerator.num_processes > 1:  # the main one's, so that patience ends at the same step
+        # use the main process's figures, so that patience runs out at the same step in all
+        if self.accelerator.num_processes > 1:
             from accelerate.utils import broadcast_object_list
 
             (figures,) = broadcast_object_list([figures])
@@ -365,7 +364,7 @@ class _Run:
         except SafetensorError as error:  # raised by safetensors when the disk is full
             message = " ".join(str(error).split())
             raise InputError(
-                f"{self.folder}: {message}; make room, and run the same command again to go on"
+                f"{self.folder}: {message}; make room, and run the same command again to resume"
             ) from None
 
     def _log(self, figures: dict[str, float], board: Any) -> None:
@@ -457,7 +456,8 @@ def _accelerator(settings: TrainerSettings) -> Any:
     if AcceleratorState._shared_state:
         AcceleratorState._reset_state(reset_partial_state=False)
     precision = "bf16" if settings.precision == "bf16" else "no"
-    unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # of poolers and frozen layers
+    # poolers and frozen layers get no gradient
+    unused = DistributedDataParallelKwargs(find_unused_parameters=True)
     found = Accelerator(
         cpu=not torch.cuda.is_available(), mixed_precision=precision, kwargs_handlers=[unused]
     )

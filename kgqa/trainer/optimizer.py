@@ -1,4 +1,4 @@
-"""Parameters in groups, AdamW and Muon, the learning rate, and how busy the device is."""
+"""Parameter groups, AdamW and Muon, learning rate schedules, and model FLOPs utilization."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kgqa.batch import TextBatch
 from kgqa.objectives.base import Objective
 from kgqa.trainer.recipe import TrainerSettings
 
-# Parameters in groups, AdamW and Muon behind one face, and the learning rate as a function of progress.
+# Parameter groups, AdamW and Muon, and the learning rate as a function of progress.
 
 
 def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[dict[str, Any]]:
-    """Groups by part (encoder, rest) and by decay; vectors (norms, biases) are not decayed.
+    """Groups by part (encoder, rest) and weight decay; vectors (norms, biases) are not decayed.
 
-    Each group carries `rate`, the learning rate at the top of the schedule, and `muon`: matrices of layers, neither
-    embeddings nor rows of an output.
+    Each group has `rate`, the peak learning rate, and `muon`: whether it holds weight matrices of layers, excluding
+    embeddings and output layers.
     """
     encoder = getattr(objective, "encoder", None)
     inside = {id(p) for p in encoder.parameters()} if isinstance(encoder, nn.Module) else set()
@@ -42,7 +42,7 @@ def parameter_groups(objective: nn.Module, settings: TrainerSettings) -> list[di
 
 
 def build_optimizers(objective: nn.Module, settings: TrainerSettings) -> list[torch.optim.Optimizer]:
-    """AdamW alone, or Muon (Jordan et al., 2024) for the matrices with AdamW for the rest."""
+    """AdamW, or Muon (Jordan et al., 2024) for weight matrices with AdamW for the rest."""
     groups = parameter_groups(objective, settings)
     muon = [group for group in groups if group["muon"]]
     adam = [group for group in groups if not group["muon"]]
@@ -58,7 +58,7 @@ def build_optimizers(objective: nn.Module, settings: TrainerSettings) -> list[to
 
 
 def factor(progress: float, settings: TrainerSettings) -> float:
-    """Share of the top learning rate at `progress` 0..1 of the budget."""
+    """Learning rate as a share of the peak, at `progress` 0..1 of the budget."""
     progress = min(max(progress, 0.0), 1.0)
     if settings.warmup and progress < settings.warmup:
         return max(progress / settings.warmup, 1e-3)
@@ -70,29 +70,28 @@ def factor(progress: float, settings: TrainerSettings) -> float:
 
 
 def set_rate(optimizers: list[torch.optim.Optimizer], share: float) -> None:
-    """Set every group to `share` of its top rate."""
+    """Set every group to `share` of its peak rate."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             group["lr"] = group["rate"] * share
 
 
-# How busy a device is: operations that a token needs, beside the rate of a plain matrix product.
+# Model FLOPs utilization: operations per token, relative to the measured rate of matrix products.
 
 COUNTED_ROWS = 4
-"""Rows of the batch that operations are counted on: few, so that counting fits where training fits."""
+"""Number of rows on which operations are counted; few, so that counting needs no more memory than training."""
 
 
 def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 0.1) -> float:
-    """Operations a second of a large matrix product on this device, the best of several measurements.
+    """Operations per second of a large matrix product on this device, the best of several measurements.
 
-    Model FLOPs utilisation is taken against this, not against the maker's figure: it is what the device gives
-    today, under its power limit and other load.
+    Model FLOPs utilization is relative to this, not to the vendor's figure: it includes power limits and other load.
     """
     size = 8192 if device.type == "cuda" else 1024
     kind = torch.bfloat16 if precision == "bf16" else torch.float32
     a = torch.randn(size, size, device=device, dtype=kind)
     best, began = 0.0, time.monotonic()
-    a @ a  # the first call sets libraries up
+    a @ a  # warm-up: the first call initializes libraries
     while best == 0.0 or time.monotonic() - began < seconds:
         _wait(device)
         start = time.perf_counter()
@@ -104,11 +103,11 @@ def matrix_rate(device: torch.device, precision: str = "bf16", seconds: float = 
 
 
 def flops_of_token(objective: Objective, batch: Any) -> float | None:
-    """Floating-point operations of a token, forward and backward, counted in one pass over a few rows.
+    """Floating-point operations per token, forward and backward, counted in one pass over a few rows.
 
-    Only matrix products (attention among them) are counted, at the shapes they have: the head where tokens
-    are hidden, a generator, a teacher. None for batches that are not rows of equal length. Weights, gradients
-    and counters of the objective stay as they are.
+    Only matrix products (including attention) are counted, at their real shapes: the head only at masked tokens, a
+    generator, a teacher. None for batches that are not rows of equal length. Weights, gradients and counters of the
+    objective are not changed.
     """
     from torch.utils.flop_counter import FlopCounterMode
 

@@ -1,6 +1,6 @@
-"""Recipes: TOML plus `key=value`, checked by frozen models, with an error that names the nearest key.
+"""Recipes: TOML files with `key=value` overrides, validated by frozen models; errors name the nearest known key.
 
-A path is relative to the recipe where something lies there; else it is a name, or relative to the working directory.
+A path is relative to the recipe if it exists there; else it is a name, or relative to the working directory.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kgqa.types import InputError
 
 RecipeModel = TypeVar("RecipeModel", bound=BaseModel)
 LONGEST_KEY = 200
-"""Characters of a key that are said back."""
+"""Maximum number of characters of a key that are repeated in an error message."""
 
 
 def _beside(name: str, info: ValidationInfo) -> str:
-    """A path as it is to be opened: what lies beside the recipe is meant where something does, also by a pattern."""
+    """Resolve a path or a pattern relative to the recipe, if something exists there."""
     folder: Path | None = (info.context or {}).get("folder")
     if folder is None or not name or name.startswith(("$", "~")) or Path(name).is_absolute():
         return name
@@ -40,50 +40,50 @@ RecipePath = Annotated[str, AfterValidator(_beside)]
 
 
 class Settings(BaseModel):
-    """What a recipe says: it is not changed afterwards, and a key that nobody reads is refused."""
+    """Base of settings in a recipe: frozen, and unknown keys are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class TrainerSettings(Settings):
-    """How a training runs. It ends where the first of the given budgets ends."""
+    """Settings of a training run, which ends when the first of the given budgets is spent."""
 
     max_steps: int | None = Field(default=None, ge=1)
     """Optimizer steps."""
     max_minutes: float | None = Field(default=None, gt=0)
-    """Wall clock of training, summed over resumed parts."""
+    """Wall-clock time of training, summed over resumed runs."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """Tokens seen (input_ids of all batches)."""
+    """Number of tokens seen (input_ids of all batches)."""
     gradient_accumulation: int = Field(default=1, ge=1)
-    """Batches in one optimizer step, on each device."""
+    """Number of batches per optimizer step and device."""
     optimizer: Literal["adamw", "muon"] = "adamw"
-    """Muon trains the matrices of the layers; AdamW the rest."""
+    """With muon, the weight matrices of layers are trained by Muon, the rest by AdamW."""
     learning_rate: float = Field(default=1e-3, gt=0)
     encoder_learning_rate: float | None = Field(default=None, gt=0)
-    """For the parameters under `objective.encoder`, if they are to learn at another rate."""
+    """Learning rate of the encoder, if it differs."""
     weight_decay: float = Field(default=0.01, ge=0)
     betas: tuple[float, float] = (0.9, 0.98)
     warmup: float = Field(default=0.02, ge=0, le=1)
-    """Share of the budget in which the rate rises."""
+    """Share of the budget for warm-up of the learning rate."""
     schedule: Literal["linear", "wsd", "constant"] = "linear"
-    """After the warm-up: falling to zero; or stable, then falling in the last `decay`; or stable."""
+    """After the warm-up: linear decay to zero; or constant, then decay in the last `decay` (wsd); or constant."""
     decay: float = Field(default=0.25, gt=0, le=1)
-    """Share of the budget in which `wsd` falls."""
+    """Share of the budget in which `wsd` decays."""
     clip: float = Field(default=1.0, ge=0)
-    """Largest gradient norm; 0 leaves gradients alone."""
+    """Maximum gradient norm; 0: no clipping."""
     precision: Literal["bf16", "fp32"] = "bf16"
     compile: bool = False
-    """`torch.compile` the objective; worth its seconds on a GPU, not on a CPU."""
+    """Whether to `torch.compile` the objective, which pays on a GPU, but not on a CPU."""
     seed: int = 0
     log_every_steps: int = Field(default=50, ge=1)
     save_every_minutes: float = Field(default=5.0, gt=0)
     evaluate_every_steps: int = Field(default=500, ge=1)
     patience: int | None = Field(default=None, ge=1)
-    """Stop after so many evaluations without a better `best_metric`."""
+    """Stop after this number of evaluations without a better `best_metric`."""
     best_metric: str = "loss"
-    """Figure of the evaluation that picks the best checkpoint; one that begins with `loss` is minimised."""
+    """Metric that selects the best checkpoint; metrics whose names begin with `loss` are minimized."""
     threads: int | None = Field(default=None, ge=1)
-    """CPU threads; None leaves them as they are."""
+    """Number of CPU threads; None: unchanged."""
 
 
 def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) -> RecipeModel:
@@ -98,7 +98,7 @@ def load_recipe(path: Path, overrides: Sequence[str], model: type[RecipeModel]) 
         raise InputError(f"{path}: tables and lists nested too deeply; flatten them") from None
     except OSError as error:
         raise InputError(f"{path}: cannot read the recipe ({error.strerror}); see training/recipes") from None
-    except ValueError as error:  # beside those of TOML and of UTF-8, an integer of thousands of digits
+    except ValueError as error:  # invalid TOML or UTF-8, or an integer with thousands of digits
         raise InputError(f"{path}: not TOML: {error}") from None
     return checked_recipe(values, overrides, model, str(path), Path(path).absolute().parent)
 
@@ -110,7 +110,7 @@ def checked_recipe(
     name: str,
     folder: Path | None = None,
 ) -> RecipeModel:
-    """The recipe `name` of what it says, changed by overrides; its paths are looked for in `folder` first.
+    """A recipe from its values and overrides; `name` is for error messages, paths are tried in `folder` first.
 
     Raises:
         InputError: as `load_recipe`.
@@ -132,7 +132,7 @@ def checked_recipe(
 
 
 def save_recipe(recipe: BaseModel, path: Path) -> None:
-    """Write the resolved recipe as JSON. Raises InputError where it cannot be written."""
+    """Write the resolved recipe as JSON. Raises InputError if it cannot be written."""
     write_whole(path, recipe.model_dump_json(indent=2) + "\n")
 
 
@@ -164,13 +164,13 @@ def _override(values: dict[str, Any], override: str) -> None:
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    errors = error.errors()  # a key that is none may be why another is missing
+    errors = error.errors()  # unknown keys first: a misspelt key may be why another is missing
     first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     place = ".".join(str(part) for part in first["loc"])
     place = place if len(place) <= LONGEST_KEY else f"{place[:LONGEST_KEY]}..."
     if first["type"] == "missing":
-        return f"no {place!r}, which every recipe of this kind has; see training/recipes"
-    if first["type"] == "value_error":  # a rule of ours, over several keys
+        return f"{place!r} is missing, which is required; see training/recipes"
+    if first["type"] == "value_error":  # raised by a validator over several keys
         return f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"])
     if first["type"] != "extra_forbidden":
         return f"{place}: {first['msg']} (given {reprlib.repr(first['input'])})"
@@ -181,7 +181,7 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def unknown_keys(values: object, *models: type[BaseModel]) -> list[str]:
-    """Keys of a recipe, those of tables within tables included, that none of the models has."""
+    """Keys of a recipe, including nested tables, that none of the models has."""
     if isinstance(values, list):
         return [key for value in values for key in unknown_keys(value, *models)]
     if not isinstance(values, dict) or not models:
@@ -192,7 +192,7 @@ def unknown_keys(values: object, *models: type[BaseModel]) -> list[str]:
 
 
 def _fields(model: Any, parents: Sequence[int | str]) -> list[str]:
-    """Keys that a model allows under `parents`."""
+    """Keys that a model allows in the table at `parents`."""
     found = [model]
     for parent in parents:
         inner: list[Any] = []

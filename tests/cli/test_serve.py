@@ -40,7 +40,7 @@ def test_what_cannot_be_served_is_refused_before_anything_is_opened(
     there = {"model": [str(model_folder)], "graph": [str(tools_file)]}
     for given, output in (
         ({"language": "xx"}, "no such language"),
-        ({"device": "tpu"}, "no device is called so"),
+        ({"device": "tpu"}, "unknown device"),
         ({"model": ["kgqa-bas"]}, "did you mean 'kgqa-base'"),
         ({"graph": ["missing.ttl"]}, "no such graph"),
         ({"host": "no.such.host.invalid"}, "name another --host or --port"),

@@ -123,7 +123,7 @@ def test_two_recipes_do_not_share_a_table(recipe: ComparisonRecipe, tmp_path: Pa
     (tmp_path / "runs" / "fused-0").mkdir()
     (tmp_path / "runs" / "fused-0" / "outcomes.json").write_text("[]")
     made(recipe)
-    with pytest.raises(InputError, match="max_nodes=100, the recipe says 9"):
+    with pytest.raises(InputError, match="max_nodes=100, the recipe has 9"):
         made(recipe.model_copy(update={"input": recipe.input.model_copy(update={"max_nodes": 9})}))
     asked = tmp_path / "open.jsonl"
     asked.write_text(asked.read_text().replace("trowel", "spade"))

@@ -50,7 +50,7 @@ def test_it_is_stored_without_the_reader(reader: Reader, tmp_path: Path) -> None
 
 def test_a_damaged_one_is_told_in_a_line(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / ADAPTER).write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no adapter of this reader") as output:
+    with pytest.raises(InputError, match="not an adapter of this reader") as output:
         load_adapter(reader, tmp_path)
     assert "\n" not in str(output.value)
 

@@ -81,5 +81,5 @@ def test_both_orders_are_added(tokenizer) -> None:  # type: ignore[no-untyped-de
 
 
 def test_a_folder_without_a_classifier_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no classifier"):
+    with pytest.raises(InputError, match="not a classifier"):
         Classifier(tmp_path)

@@ -89,5 +89,5 @@ def test_a_reader_that_computes_no_numbers_says_so_in_one_line(
 ) -> None:
     for weight in reader.network.parameters():
         weight.data.fill_(3e38)
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="scores are NaN"):
         reader.score(rows(digging, "trowel"))

@@ -117,7 +117,7 @@ def test_what_is_no_file_is_not_read_without_end(name: str, kind: str, tmp_path:
     else:
         (tmp_path / name).symlink_to("/dev/zero" if kind == "device" else tmp_path / "nowhere")
     for load in (load_reader, load_config, lambda folder: load_pretrained(AutoModel, folder)):
-        with pytest.raises(InputError, match=f"{name}: no regular file; copy the model again"):
+        with pytest.raises(InputError, match=f"{name}: not a regular file; copy the model again"):
             load(tmp_path)
 
 

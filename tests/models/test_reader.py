@@ -148,7 +148,7 @@ def test_a_flipped_bit_of_a_weight_is_noticed(tokenizer_folder: Path, encoder, t
 
 
 def test_heads_must_share_the_width() -> None:
-    with pytest.raises(ValueError, match="no multiple of num_heads=3"):
+    with pytest.raises(ValueError, match="not a multiple of num_heads=3"):
         ReasonerSettings(graph_size=128, num_heads=3)
 
 

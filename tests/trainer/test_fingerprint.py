@@ -15,9 +15,9 @@ def test_a_folder_with_another_run_is_refused_and_an_empty_one_is_not(tmp_path: 
     claim(tmp_path, RECIPE, data="two")  # nothing was made yet
     (tmp_path / "latest.json").write_text("{}")
     claim(tmp_path, RECIPE.model_copy(update={"name": "renamed"}), data="two")
-    with pytest.raises(InputError, match="data='two', the recipe says 'one'.*--out"):
+    with pytest.raises(InputError, match="data='two', the recipe has 'one'.*--out"):
         claim(tmp_path, RECIPE, data="one")
-    with pytest.raises(InputError, match="paraphrase=0.5, the recipe says 0.25"):
+    with pytest.raises(InputError, match="paraphrase=0.5, the recipe has 0.25"):
         claim(tmp_path, RECIPE.model_copy(update={"paraphrase": 0.25}), data="two")
     (tmp_path / FILE).write_text("[1")
     with pytest.raises(InputError, match="damaged"):
@@ -45,6 +45,6 @@ def test_what_no_training_left_is_not_replaced_by_one(name: str, tmp_path: Path)
     (tmp_path / "questions.jsonl").touch()  # what a training reads may be there
     claim(tmp_path / "own", RECIPE)
     (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match=f"{name}: no training left it.*--out"):
+    with pytest.raises(InputError, match=f"{name}: is not from a training run.*--out"):
         claim(tmp_path, RECIPE)
     assert not (tmp_path / FILE).exists()

@@ -185,7 +185,7 @@ def test_best_and_patience(tmp_path: Path) -> None:
 
 
 def test_patience_wants_something_measured(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"trainer\.patience: nothing is measured"):
+    with pytest.raises(InputError, match=r"trainer\.patience: there is no evaluation"):
         train(Toy(), Numbers(), settings(max_steps=3, patience=2), tmp_path)
 
 

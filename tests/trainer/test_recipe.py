@@ -63,7 +63,7 @@ def test_a_key_that_is_none_is_told_before_one_that_is_missing(tmp_path: Path) -
     with pytest.raises(InputError, match="unknown key 'encodr'; did you mean 'encoder'"):
         load_recipe(tmp_path / "r.toml", [], ReaderRecipe)
     (tmp_path / "r.toml").write_text('encoder.folder = "x"\n')
-    with pytest.raises(InputError, match="no 'data', which every recipe"):
+    with pytest.raises(InputError, match="'data' is missing, which is required"):
         load_recipe(tmp_path / "r.toml", [], ReaderRecipe)
 
 

@@ -1,1 +1,1 @@
-"""Encoders of kgqa."""
+"""Encoders: layer-wise forward passes, BERT without transformers, and a table of architectures."""

@@ -1,8 +1,8 @@
-"""BERT, ELECTRA and MPNet as they answer: their forward pass alone, so that nobody who asks waits for `transformers`.
+"""The forward pass of BERT, ELECTRA and MPNet for inference, so that answering need not import `transformers`.
 
-Names of weights and order of operations are Hugging Face's, whose states these are number by number
+Weight names and the order of operations are those of Hugging Face, so the states are bit-identical
 (`tests/models/encoders/test_bert.py`). BERT: Devlin et al., 2019, section 3; MPNet: Song et al., 2020, section 2.
-Without dropout: what is trained is trained as Hugging Face's.
+There is no dropout: training uses Hugging Face's classes.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from kgqa.models.pretrained import (
 from kgqa.types import InputError, first_line
 
 MPNET_PADDING = 1
-"""MPNet's positions begin behind it, whatever its tokenizer pads with."""
+"""MPNet's positions start after this id, whatever the padding id of its tokenizer."""
 FARTHEST = 128
-"""Distance from which on MPNet tells tokens apart no more."""
+"""Distance from which MPNet's relative positions share one bucket."""
 
 
 class BertConfig(BaseModel):
-    """What `config.json` says of an encoder that is read here; anything else is left to transformers."""
+    """The supported values of `config.json`; encoders with any others are left to transformers."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -56,35 +56,35 @@ class BertConfig(BaseModel):
 
     @property
     def is_mpnet(self) -> bool:
-        """Whether it attends by distance, and knows no segments."""
+        """Whether it is MPNet: relative positions in the attention, and no segments."""
         return False
 
     @property
     def _attn_implementation(self) -> str:
-        """As Hugging Face calls an attention that takes a mask per pair."""
+        """Hugging Face's name of an attention that takes a mask for each pair of tokens."""
         return "eager" if self.is_mpnet else "sdpa"
 
 
 class MpnetConfig(BertConfig):
-    """The same of MPNet; what tells it apart is asked for by name, as of Hugging Face's."""
+    """The supported values for MPNet, with the attributes of Hugging Face's configuration that other code reads."""
 
     model_type: Literal["mpnet"]  # type: ignore[assignment]
     relative_attention_num_buckets: Literal[32] = 32
 
     @property
     def is_mpnet(self) -> bool:
-        """It does."""
+        """Always true."""
         return True
 
 
 class States(NamedTuple):
-    """What an encoder gives."""
+    """Output of an encoder."""
 
     last_hidden_state: Tensor  # (B, T, H)
 
 
 class BertEncoder(nn.Module):
-    """An encoder whose weights are yet to be loaded."""
+    """An encoder; its weights are loaded afterwards."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -99,16 +99,16 @@ class BertEncoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where its weights lie."""
+        """Device of its weights."""
         return self.embeddings.word_embeddings.weight.device
 
     @property
     def dtype(self) -> torch.dtype:
-        """In which its states are."""
+        """Data type of its weights and states."""
         return self.embeddings.word_embeddings.weight.dtype
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The table of its words."""
+        """The word embedding table."""
         return self.embeddings.word_embeddings
 
     def forward(
@@ -119,9 +119,9 @@ class BertEncoder(nn.Module):
         position_ids: Tensor | None = None,
         token_type_ids: Tensor | None = None,
     ) -> States:
-        """States (B, T, H) of tokens (B, T); the mask is one of tokens (B, T), or added to all pairs (B, 1, T, T).
+        """States (B, T, H) of tokens (B, T); the mask is a padding mask (B, T), or additive for all pairs (B, 1, T, T).
 
-        With the latter MPNet reads distances off the positions (B, T), else it counts tokens as they stand.
+        With the latter, MPNet computes distances from the positions (B, T), else from the order of the tokens.
         """
         hidden = self.embeddings(input_ids, positions=position_ids, segments=token_type_ids)
         if hasattr(self, "embeddings_project"):
@@ -132,7 +132,7 @@ class BertEncoder(nn.Module):
         )
 
     def _of_pairs(self, mask: Tensor, hidden: Tensor) -> Tensor | None:
-        """The mask as the layers take it; None where every token is seen."""
+        """The mask in the form that the layers take; None if nothing is masked."""
         if mask.dim() == 4:
             return mask
         if bool(mask.all()):
@@ -144,7 +144,7 @@ class BertEncoder(nn.Module):
 
 
 class Embeddings(nn.Module):
-    """Words, positions and, but for MPNet, segments."""
+    """Embeddings of words, positions and, except for MPNet, segments."""
 
     def __init__(self, config: BertConfig, width: int) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class Embeddings(nn.Module):
 
 
 class Layers(nn.Module):
-    """The layers, and MPNet's bias for the distance of two tokens."""
+    """The layers, and MPNet's bias for the relative position of two tokens."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -192,7 +192,7 @@ class Layers(nn.Module):
             distance = place.unsqueeze(1) - place.unsqueeze(2)
             bias = self.relative_attention_bias(self.relative_position_bucket(distance)).permute(0, 3, 1, 2)
             bias = bias.expand(len(hidden), -1, -1, -1).contiguous()  # (B, heads, T, T)
-            if positions is not None:  # once for all layers, and as precisely as they multiply
+            if positions is not None:  # added once for all layers, and in the precision of their products
                 bias, mask = bias + mask, None
                 if torch.is_autocast_enabled(bias.device.type):
                     bias = bias.to(torch.get_autocast_dtype(bias.device.type))
@@ -201,7 +201,8 @@ class Layers(nn.Module):
         return hidden
 
     def relative_position_bucket(self, distance: Tensor) -> Tensor:
-        """Row of the bias's table for each distance: exact up to 7, then by logarithm; half the rows a direction."""
+        """Bucket of each distance (Raffel et al., 2020): exact up to 7, then logarithmic; half of the buckets per
+        direction."""
         half = self.relative_attention_bias.num_embeddings // 2
         exact, far = half // 2, distance.abs()
         scaled = torch.log(far.float() / exact) / math.log(FARTHEST / exact) * (half - exact)
@@ -210,7 +211,7 @@ class Layers(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention, then a feed-forward block, each added to what it reads and normalised."""
+    """Attention, then a feed-forward block, each with residual and layer norm."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -228,7 +229,7 @@ class Layer(nn.Module):
 
 
 class BertAttention(nn.Module):
-    """Attention as torch computes it in one call."""
+    """Attention by torch's fused implementation."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -247,7 +248,7 @@ class BertAttention(nn.Module):
 
 
 class MpnetAttention(nn.Module):
-    """Attention with a bias (B, heads, T, T) for distances."""
+    """Attention with a bias (B, heads, T, T) for relative positions."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -281,7 +282,7 @@ def _by_head(states: Tensor, heads: int) -> Tensor:
 
 
 def new_encoder(folder: Path) -> nn.Module:
-    """The encoder of a folder with its weights yet to be loaded: one of this module, or else Hugging Face's."""
+    """The encoder of a folder before its weights are loaded: of this module if supported, else Hugging Face's."""
     check_regular(folder)
     try:
         said = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -307,7 +308,7 @@ def new_encoder(folder: Path) -> nn.Module:
 def open_encoder(folder: Path) -> Any:
     """The encoder of a folder, in float32 and evaluation mode."""
     try:
-        if not is_packed(folder, WEIGHTS):  # anyone's, whose weights may be a language model's
+        if not is_packed(folder, WEIGHTS):  # from any source: the weights may include a language model head
             from transformers import AutoModel
 
             return load_pretrained(AutoModel, folder, dtype=torch.float32)
@@ -315,6 +316,6 @@ def open_encoder(folder: Path) -> Any:
         load_into(encoder, folder)
     except InputError:
         raise
-    except Exception as error:  # whatever reads or takes damaged weights may fail
+    except Exception as error:  # damaged weights may fail anywhere
         raise InputError(f"{folder}: not a whole model ({first_line(error, 300)}); copy it again") from error
     return encoder.eval()

@@ -1,4 +1,4 @@
-"""Any Hugging Face encoder run layer by layer, and the vectors of labels that it gives a graph's concepts."""
+"""Run any Hugging Face encoder layer by layer, and embed the labels of concepts and relations."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from kgqa.models.encoders.bert import BertEncoder
 
 CAUSAL_TYPES = frozenset({"gpt2", "openai-gpt"})
 UNBOUNDED = 512
-"""Tokens of a row where the encoder itself knows no bound."""
+"""Maximum tokens of a row for encoders without a limit of their own."""
 Visit = Callable[[int, Tensor], Tensor]
 
 
 def longest_row(encoder: nn.Module) -> int:
-    """Tokens that a row may have; `UNBOUNDED` where the encoder itself knows no bound."""
+    """Maximum number of tokens of a row; `UNBOUNDED` if the encoder has no limit."""
     config: Any = encoder.config
     declared = getattr(config, "max_position_embeddings", None)
     return int(declared) - first_position(encoder) if declared is not None and declared > 0 else UNBOUNDED
 
 
 def first_position(encoder: nn.Module) -> int:
-    """Position of a row's first token: RoBERTa's begin behind the padding id."""
+    """Position id of a row's first token: RoBERTa's start after the padding id."""
     tables = (m for n, m in encoder.named_modules() if n.endswith("position_embeddings"))
     padding = next((table.padding_idx for table in tables if isinstance(table, nn.Embedding)), None)
     return 0 if padding is None else padding + 1
 
 
 def takes_segments(encoder: nn.Module) -> bool:
-    """Whether an encoder tells the segments of a row apart: RoBERTa has one kind, GPT reads the ids as words."""
+    """Whether an encoder has segment embeddings. RoBERTa has a single segment, and GPT would take the ids for words."""
     config: Any = encoder.config
     if "token_type_ids" not in inspect.signature(encoder.forward).parameters:
         return False
@@ -57,7 +57,7 @@ def visible(candidate_index: Tensor, attention_mask: Tensor) -> Tensor:
 
 
 def additive(seen: Tensor) -> Tensor:
-    """A mask (B, 1, T, T) to be added to attention scores: of a boolean one implementations differ."""
+    """An additive attention mask (B, 1, T, T), since implementations treat Boolean masks differently."""
     return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, -1e4).unsqueeze(1)
 
 
@@ -77,7 +77,7 @@ class LayerwiseEncoder(nn.Module):
         self.causal = config.model_type in CAUSAL_TYPES
         self.first_position = first_position(encoder)
         self.max_tokens = longest_row(encoder)
-        self._time_first = config.model_type == "xlnet"  # its layers read (T, B, H)
+        self._time_first = config.model_type == "xlnet"  # its layers take (T, B, H)
         self._takes_segments = takes_segments(encoder)
         self._window = config.sliding_window if config.model_type == "modernbert" else None
 
@@ -93,9 +93,9 @@ class LayerwiseEncoder(nn.Module):
     ) -> Tensor:
         """Token states (B, T, H) of the last layer.
 
-        `visit(i, hidden)` is called with the output of layer i = 0..L-1, or of the `last` layers alone, counted from
-        the first of these, and returns what the next layer (or the final norm) is to read. `instead` are inputs of the
-        encoder that replace those of `tokens`; rows may be longer than theirs, (B, T', H).
+        `visit(i, hidden)` is called with the output of each layer i = 0..L-1, or of the `last` layers only (counted
+        from the first of these), and returns the input of the next layer or the final norm. `instead` are inputs that
+        replace those made from `tokens`; rows may then be longer, (B, T', H).
         """
         inputs = self.inputs(tokens, **instead)
         handles: list[RemovableHandle] = []
@@ -151,19 +151,20 @@ class LayerwiseEncoder(nn.Module):
 
     @property
     def _bias(self) -> Any:
-        """Hugging Face's layers of MPNet, which add a bias for the distance of two tokens to what they attend with."""
+        """Hugging Face's layers of MPNet, which add a bias for relative positions to the attention scores; else
+        None."""
         stack = None if isinstance(self.encoder, BertEncoder) else getattr(self.encoder, "encoder", None)
         return stack if hasattr(stack, "relative_attention_bias") else None
 
     @property
     def _disentangled(self) -> Any:
-        """DeBERTa's layer stack, which attends to the distance of two tokens apart from their contents."""
+        """DeBERTa's layer stack, with disentangled attention to content and relative position; else None."""
         stack = getattr(self.encoder, "encoder", None)
         return stack if getattr(stack, "relative_attention", False) else None
 
     def _apart(self, positions: Tensor, mask: Tensor) -> list[RemovableHandle]:
-        """Let DeBERTa's layers read distances off `positions` (B, T), and see what the additive `mask` (B, 1, T, T)
-        lets them see; by itself the encoder counts tokens as they stand, and reads a mask of ones and zeros."""
+        """Hooks with which DeBERTa's layers compute distances from `positions` (B, T), and use the additive `mask`
+        (B, 1, T, T). Without them, it computes distances from the order of the tokens, and takes a 0/1 mask."""
         from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
         stack = self._disentangled
@@ -184,10 +185,10 @@ class LayerwiseEncoder(nn.Module):
         return [layer.register_forward_pre_hook(changed, with_kwargs=True) for layer in self.layers]
 
     def _biased(self, positions: Tensor, mask: Tensor) -> list[RemovableHandle]:
-        """Let the layers read distances off `positions` (B, T); by itself MPNet counts tokens as they stand.
+        """Hooks with which MPNet's layers compute distances from `positions` (B, T) instead of the order of the tokens.
 
-        The additive `mask` (B, 1, T, T) is added to the bias once, in the precision of the products: what each layer
-        does to all pairs of tokens takes a third of its time.
+        The additive `mask` (B, 1, T, T) is added to the bias once, in the precision of the products, since operations
+        on all pairs of tokens take a third of a layer's time.
         """
         distance = positions.unsqueeze(1) - positions.unsqueeze(2)  # (B, T, T)
         bias = self._bias.relative_attention_bias(self._bias.relative_position_bucket(distance))
@@ -199,7 +200,7 @@ class LayerwiseEncoder(nn.Module):
         ]
 
     def summary(self, hidden: Tensor, tokens: TokenBatch) -> Tensor:
-        """State (B, H) of the token that has seen all others: the first, or the last of a causal encoder."""
+        """State (B, H) of the summary token, which has seen all others: the first, or the last for a causal encoder."""
         return hidden[torch.arange(len(hidden), device=hidden.device), self.summary_position(tokens)]
 
     def summary_position(self, tokens: TokenBatch) -> Tensor:
@@ -215,23 +216,22 @@ class LayerwiseEncoder(nn.Module):
         for modules in lists:
             if len(modules) == self.num_layers and self.num_layers > 1:
                 return list(modules)
-        for modules in lists:  # ALBERT: groups of layers, applied again and again
+        for modules in lists:  # ALBERT: groups of layers that are applied repeatedly
             inner = [m for m in modules.modules() if isinstance(m, nn.ModuleList) and m is not modules]
             if inner:
                 return [layer for group in inner for layer in group]
         return list(lists[0])
 
 
-# Vectors of labels: what a concept or a relation is to the reader. No row per concept exists anywhere.
+# Label vectors represent concepts and relations, so there are no weights per concept.
 
 
 class LabelEncoder(nn.Module):
-    """Reads labels with the encoder's own word embeddings, so that any graph's concepts have vectors.
+    """Embeds labels with the encoder's own word embeddings, so that the concepts of any graph have vectors.
 
-    A label is the mean of its tokens and its last token (the head noun of "garden trowel", the object of
-    "plant flowers"), through one hidden layer.
-    KEPLER (Wang et al., 2021, section 3.2) reads entity descriptions with the encoder for the same reason: no
-    table, new entities are free.
+    A label is represented by the mean of its tokens and its last token (the head noun of "garden trowel", the object of
+    "plant flowers"), followed by one hidden layer. KEPLER (Wang et al., 2021, section 3.2) embeds entity descriptions
+    with the encoder for the same reason: new entities need no training.
     """
 
     def __init__(self, layerwise: LayerwiseEncoder, size: int) -> None:

@@ -1,4 +1,4 @@
-"""The BERT family as a table: a row says which Hugging Face architecture, and what the paper changes."""
+"""Encoder variants as a table: each row names a Hugging Face architecture, and what the paper changes in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPECIAL_TOKEN_IDS = {
 
 
 class EncoderSettings(BaseModel):
-    """Which encoder, and its size."""
+    """Architecture and size of an encoder."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,22 +33,22 @@ class EncoderSettings(BaseModel):
     num_attention_heads: int = Field(default=4, ge=1)
     intermediate_size: int = Field(default=1024, ge=8)
     embedding_size: int | None = None
-    """Width of the word vectors where the architecture factorises them; None: 128, as in the papers."""
+    """Dimension of the word embeddings, for architectures that factorize them; None: 128, as in the papers."""
     max_position_embeddings: int = Field(default=512, ge=16)
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    """The papers take 0.1; nothing is seen twice here, so 0 learns more (ALBERT v2, Cramming)."""
+    """The papers use 0.1; here no text is repeated, so 0 is better (ALBERT v2, Cramming)."""
     sharing: Literal["all", "attention", "feed_forward", "none"] = "all"
     """Which weights the layers of ALBERT share (Lan et al., 2020, table 4)."""
     rope_theta: float = Field(default=10_000.0, gt=1)
-    """Base of the rotary positions where the architecture has them (Su et al., 2021, section 3.4.3)."""
+    """Base of rotary position embeddings, for architectures that have them (Su et al., 2021, section 3.4.3)."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A row: how settings become a Hugging Face configuration, and where the architecture's own head is.
+    """A row: how settings become a Hugging Face configuration, and the prediction head of the architecture.
 
-    `predict` maps token states of any shape (..., H) to logits (..., V), so that the loss is taken at hidden
-    positions alone. `derive` computes what the paper ties to the size.
+    `predict` maps token states of any shape (..., H) to logits (..., V), so that logits are computed only at masked
+    positions. `derive` computes settings that the paper ties to the size.
     """
 
     model_type: str
@@ -58,7 +58,7 @@ class Variant:
     predict: Callable[[Any, Tensor], Tensor] = lambda model, hidden: model.cls(hidden)
     causal: bool = False
     permuted: bool = False
-    """Trained on random orders, by two streams of attention (XLNet)."""
+    """Trained on random orders with two-stream attention (XLNet)."""
 
 
 def _bert_dropout(settings: EncoderSettings) -> dict[str, Any]:
@@ -70,13 +70,13 @@ def _factorised(settings: EncoderSettings) -> dict[str, Any]:
 
 
 def _roberta(settings: EncoderSettings) -> dict[str, Any]:
-    # its positions begin behind the padding id
+    # positions start after the padding id
     return {**_bert_dropout(settings), "max_position_embeddings": settings.max_position_embeddings + 1}
 
 
 def _mpnet(settings: EncoderSettings) -> dict[str, Any]:
-    # its positions begin behind padding id 1 whatever the configuration says; with our tokenizers that is [UNK], which
-    # has neither a vector nor a place of its own, in Hugging Face's class and so in pretraining
+    # Hugging Face's class hard-codes padding id 1 for positions. With our tokenizers that is [UNK], which therefore has
+    # no vector and no position of its own, in pretraining as well.
     return {**_bert_dropout(settings), "max_position_embeddings": settings.max_position_embeddings + 2}
 
 
@@ -111,7 +111,7 @@ def _distilbert_head(model: Any, hidden: Tensor) -> Tensor:
 
 
 def _xlnet(settings: EncoderSettings) -> dict[str, Any]:
-    # its configuration checks the width of a head before it knows the other names
+    # its configuration validates the head size before it maps the common names
     return {
         **dict.fromkeys(SIZES),
         "d_model": settings.hidden_size,
@@ -120,7 +120,7 @@ def _xlnet(settings: EncoderSettings) -> dict[str, Any]:
         "d_inner": settings.intermediate_size,
         "dropout": settings.dropout,
         "summary_last_dropout": settings.dropout,
-        "max_position_embeddings": None,  # its positions are relative and unbounded
+        "max_position_embeddings": None,  # relative positions, without a limit
     }
 
 
@@ -154,7 +154,7 @@ ENCODERS: dict[str, Variant] = {
         predict=lambda model, hidden: model.generator_lm_head(model.generator_predictions(hidden)),
     ),
     "deberta": Variant(
-        # v2's class in v1's setting: the v1 class fails on the query that the mask decoder gives it
+        # the class of v2 with the settings of v1: the v1 class cannot take the query of the mask decoder
         "deberta-v2",
         "He et al., 2021: content and relative position apart in the attention",
         fixed={**DISENTANGLED, "share_att_key": False, "position_buckets": -1, "norm_rel_ebd": "none"},
@@ -257,7 +257,7 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
     if variant.model_type == "mobilebert" and values["embedding_size"] > settings.hidden_size:
         raise InputError(
             f"encoder.hidden_size={settings.hidden_size} is below the {values['embedding_size']} of the word vectors, "
-            f"which {settings.variant} cannot be; set encoder.embedding_size as small"
+            f"which {settings.variant} does not support; reduce encoder.embedding_size"
         )
     return AutoConfig.for_model(variant.model_type, **values)
 
@@ -265,7 +265,7 @@ def configure(settings: EncoderSettings, vocab_size: int) -> Any:
 def find_variant(name: str) -> Variant:
     """The row of a variant."""
     if name not in ENCODERS:
-        raise InputError(f"encoder.variant={name!r} is unknown; take one of {', '.join(sorted(ENCODERS))}")
+        raise InputError(f"encoder.variant={name!r} is unknown; use one of {', '.join(sorted(ENCODERS))}")
     return ENCODERS[name]
 
 
@@ -285,7 +285,7 @@ def build_language_model(
     """
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
-    variant = find_variant(settings.variant)  # Hugging Face files XLNet's head under causal ones
+    variant = find_variant(settings.variant)  # Hugging Face registers XLNet's head among causal ones
     kind = AutoModelForCausalLM if variant.causal or variant.permuted else AutoModelForMaskedLM
     return _built(kind, settings, vocab_size, attention)
 
@@ -302,7 +302,7 @@ FEED_FORWARD = ("ffn", "ffn_output", "full_layer_layer_norm")
 
 
 def share_layers(model: nn.Module, part: str) -> None:
-    """Let all layers of an ALBERT use the attention, or the feed-forward network, of the first."""
+    """Share the attention, or the feed-forward network, of an ALBERT's first layer among all its layers."""
     groups = model.base_model.encoder.albert_layer_groups  # type: ignore[union-attr]
     first = groups[0].albert_layers[0]  # type: ignore[index,union-attr]
     for group in groups[1:]:  # type: ignore[index]
@@ -311,9 +311,9 @@ def share_layers(model: nn.Module, part: str) -> None:
 
 
 def save_model(model: Any, folder: Any, replace: Mapping[str, Tensor] | None = None) -> None:
-    """Write a Hugging Face folder; weights shared by us are written for each of their owners.
+    """Write a Hugging Face folder; weights that `share_layers` shares are written once per layer.
 
-    `replace` gives other values for some weights (the sum of two embeddings that the model uses apart).
+    `replace` gives other values for some weights (the sum of two embeddings that the model keeps separately).
     """
     tied = (
         set(getattr(model, "_tied_weights_keys", None) or ()) if model.config.tie_word_embeddings else set()

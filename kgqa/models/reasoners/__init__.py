@@ -1,4 +1,4 @@
-"""Reasoners by name: a new one is one file and one line here, or an entry point of another package."""
+"""Reasoners by name. A new one is one file and one row here, or an entry point of another package."""
 
 import importlib
 import sys
@@ -22,9 +22,9 @@ REASONERS: dict[str, str] = {
     "pyg": f"{_ROOM}.pyg:PyG",
     "fused": f"{_ROOM}.fused:FusedReasoner",
 }
-"""Where each is: it is imported when it is asked for, since most import PyG, which takes seconds."""
+"""Module and class of each reasoner, imported on demand, since most import PyG, which takes seconds."""
 INSTALLED = "kgqa.reasoners"
-"""Entry points by which installed packages bring reasoners: a name, and `package.module:Class`."""
+"""Entry point group in which installed packages register reasoners: a name, and `package.module:Class`."""
 
 __all__ = ["REASONERS", "Reasoner", "ReasonerSettings", "find_reasoner"]
 
@@ -33,20 +33,18 @@ def find_reasoner(name: str, *, from_card: bool = False) -> type[Reasoner]:
     """The reasoner of that name: a row of `REASONERS`, an entry point of an installed package, or the
     `package.module:Class` of a module.
 
-    To import a module is to run it. A recipe is its user's word, so what it names is imported. A checkpoint's card
-    may be anyone's (`from_card`): the class it names is used only where an installed package brings it as an entry
-    point, or its module has been imported already (or is named by `KGQA_REASONERS`, as before there were entry points).
+    Importing a module runs its code. A recipe is trusted, so its module is imported. A checkpoint's card is not
+    (`from_card`): its class is used only if an installed package registers it as an entry point, or its module is
+    imported already (or listed in `KGQA_REASONERS`, which predates entry points).
 
     Raises:
-        InputError: there is no such reasoner, or a card names one that nobody here has asked for.
+        InputError: there is no such reasoner, or a card names one that is not trusted.
     """
     places = {entry.name: entry.value for entry in entry_points(group=INSTALLED)} | REASONERS
     module, colon, attribute = places.get(name, name).partition(":")
     if not colon:
         known = ", ".join(sorted(places))
-        raise InputError(
-            f"unknown reasoner {name!r}; known: {known}; one's own is named package.module:Class"
-        )
+        raise InputError(f"unknown reasoner {name!r}; known: {known}; name your own as package.module:Class")
     vouched_for = name in places or name in places.values() or module in {*sys.modules, *trusted_modules()}
     if from_card and not vouched_for:
         raise InputError(

@@ -18,11 +18,11 @@ class ReasonerSettings(BaseModel):
     name: str = "fused"
     """A row of `REASONERS`, or `package.module:Class` of another package."""
     graph_size: int = Field(128, ge=8)
-    """Width of node states inside the graph network."""
+    """Dimension of node states in the graph network."""
     num_layers: int = Field(3, ge=1)
     """Number of fusion layers (k of GreaseLM), or of graph layers after the encoder."""
     inner_size: int = Field(0, ge=0)
-    """Width of what heads and fusion compute in between; 0 is the encoder's, which of a wide one takes many weights."""
+    """Hidden size of heads and fusion; 0: the encoder's, which takes many weights if that is wide."""
     num_heads: int = Field(4, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
     conv: str = "RGAT"
@@ -30,18 +30,18 @@ class ReasonerSettings(BaseModel):
     yes_no: bool = False
     """Whether the answer-type classifier has the classes yes and no."""
     none_per_window: float | None = None
-    """Where a passage is read in windows the answer-type classifier takes the one that most speaks for the passage,
-    and the score of none rises by this times the log of their number, as a maximum does by chance; None: it takes the
-    mean of the windows."""
+    """For a passage in several windows, the answer-type classifier uses the window with the largest margin of passage
+    over none; the score of none is raised by this times the log of their number, since a maximum over more windows is
+    larger by chance. None: the mean over windows."""
     prior: bool | None = None
-    """Whether concept scores are initialised with the retriever's ranking; None: if the reasoner uses the graph."""
+    """Whether concept scores start from the retriever's ranking; None: if the reasoner uses the graph."""
     entity_size: int = Field(0, ge=0)
-    """Width of learnt entity vectors (`kgqa graph embed`), for reasoners that read them; 0 reads labels alone."""
+    """Dimension of entity vectors (`kgqa graph embed`), for reasoners that use them; 0: labels only."""
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> ReasonerSettings:
         if self.graph_size % self.num_heads:
-            raise ValueError(f"graph_size={self.graph_size} is no multiple of num_heads={self.num_heads}")
+            raise ValueError(f"graph_size={self.graph_size} is not a multiple of num_heads={self.num_heads}")
         return self
 
 
@@ -86,7 +86,7 @@ class TextOnly(Reasoner):
 
 
 def zero_linear(inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer initialised to zero: training starts from the reader without this branch."""
+    """A linear layer initialized to zero: training starts from the reader without this branch."""
     layer = nn.Linear(inputs, outputs)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)

@@ -1,4 +1,4 @@
-"""The message layer of QA-GNN and GreaseLM as a PyG convolution, and what both hand to the heads."""
+"""The message layer of QA-GNN and GreaseLM as a PyG convolution, and their common base class."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
         a_ij = softmax_j( q_i . (k_j + k_r) / sqrt(d) + log w )
         h_i  = h_i + W_o sum_j a_ij (v_j + v_r), then h_i = h_i + FFN(LayerNorm(h_i))
 
-    with q, k, v of LayerNorm(h). It is `RelationalAttention` without an instruction, weights and names included, and
-    tested equal to it. The softmax is over the target's incoming edges, where the released code of QA-GNN normalises
-    by source.
+    with q, k, v of LayerNorm(h). It equals `RelationalAttention` without an instruction, including the names of
+    weights, which is tested. The softmax is over the incoming edges of the target, while the released code of QA-GNN
+    normalizes by source.
     """
 
     def __init__(self, size: int, num_heads: int, dropout: float) -> None:
@@ -52,9 +52,9 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
     def forward(
         self, nodes: Tensor, edges: EdgeBatch, *, node_features: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """New node states (N, size) and the attention of each edge (E',), mean of the heads.
+        """New node states (N, size) and the attention of each edge (E',), averaged over heads.
 
-        `node_features` (N, size) are read with the states by queries and keys alone.
+        `node_features` (N, size) are additional inputs of queries and keys, not of values.
         """
         shape = (-1, self.num_heads, self.head_size)
         normed = self.norm(nodes)
@@ -95,12 +95,12 @@ class RelationalConv(MessagePassing):  # type: ignore[misc]
         return attention
 
     def message(self, value_j: Tensor, kind_value: Tensor, alpha: Tensor) -> Tensor:
-        """What passes over each edge, (E', heads, d)."""
+        """The message of each edge, (E', heads, d)."""
         return (value_j + kind_value) * alpha.unsqueeze(-1)
 
 
 class DensePooling(AttentionPooling):
-    """The same pooling with the rows' nodes laid side by side (`to_dense_batch`), weights and names included."""
+    """Attention pooling over padded nodes (`to_dense_batch`), with the same weights and names."""
 
     def forward(self, summary: Tensor, graph: GraphBatch, *, nodes: Tensor) -> Tensor:
         """Pooled node states (B, size) of summaries (B, H) and nodes (N, size)."""
@@ -113,9 +113,9 @@ class DensePooling(AttentionPooling):
 
 
 class ContextReasoner(GraphReasoner):
-    """Base of those that keep the question in the context node: what is handed on is [pooled nodes ; context node].
+    """Base of QA-GNN (Yasunaga et al., 2021, section 3.4) and GreaseLM, in which the question is the context node.
 
-    So QA-GNN (Yasunaga et al., 2021, section 3.4) and GreaseLM; a message knows the roles of both ends.
+    The graph vector of a row is [pooled nodes ; context node]; messages depend on the roles of source and target.
     """
 
     def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings, num_layers: int) -> None:
@@ -131,7 +131,7 @@ class ContextReasoner(GraphReasoner):
     def handed_on(
         self, hidden: Tensor, summary: Tensor, graph: GraphBatch, nodes: Tensor, weights: Sequence[Tensor]
     ) -> ReasonerOutput:
-        """What the heads are given, of token states (B, T, H), summaries (B, H) and nodes (N, size)."""
+        """Inputs of the heads from token states (B, T, H), summaries (B, H) and nodes (N, size)."""
         pooled = torch.cat([self.pool(summary, graph, nodes=nodes), nodes[context_nodes(graph)]], dim=-1)
         attention = fact_attention(weights, graph)
         return ReasonerOutput(hidden, summary, self.node_out(nodes), self.pool_out(pooled), attention)

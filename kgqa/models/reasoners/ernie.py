@@ -1,4 +1,4 @@
-"""ERNIE: entities read beside the tokens that name them (Zhang et al., 2019)."""
+"""ERNIE: entities are fused with the tokens that mention them (Zhang et al., 2019)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Aggregator(nn.Module):
         e = LayerNorm(e + MultiHead(e, e, e))      m_t = GELU(W_t t + W_e e_t)
         t = t + W'_t m_t                           e = LayerNorm(e + W'_e m_t)
 
-    The token side keeps the encoder's own feed-forward layer and starts as if there were no entity (its
-    output is zero at first), since the encoder was pretrained without the mixing.
+    On the token side, the encoder's own feed-forward layer is kept, and the entity term is initialized to zero, since
+    the encoder was pretrained without it.
     """
 
     def __init__(self, hidden_size: int, settings: ReasonerSettings) -> None:
@@ -37,7 +37,8 @@ class Aggregator(nn.Module):
     def forward(self, tokens: Tensor, *, entities: Tensor, named: Tensor) -> tuple[Tensor, Tensor]:
         """New tokens (B, T, H) and entities (B, T, size); `named` (B, T) marks tokens that have an entity."""
         hidden_from = ~named
-        hidden_from = hidden_from & ~hidden_from.all(1, keepdim=True)  # a row without entities masks nothing
+        # a row with everything masked would give NaN
+        hidden_from = hidden_from & ~hidden_from.all(1, keepdim=True)
         attended, _ = self.attention(
             entities, entities, entities, key_padding_mask=hidden_from, need_weights=False
         )
@@ -50,11 +51,11 @@ class Aggregator(nn.Module):
 
 
 class Ernie(Reasoner):
-    """T-encoder below, K-encoder (the last k layers) above. Facts are not followed: entities are vectors.
+    """T-encoder below, K-encoder (the last k layers) above. Facts are not used, only vectors of entities.
 
-    The paper's entity vectors are TransE's, frozen: here too where `kgqa graph embed` made some, and label
-    vectors for all other entities, so that a new graph needs no training. An entity stands at the first token
-    of its mention, as in the paper.
+    As in the paper, entities have frozen TransE vectors, if `kgqa graph embed` has trained some; all others have label
+    vectors, so that a new graph needs no training. An entity is aligned to the first token of its mention, as in the
+    paper.
     """
 
     reads_entities = True
@@ -70,7 +71,8 @@ class Ernie(Reasoner):
         self.pool_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Tokens that know their entities; node states of mentioned concepts carry what was read."""
+        """Token states fused with entities; node states of mentioned concepts are updated, those of others are
+        labels."""
         graph = batch.graph
         nodes = self.labels(layerwise, graph)[graph.node_label]  # (N, size)
         if self.entity is not None and graph.node_vector is not None:
@@ -96,7 +98,7 @@ class Ernie(Reasoner):
 
 
 def first_tokens(graph: GraphBatch, num_tokens: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Row, token and node of each mention's first token, (m,) each with m <= M; one entity a token."""
+    """Row, token and node of each mention's first token, (m,) each with m <= M; at most one entity per token."""
     key = graph.mention_node * (num_tokens + 1) + graph.mention_token
     first = ~torch.isin(key - 1, key)
     row, token, node = graph.mention_row[first], graph.mention_token[first], graph.mention_node[first]

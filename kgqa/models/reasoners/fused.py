@@ -1,4 +1,4 @@
-"""Our fusion: text and graph walked together in the last k encoder layers."""
+"""The fused reasoner: text and graph exchange states in the last k encoder layers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from kgqa.models.segments import segment_mean
 
 
 class FusionLayer(nn.Module):
-    """After one encoder layer: a message layer on the graph, then both sides exchange what they know.
+    """After one encoder layer: a message layer on the graph, then text and graph exchange their states.
 
     1. Summary token and context node exchange through one MLP (GreaseLM, Zhang et al., 2022, section 3.2),
        in DRAGON's residual form (Yasunaga et al., 2022, section 2.2).
     2. Mention tokens and their concept nodes are mixed as in ERNIE's aggregator (Zhang et al., 2019,
-       equation 4). A mention's tokens all take part; a node reads their mean.
+       equation 4). All tokens of a mention take part; a node receives their mean.
 
-    With t a mention's token and n its node, s the summary token and c the context node of their row:
+    With t a token of a mention and n its node, s the summary token and c the context node of their row:
 
         z = GELU(W LayerNorm([s ; c]))       s += W_s z        c += W_c z
         m = GELU(W_t t + W_n n)              t += W_m m        n += mean over its tokens of W_k m
 
-    What reaches the text starts at zero, so that training starts at the text-only reader.
+    The terms added to the text are initialized to zero, so that training starts from the text-only reader.
     """
 
     def __init__(self, hidden_size: int, settings: ReasonerSettings) -> None:
@@ -63,7 +63,7 @@ class FusionLayer(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """New token states (B, T, H), node states (N, size), attention (E',).
 
-        `summary_at` (B,) is the place of each row's summary token, `context` (B,) its context node.
+        `summary_at` (B,) is the position of each row's summary token, `context` (B,) its context node.
         """
         rows = torch.arange(len(hidden), device=hidden.device)
         instruction = self.instruct(hidden[rows, summary_at]).index_select(0, graph.batch)
@@ -88,7 +88,7 @@ class FusionLayer(nn.Module):
 
 
 class FusedReasoner(GraphReasoner):
-    """Walks the encoder; in its last k layers each step is followed by a `FusionLayer`."""
+    """Runs the encoder layer by layer, with a `FusionLayer` after each of its last k layers."""
 
     def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
         super().__init__(layerwise, settings)

@@ -1,8 +1,8 @@
-"""The graph network the reasoners share: typed nodes, relations read by their words, one message layer.
+"""The graph network that reasoners share: typed nodes, relations embedded by their labels, one message layer.
 
-The fused reasoner, which the shipped readers have, imports this for a first answer and nothing of PyG, whose import
-takes seconds: its softmax and sums are restated (`kgqa/models/segments.py`). The other reasoners have the same layers
-as PyG's modules, in `convolution.py`.
+The shipped readers use the fused reasoner, which imports this module but not PyG, whose import takes seconds: the
+softmax and sums that it needs are in `kgqa/models/segments.py`. `convolution.py` has the same layers as PyG modules,
+for the other reasoners.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def context_nodes(graph: GraphBatch) -> Tensor:
 
 
 def fact_attention(layers: Sequence[Tensor], graph: GraphBatch) -> Tensor:
-    """Attention of each stored fact, (E,): the mean over layers of (E',), of its two directions the larger."""
+    """Attention of each fact, (E,): the mean over layers, then the maximum of the two directions."""
     count = graph.edge_index.shape[1]
     mean = torch.stack(list(layers)).mean(0)
     return torch.maximum(mean[:count], mean[count : 2 * count])
 
 
 def relevance_powers(graph: GraphBatch) -> Tensor:
-    """What is read of each node's relevance s: s, its root and its square, (N, 3)."""
+    """Features of each node's relevance s: s, its square root and its square, (N, 3)."""
     score = graph.score.unsqueeze(-1)
     return torch.cat([score, score.sqrt(), score.square()], dim=-1)
 
@@ -63,12 +63,12 @@ class NodeInput(nn.Module):
 
 
 class Connections(nn.Module):
-    """The directed edges a message passes over, with a vector for each kind of edge.
+    """The directed edges of message passing, with a vector for each edge type.
 
-    Every stored fact is walked both ways; the context node of a row is joined both ways to the concepts that
-    question, passage and choice mention. Kinds: one per relation label and direction, and two per role. With `typed`
-    a kind also knows the roles of both ends, r = f([e ; u_source ; u_target]), as the messages of QA-GNN do
-    (Yasunaga et al., 2021, section 3.3).
+    Every fact is an edge in both directions, and the context node of a row is connected in both directions to the
+    concepts that question, passage and choice mention. There is one type for each relation label and direction, and two
+    for each role. With `typed`, the vector also depends on the roles of source and target, r = f([e ; u_source ;
+    u_target]), as in QA-GNN (Yasunaga et al., 2021, section 3.3).
     """
 
     def __init__(self, size: int, typed: bool = False) -> None:
@@ -115,16 +115,16 @@ class Connections(nn.Module):
 
 
 class RelationalAttention(nn.Module):
-    """One message layer: attention over the incoming edges of each node, steered by the question.
+    """One message layer: attention over the incoming edges of each node, conditioned on the question.
 
     For an edge of kind r and weight w from node j to node i, in each head of size d:
 
         a_ij = softmax_j( (q_i . (k_j + k_r) + W u_i . k_r) / sqrt(d) + log w )
         h_i  = h_i + W_o sum_j a_ij (v_j + v_r), then h_i = h_i + FFN(LayerNorm(h_i))
 
-    with q, k, v of LayerNorm(h), and u_i what the row's text asks for (the instruction vector of NSM, He et
-    al., 2021, section 4.2). The softmax is over the target's incoming edges: the paper's form of QA-GNN, not
-    its released code's, which normalises by source.
+    with q, k, v of LayerNorm(h), and u_i the instruction vector of the row's text (NSM, He et al., 2021, section 4.2).
+    The softmax is over the incoming edges of the target, as in the paper of QA-GNN; its released code normalizes by
+    source.
     """
 
     def __init__(self, size: int, num_heads: int, dropout: float, instructed: bool = True) -> None:
@@ -154,11 +154,10 @@ class RelationalAttention(nn.Module):
         instruction: Tensor | None = None,
         node_features: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """New node states (N, size) and the attention of each edge (E',), mean of the heads.
+        """New node states (N, size) and the attention of each edge (E',), averaged over heads.
 
-        `instruction` (N, size) is what each node's row asks for; without it the text steers nothing here.
-        `node_features`
-        (N, size) are read with the states by queries and keys alone.
+        `instruction` (N, size) is the instruction vector of each node's row; without it, attention does not depend on
+        the text. `node_features` (N, size) are additional inputs of queries and keys, not of values.
         """
         index, kinds, table, log_weight = edges
         shape = (-1, self.num_heads, self.head_size)
@@ -169,7 +168,7 @@ class RelationalAttention(nn.Module):
             key = key + linear(node_features, self.key_value.weight[: key.shape[-1]])
         kind_key, kind_value = self.kind_key_value(table).chunk(2, dim=-1)
         source, target = index
-        # index_select, since the gradient of [] is several times slower
+        # index_select, since the backward pass of indexing by [] is several times slower
         kind_key = kind_key.view(shape).index_select(0, kinds)
         score = (query.index_select(0, target) * (key.view(shape).index_select(0, source) + kind_key)).sum(-1)
         if self.instruction is not None and instruction is not None:
@@ -185,7 +184,7 @@ class RelationalAttention(nn.Module):
 
 
 class AttentionPooling(nn.Module):
-    """What the graph says to a row: nodes weighed by the row's text, (B, size).
+    """Attention pooling: the mean of a row's nodes, weighted by the row's text, (B, size).
 
     p = sum_i softmax_i(W_q s . W_k h_i / sqrt(d)) h_i over the row's nodes, s the text's summary.
     """
@@ -198,7 +197,7 @@ class AttentionPooling(nn.Module):
     def forward(self, summary: Tensor, graph: GraphBatch, *, nodes: Tensor) -> Tensor:
         """Pooled node states (B, size) of summaries (B, H) and nodes (N, size).
 
-        The context nodes take part, so a row without concepts still has a vector.
+        Context nodes are included, so that a row without concepts has a vector.
         """
         score = (self.query(summary)[graph.batch] * self.key(nodes)).sum(-1) / math.sqrt(nodes.shape[-1])
         weight = segment_softmax(score.float(), graph.batch, len(summary)).to(nodes.dtype)
@@ -206,9 +205,9 @@ class AttentionPooling(nn.Module):
 
 
 class GraphReasoner(Reasoner):
-    """Base of the reasoners over this network: labels, typed nodes and connections, as they stand before any layer.
+    """Base of the reasoners over this network: label vectors, initial node states and edges.
 
-    With `typed` an edge knows the roles of both its ends, see `Connections`.
+    With `typed`, edges depend on the roles of source and target, see `Connections`.
     """
 
     def __init__(
@@ -221,6 +220,6 @@ class GraphReasoner(Reasoner):
         self.connections = Connections(size, typed)
 
     def start(self, layerwise: LayerwiseEncoder, graph: GraphBatch) -> tuple[Tensor, EdgeBatch]:
-        """Initial node states (N, size), and the edges that messages pass over."""
+        """Initial node states (N, size), and the edges of message passing."""
         labels = self.labels(layerwise, graph)  # (U, size)
         return self.node_input(labels, graph), self.connections(labels, graph)

@@ -13,10 +13,10 @@ from kgqa.models.reasoners.gnn import context_nodes
 
 
 class GreaseLM(ContextReasoner):
-    """After each of the last k encoder layers: one message layer, then interaction token and node exchange.
+    """After each of the last k encoder layers: one message layer, then interaction token and node exchange states.
 
-    The two sides meet only there (section 3.2): one MLP, shared by the k layers, maps their joint state to
-    two new ones. The interaction token is the summary token; the interaction node starts from its type alone.
+    Text and graph are connected only there (section 3.2): one MLP, shared by the k layers, maps their joint state to
+    two new ones. The interaction token is the summary token; the interaction node is initialized by its type alone.
 
         [h_int ; e_int] = MLP([h_int ; e_int]), in DRAGON LayerNorm(x + MLP(x))
     """
@@ -32,7 +32,8 @@ class GreaseLM(ContextReasoner):
         self.exchange_norm = nn.LayerNorm(joint)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Token states that read the graph through the summary token; node states that read the text."""
+        """Token states, which depend on the graph through the summary token, and node states, which depend on the
+        text."""
         graph = batch.graph
         nodes, edges = self.start(layerwise, graph)
         context = context_nodes(graph)
@@ -59,9 +60,9 @@ class GreaseLM(ContextReasoner):
 
 
 class Dragon(GreaseLM):
-    """The same walk with a residual and layer norm around the exchange (section 2.2).
+    """GreaseLM with a residual and layer norm around the exchange (section 2.2).
 
-    Its joint pretraining (masked words + link prediction) is a matter of objectives, not of this network.
+    Its joint pretraining (MLM and link prediction) is in the objectives, not in this network.
     """
 
     residual = True

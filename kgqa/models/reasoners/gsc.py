@@ -1,4 +1,4 @@
-"""GSC: is a counter enough? (Wang et al., 2022). The smallest graph reader, and a serious baseline."""
+"""GSC, a graph counter (Wang et al., 2022): the smallest reasoner over the graph, and a strong baseline."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kgqa.types import NodeRole
 
 
 class GSC(Reasoner):
-    """Every node and edge carries one number; two rounds of adding up (section 4.1).
+    """Each node and edge has a single number; two rounds of summation (section 4.1).
 
         e_ij = sigmoid(MLP([relation ; role_i ; role_j ; direction]))
         n_j  = n_j + sum_i n_i e_ij, with n = 1 at first for the concepts that the text mentions, else 0
 
-    An edge's number comes from its relation and the roles of its ends; a relation is read by its words in a
-    few dimensions, so that any graph's relations can be counted. Nodes have no vectors here: a node's state
-    is its label (as for text only) plus its count in one direction.
+    The number of an edge is computed from its relation and the roles of head and tail; relations are embedded by their
+    labels in a few dimensions, so that it works for any graph. Nodes have no vectors: a node's state is its label
+    vector (as in the text-only reasoner) plus its count times a learned direction.
     """
 
     relation_size = 8
@@ -40,7 +40,8 @@ class GSC(Reasoner):
         self.row_direction = nn.Parameter(torch.randn(self.hidden_size) * 0.02)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Node states with their counts; pooled is the context's count. Attention is the edges' numbers."""
+        """Node states with their counts; the pooled vector is the context node's count; attention is the edges'
+        numbers."""
         graph = batch.graph
         hidden = layerwise.encode(batch.tokens)
         summary = layerwise.summary(hidden, batch.tokens)
@@ -68,7 +69,7 @@ class GSC(Reasoner):
 
     @staticmethod
     def _row_total(level: Tensor, batch: QABatch) -> Tensor:
-        """Mean count (B, 1) of a row's chosen concepts, or of all where it has no choice."""
+        """Mean count (B, 1) of the concepts of a row's choice, or of all concepts without a choice."""
         graph = batch.graph
         chosen = (graph.role == int(NodeRole.CHOICE)).to(level.dtype).unsqueeze(-1)
         total, number = (scatter(v, graph.batch, dim_size=batch.num_rows) for v in (level * chosen, chosen))

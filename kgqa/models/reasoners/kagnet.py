@@ -1,4 +1,4 @@
-"""KagNet: paths between what is asked and what might answer it, read one by one (Lin et al., 2019)."""
+"""KagNet: encodes the paths between the concepts of question and answer (Lin et al., 2019)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MAX_SOURCES = 6
 PATHS_PER_PAIR = 4
 MAX_HOPS = 3
 PRUNED = 0.15
-"""Plausibility below which a path is left out (section 4.4), where entity vectors are read."""
+"""Minimum plausibility of a path (section 4.4), if there are entity vectors."""
 
 
 Path = tuple[int, tuple[int, ...], tuple[bool, ...], int]
-"""Number of its pair, its edges, whether each is walked ahead, its first node."""
+"""Index of its pair, its edges, whether each is followed from head to tail, its first node."""
 
 
 class KagNet(Reasoner):
@@ -38,11 +38,11 @@ class KagNet(Reasoner):
         alpha_k = softmax_k(T W_1 R_k)      P = sum_k alpha_k R_k
         beta    = softmax over pairs of s W_2 [T ; P]      g = sum over pairs of beta [T ; P]
 
-    A pair is (concept of question or passage, concept of the choice); without choices the best-ranked other concepts
-    stand as possible answers. With entity vectors (`kgqa graph embed`) paths are pruned by the product of their
-    facts' plausibilities, by the score of the method that learnt the vectors (the paper takes TransE). Differences: a
-    path's steps are packed, so that no padded step is read (the released code reads the last padded one); paths are
-    the cheapest few, not all simple ones.
+    A pair is (concept of question or passage, concept of the choice); without choices, the best-ranked other concepts
+    are the possible answers. With entity vectors (`kgqa graph embed`), paths are pruned by the product of their
+    facts' plausibilities under the method that trained the vectors (TransE in the paper). Differences: sequences are
+    packed, so that the LSTM's state is that of the last real step (the released code takes that of the last padded
+    one); only the cheapest few paths are used, not all simple ones.
     """
 
     decodes_paths = True
@@ -65,7 +65,8 @@ class KagNet(Reasoner):
         self.pool_out = nn.Linear(2 * size, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Pooled is the attended pairs; answer nodes carry theirs; a fact's attention is beta * alpha."""
+        """The pooled vector is the weighted mean of pairs; answer nodes get that of theirs; attention is beta *
+        alpha."""
         graph = batch.graph
         hidden = layerwise.encode(batch.tokens)
         summary = layerwise.summary(hidden, batch.tokens)
@@ -110,9 +111,9 @@ class KagNet(Reasoner):
     def _read_paths(
         self, paths: list[Path], nodes: Tensor, own: Tensor, labels: Tensor, graph: GraphBatch
     ) -> Tensor:
-        """Last LSTM state of each path, (paths, size); a step is a node, its label, the relation into it.
+        """Last LSTM state of each path, (paths, size); a step is a node, its label, and the relation that leads to it.
 
-        All paths are gathered at once: a gather for each would cost a gradient of all nodes for each.
+        All paths are gathered in one operation: the gradient of each gather has the size of all nodes.
         """
         device, longest = own.device, max(len(steps) for _, steps, _, _ in paths)
         filled = [(*steps, *[-1] * (longest - len(steps))) for _, steps, _, _ in paths]
@@ -134,7 +135,7 @@ class KagNet(Reasoner):
 
 
 def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:
-    """The paths of which the product of their facts' plausibilities is at least `PRUNED`; the best of a pair always."""
+    """The paths whose product of plausibilities is at least `PRUNED`; the best of each pair is always kept."""
     worth = [prod(plausible[edge] for edge in steps) for _, steps, _, _ in paths]
     best: dict[int, float] = {}
     for (pair, *_), value in zip(paths, worth, strict=True):
@@ -145,7 +146,7 @@ def pruned(paths: list[Path], plausible: list[float]) -> list[Path]:
 def best_of(
     pairs: list[tuple[int, int, int]], paths: list[Path], weight: Tensor, graph: GraphBatch
 ) -> dict[str, Tensor]:
-    """`paths` (N, hops) and `path_weight` (N,) of `ReasonerOutput`: to each answer node the path of the largest
+    """`paths` (N, hops) and `path_weight` (N,) of `ReasonerOutput`: the path to each answer node with the largest
     alpha x beta."""
     number, count = len(graph.role), graph.edge_index.shape[1]
     best: dict[int, int] = {}
@@ -166,9 +167,9 @@ def best_of(
 
 
 def find_pairs(graph: GraphBatch) -> tuple[list[tuple[int, int, int]], list[Path]]:
-    """Pairs (row, asked node, answer node) that some path joins, and paths (pair, edges, directions, start).
+    """Pairs (row, question node, answer node) that are connected by a path, and paths (pair, edges, directions, start).
 
-    Node and edge numbers are the batch's. Runs on the CPU, over each row's own small graph.
+    Node and edge indices are those of the batch. It runs on the CPU, over the small graph of each row.
     """
     role, row = graph.role.cpu(), graph.batch.cpu()
     edge_index, score = graph.edge_index.cpu(), graph.score.cpu()

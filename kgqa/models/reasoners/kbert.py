@@ -1,4 +1,4 @@
-"""K-BERT: facts written into the sentence, seen only by the words they belong to (Liu et al., 2020)."""
+"""K-BERT: facts are inserted into the sentence, visible only to their mentions (Liu et al., 2020)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MAX_BRANCHES = 8
 
 
 class KBert(Reasoner):
-    """Sentence tree, soft positions and visible matrix (sections 3.3-3.4); the encoder stays plain.
+    """Sentence tree, soft positions and visible matrix (sections 3.3-3.4); the encoder is unchanged.
 
     Attention is softmax((Q K' + M) / sqrt(d)) V with M_ij = 0 where i and j share a branch, else -inf.
 
-    A branch "relation, tail" hangs on its mention's first token: its positions go on from there, it sees
-    itself and its mention, the mention sees it, and the other words do not. Branches stand at the end of the
-    row, so they push out no text. For bidirectional encoders that accept positions and a mask per pair.
+    A branch "relation, tail" is attached to the first token of its mention: its positions continue from there; it and
+    its mention see each other, the other words do not see it. Branches are placed at the end of the row, so they
+    displace no text. It needs a bidirectional encoder that takes position ids and a mask for each pair of tokens.
     """
 
     def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
@@ -36,12 +36,13 @@ class KBert(Reasoner):
         relative = any(hasattr(config, f"relative_attention{kind}") for kind in ("", "_num_buckets"))
         if layerwise.causal or relative or "position_ids" not in takes:
             raise InputError("k-bert needs a bidirectional encoder with absolute positions, such as electra")
-        if config._attn_implementation not in ("eager", "sdpa"):  # flash attention knows no mask per pair
+        # flash attention does not support a mask for each pair
+        if config._attn_implementation not in ("eager", "sdpa"):
             layerwise.encoder.set_attn_implementation("sdpa")  # type: ignore[operator]
         self.labels = LabelEncoder(layerwise, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Token states of the row without its branches; a node is its label, as for text only."""
+        """Token states of the row without its branches; nodes are label vectors, as in the text-only reasoner."""
         tokens = batch.tokens
         width = tokens.input_ids.shape[1]
         ids, positions, seen = self._sentence_tree(batch)
@@ -49,7 +50,7 @@ class KBert(Reasoner):
         segments = torch.zeros_like(ids)
         segments[:, :width] = tokens.token_type_ids
         kind: torch.dtype = layerwise.encoder.dtype  # type: ignore[assignment]
-        # added to the scores: eager attention would add a boolean mask too, as 0 and 1
+        # additive, since eager attention would add a Boolean mask as 0 and 1
         mask = torch.zeros_like(seen, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
         hidden = layerwise.encode(
             tokens,
@@ -63,7 +64,7 @@ class KBert(Reasoner):
         return ReasonerOutput(hidden, summary, nodes, torch.zeros_like(summary))
 
     def _sentence_tree(self, batch: QABatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Ids and soft positions (B, T'), and who sees whom (B, T', T')."""
+        """Ids and soft positions (B, T'), and the visible matrix (B, T', T')."""
         tokens = batch.tokens
         rows, width = tokens.input_ids.shape
         branches = self._branches(batch)
@@ -93,11 +94,11 @@ class KBert(Reasoner):
                 seen[row, mention, at:end] = True
                 at = end
         unused = ~seen.any(-1)
-        seen |= torch.diag_embed(unused)  # a padding place sees itself, or softmax has nothing
+        seen |= torch.diag_embed(unused)  # padding sees itself, or softmax would be over nothing
         return ids, positions, seen
 
     def _branches(self, batch: QABatch) -> list[list[tuple[int, list[int]]]]:
-        """For each row (mention token, words of a branch), heaviest facts of each mention first."""
+        """For each row (token of the mention, token ids of the branch), heaviest facts of each mention first."""
         graph = batch.graph
         row, token, node = (part.tolist() for part in first_tokens(graph, batch.tokens.input_ids.shape[1]))
         words = [

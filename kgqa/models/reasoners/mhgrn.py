@@ -1,4 +1,4 @@
-"""MHGRN: multi-hop relational paths, all of them, by dynamic programming (Feng et al., 2020)."""
+"""MHGRN: attention over all multi-hop relational paths, by dynamic programming (Feng et al., 2020)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from kgqa.types import NodeRole
 
 
 class MHGRN(Reasoner):
-    """A node reads every path of up to k hops that ends in it, weighed by a factorised score (section 4.2).
+    """A node aggregates all paths of up to k hops that end in it, weighted by a factorized score (section 4.2).
 
     The weight of a path (j, r1 .. rK, i) is
 
         alpha = f(role j) * prod_k d(r_k) * prod_k t(r_k, r_k+1) * g(role i)
 
-    with d, f and g read from the text; a node reads z_K = sum alpha W_K(r_K) .. W_1(r_1) x_j / sum alpha of
-    each length K, and the lengths by attention to the text.
+    where d, f and g depend on the text. A node aggregates z_K = sum alpha W_K(r_K) .. W_1(r_1) x_j / sum alpha for each
+    length K, and the lengths by attention to the text.
 
-    Where the paper has a table of relation pairs for t, relations here are words, so t
-    is of low rank: t(r, r') = u(r) . v(r'), both positive; the recurrence stays exact and costs O(edges) a
-    hop. Transforms are diagonal (the paper's `diag_decompose`).
+    The paper's t is a table of relation pairs. Here relations are embedded by their labels, so t has low rank:
+    t(r, r') = u(r) . v(r'), both positive; the recurrence remains exact and costs O(edges) per hop. Transforms are
+    diagonal (the paper's `diag_decompose`).
     """
 
     decodes_paths = True
@@ -58,9 +58,9 @@ class MHGRN(Reasoner):
         self.pool_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Node states after one layer of k hops; attention is each fact's relation factor d(r).
+        """Node states after one layer of k hops; the attention of a fact is its relation factor d(r).
 
-        Outside training each node comes with its best path, decoded as in section 3.4.
+        Outside training, the best path to each node is decoded as in section 3.4.
         """
         graph = batch.graph
         hidden = layerwise.encode(batch.tokens)
@@ -117,10 +117,10 @@ class MHGRN(Reasoner):
         unary: Tensor,
         carried: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """Each node's path of the largest share, (N, hops), and the share, (N,): hop attention x path weight.
+        """The path with the largest share for each node, (N, hops), and the share, (N,): hop attention x path weight.
 
-        Differences from the paper: a path begins where the text is, at a concept of question or passage, and
-        walks that come back to a node are passed over.
+        Differences from the paper: a path starts at a concept of question or passage, and walks that visit a node twice
+        are skipped.
         """
         relation, kind = torch.unique(graph.edge_label, return_inverse=True)
         leave, enter = (factor.float() for factor in self._transitions(labels[relation]))
@@ -143,7 +143,7 @@ class MHGRN(Reasoner):
     def _edges(
         self, labels: Tensor, batch: QABatch, summary: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Source, target, relation vector and factor d(r) of every fact, first ahead, then back."""
+        """Source, target, relation vector and factor d(r) of every fact, first in its direction, then reversed."""
         graph = batch.graph
         head, tail = graph.edge_index
         vectors = labels[graph.edge_label]
@@ -156,7 +156,8 @@ class MHGRN(Reasoner):
         return torch.cat([head, tail]), torch.cat([tail, head]), torch.cat([vectors, vectors]), unary
 
     def _transitions(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """u(r) and v(r') of relations (R, size), first ahead, then back, (2 R, ranks) each, positive."""
+        """u(r) and v(r') of relations (R, size), first in their direction, then reversed; (2 R, ranks) each,
+        positive."""
         leave = torch.cat([F.softplus(layer(vectors)) for layer in self.leave])
         enter = torch.cat([F.softplus(layer(vectors)) for layer in self.enter])
         return leave, enter

@@ -1,4 +1,4 @@
-"""Any convolution of PyG as a reasoner, by its name: `reasoner.conv="RGCN"`, "RGAT", "GATv2", "Transformer", "HGT"."""
+"""Any convolution of PyG as a reasoner: `reasoner.conv="RGCN"`, "RGAT", "GATv2", "Transformer", "HGT"."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from kgqa.models.reasoners.gnn import NUM_ROLES, GraphReasoner, context_nodes
 from kgqa.types import InputError
 
 BUCKETS = 32
-"""Relations are hashed by their words into so many types, where a convolution has weights for each type."""
+"""Number of types into which relations are hashed by their labels, for convolutions with weights per type."""
 EDGE_TYPES = 2 * BUCKETS + 2 * NUM_ROLES
-"""Relations ahead, relations back, and the edges between context node and the roles."""
+"""Relations in both directions, and the edges between the context node and each role."""
 ROLES = [str(role) for role in range(NUM_ROLES)]
 DIRECTIONS = ("ahead", "back", "context")
 
 
 def find_convolution(name: str) -> type[MessagePassing]:
-    """The convolution of `torch_geometric.nn` with that name, "Conv" at its end or not."""
+    """The convolution of `torch_geometric.nn` with that name, with or without "Conv" at the end."""
     for candidate in (name, f"{name}Conv"):
         found = getattr(conv, candidate, None)
         if isinstance(found, type) and issubclass(found, MessagePassing) and found is not MessagePassing:
             return found
     near = difflib.get_close_matches(name, [n for n in conv.__all__ if n.endswith("Conv")], n=1, cutoff=0.0)
     raise InputError(
-        f"reasoner.conv={name!r} is no convolution of torch_geometric.nn; did you mean {near[0]!r}?"
+        f"reasoner.conv={name!r} is not a convolution of torch_geometric.nn; did you mean {near[0]!r}?"
     )
 
 
 class Convolution(nn.Module):
     """One layer: h = h + dropout(GELU(conv(LayerNorm(h)))).
 
-    A convolution gets what its signature asks for: relations by their words (`edge_attr`), as hashed types
-    (`edge_type`), and weights of facts; HGT node types, which are the roles, and edge types, which are the direction
-    and the roles of both ends.
+    A convolution gets the inputs in its signature: label vectors of relations (`edge_attr`), their hashed types
+    (`edge_type`), weights of facts. HGT gets node types, which are the roles, and edge types, which are the direction
+    and the roles of source and target.
     """
 
     def __init__(self, name: str, size: int, num_heads: int, dropout: float) -> None:
@@ -67,14 +67,14 @@ class Convolution(nn.Module):
             "metadata": (ROLES, edges),
         }
         if "edge_dim" in wants or "num_relations" in wants:
-            del every["dim"]  # another thing in RGAT
+            del every["dim"]  # it has another meaning in RGAT
         if "nn" in wants and wants["nn"].default is not inspect.Parameter.empty:
-            del every["nn"]  # better its own (FiLM)
+            del every["nn"]  # FiLM's default is better
         try:
             self.conv = kind(**{key: value for key, value in every.items() if key in wants})
         except (TypeError, ValueError, AssertionError) as error:
             raise InputError(
-                f"reasoner.conv={name!r} cannot be built from widths and relations alone ({error}); take RGCN, RGAT, "
+                f"reasoner.conv={name!r} needs more than sizes and relations ({error}); use RGCN, RGAT, "
                 "GATv2, Transformer or HGT"
             ) from None
 
@@ -98,8 +98,8 @@ class Convolution(nn.Module):
 
 
 def _by_role(convolution: HGTConv, nodes: Tensor, edges: EdgeBatch, graph: GraphBatch) -> Tensor:
-    """What HGT reads, (N, size): nodes and edges apart by their types, and together again."""
-    place = torch.zeros_like(graph.role)  # of each node among those of its role
+    """Output (N, size) of HGT, which takes nodes and edges grouped by type."""
+    place = torch.zeros_like(graph.role)  # index of each node among those of its role
     members = {role: (graph.role == number).nonzero().squeeze(-1) for number, role in enumerate(ROLES)}
     for found in members.values():
         place[found] = torch.arange(len(found), device=place.device)
@@ -125,11 +125,11 @@ def _by_role(convolution: HGTConv, nodes: Tensor, edges: EdgeBatch, graph: Graph
 
 
 class PyG(GraphReasoner):
-    """Text first, then layers of one convolution of PyG over the graph: `reasoner.conv` names it.
+    """The text encoder, followed by layers of a PyG convolution over the graph: `reasoner.conv` names it.
 
-    The context node starts as the text's summary and is joined to what the text mentions, as in QA-GNN (Yasunaga et
-    al., 2021, section 3.2). Those tried: RGCN (Schlichtkrull et al., 2018), RGAT (Busbridge et al., 2019), GATv2 (Brody
-    et al., 2022), Transformer (Shi et al., 2021), HGT (Hu et al., 2020).
+    The context node is initialized by the text's summary and connected to the mentioned concepts, as in QA-GNN
+    (Yasunaga et al., 2021, section 3.2). Tried so far: RGCN (Schlichtkrull et al., 2018), RGAT (Busbridge et al.,
+    2019), GATv2 (Brody et al., 2022), Transformer (Shi et al., 2021), HGT (Hu et al., 2020).
     """
 
     def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:
@@ -145,7 +145,7 @@ class PyG(GraphReasoner):
         self.node_out = nn.Linear(size, self.hidden_size)
 
     def forward(self, layerwise: LayerwiseEncoder, batch: QABatch) -> ReasonerOutput:
-        """Node states after all layers; pooled holds nodes and context node."""
+        """Node states after all layers; the pooled vector is made of nodes and context node."""
         graph = batch.graph
         hidden = layerwise.encode(batch.tokens)
         summary = layerwise.summary(hidden, batch.tokens)
@@ -160,9 +160,9 @@ class PyG(GraphReasoner):
 
 
 def edge_types(graph: GraphBatch) -> Tensor:
-    """The hashed type of each kind of edge that `Connections` makes of a graph, (K',)."""
+    """The hashed type of each edge type of `Connections`, (K',)."""
     relation = graph.edge_label.unique()  # type: ignore[no-untyped-call]
-    tokens = graph.label_ids[relation] * graph.label_mask[relation]  # padding hashes to nothing
+    tokens = graph.label_ids[relation] * graph.label_mask[relation]  # padding does not contribute to the hash
     factors = torch.arange(1, tokens.shape[1] + 1, device=tokens.device) * 7919
     bucket = (tokens * factors).sum(1) % BUCKETS
     others = torch.arange(2 * BUCKETS, EDGE_TYPES, device=tokens.device)

@@ -14,17 +14,17 @@ from kgqa.models.reasoners.gnn import NUM_ROLES, context_nodes, relevance_powers
 
 
 class QAGNN(ContextReasoner):
-    """Text first, then the graph: the context node starts as the text's summary and takes part.
+    """The text encoder, followed by message passing in which the question is the context node.
 
-    A message knows the roles of both ends, and at each layer queries and keys know role and relevance of their node
-    (section 3.3). A node's relevance is the ranker's, or with `input.relevance` also a language model's (section
-    3.1).
+    Messages depend on the roles of source and target; queries and keys of each layer also depend on the role and the
+    relevance of their node (section 3.3). The relevance is the ranker's, combined with a language model's if
+    `input.relevance` is set (section 3.1).
 
     With z the context node, z_0 = W s; the layers are `RelationalConv`.
 
-    Differences from the released code: attention is normalised over a target's incoming edges, as the paper
-    writes it (section 3.3), and layer norm stands for batch norm, which would see other questions'
-    nodes. The graph never changes the text states.
+    Differences from the released code: attention is normalized over the incoming edges of the target, as in the paper
+    (section 3.3), and layer norm replaces batch norm, which would mix the nodes of different questions. The graph does
+    not change the states of tokens.
     """
 
     def __init__(self, layerwise: LayerwiseEncoder, settings: ReasonerSettings) -> None:

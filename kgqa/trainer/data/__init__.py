@@ -1,1 +1,1 @@
-"""What a training reads: data sets mixed, the subgraphs of their questions, and what is held out."""
+"""Training data: mixtures of data sets, cached subgraphs, held-out questions, and protection against test leakage."""

@@ -1,7 +1,8 @@
-"""Korean questions made of statements that a passage bears out: a noun of the statement gives way to a question word.
+"""Cloze questions: from sentences that mention a fact, and in Korean from statements that a passage supports.
 
-Cloze translation (Lewis et al., 2019, Unsupervised Question Answering by Cloze Translation), with statements in other
-words than the passage's, and with the noun's particle kept outside of the answer.
+The Korean ones replace a noun of the statement by a question word, as in cloze translation (Lewis et al., 2019,
+Unsupervised Question Answering by Cloze Translation); the statements are worded differently from the passage, and the
+noun's particle is not part of the answer.
 """
 
 from __future__ import annotations
@@ -133,9 +134,9 @@ NOUNS = frozenset(("NNG", "NNP", "SN", "SL", "SH", "NR", "XSN", "XPN"))
 NUMBERS = frozenset(("SN", "NR"))
 TOPICS = ("은", "는")
 PARTICLES = (("로", "으로"), ("가", "이"), ("를", "을"), ("와", "과"))
-"""Particles behind a vowel, and behind a consonant."""
+"""Forms of particles after a vowel, and after a consonant."""
 MOST = 2
-"""Questions of one statement."""
+"""Maximum number of questions from one statement."""
 _MAX_PLACES = 2
 _ENDINGS = {
     "했다": "했는가",
@@ -150,7 +151,8 @@ _ENDINGS = {
 def cloze_questions(
     statements: Sequence[Example], seed: int = 0, unanswerable: float = 0.15
 ) -> Iterator[Example]:
-    """Questions whose answers stand in the statements' passages, and a share of them beside another passage."""
+    """Questions with answers in the statements' passages; a share of them gets another passage, so they are
+    unanswerable."""
     draw = random.Random(f"cloze/{seed}")
     borne_out = [example for example in statements if example.yes_no_label]
     for example in borne_out:
@@ -165,7 +167,7 @@ def cloze_questions(
 
 
 def _made(example: Example) -> Iterator[Example]:
-    """A question for each noun of a statement that stands in the passage, in few places."""
+    """A question for each noun of a statement that occurs in the passage, in few places."""
     question, statement = example.question, example.question.text.strip().rstrip(".?")
     found = morphemes(statement)
     for begin, end in _runs(found):
@@ -182,7 +184,7 @@ def _made(example: Example) -> Iterator[Example]:
 
 
 def _runs(found: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
-    """First and behind the last morpheme of each run of nouns, a number with what it counts."""
+    """Half-open morpheme ranges of noun sequences; a number and its counter are one."""
     begin = 0
     while begin < len(found):
         end = begin
@@ -205,7 +207,7 @@ def _question_word(run: Sequence[Morpheme], after: Morpheme | None) -> str:
 
 
 def _fitting(word: str, rest: str) -> str:
-    """A word with what follows it, whose particle has the form that goes with the word's last sound."""
+    """A word with the rest of the sentence, with the particle in the form for the word's last sound."""
     closed = (ord(word[-1]) - ord("가")) % 28 > 0
     for particles in PARTICLES:
         given, wanted = (particles[1 - closed], particles[closed])

@@ -1,4 +1,4 @@
-"""Questions kept out of training, by share and by what readers are measured on."""
+"""Held-out questions, their evaluation during training, and protection against training on test data."""
 
 from __future__ import annotations
 
@@ -31,27 +31,28 @@ from kgqa.settings import ROOT
 from kgqa.trainer.loop import seed_everything
 from kgqa.types import Candidate, Example, InputError, Question, Source
 
-# Questions kept out of training: which they are, and how well a reader in training does on them.
+# Held-out questions: their selection, and the evaluation of a reader on them during training.
 
 PARTS = 10_000
 READERS = frozenset(
     {"loss", "accuracy", "accuracy_choice", "accuracy_passage", "accuracy_knowledge", "accuracy_verdict"}
 )
-"""What may be measured of a reader, by the sorts of questions that there are."""
+"""Metrics of a reader; which of them are available depends on the types of questions."""
 
 
 def is_held_out(question: Question, share: float) -> bool:
-    """Whether a question is kept out: by its passage, so that no text is on both sides; without one by its own text."""
+    """Whether a question is held out, by a hash of its passage (so that no text is on both sides), else of its own
+    text."""
     passage = question.passage
     text = (passage and (passage.made_of or passage.text).strip()) or question.text
     return zlib.crc32(text.encode()) % PARTS < share * PARTS
 
 
 def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
-    """Mean `loss` and `accuracy` over questions, and `accuracy_` of each sort: choice, passage, knowledge, verdict.
+    """Mean `loss` and `accuracy` over questions, and `accuracy_` for choice, passage, knowledge and verdict (yes/no).
 
-    Accuracy is each head's own first answer, whatever the answer-type classifier says of the source: the choice, the
-    span or the concept; yes or no is the likelier of the two. Questions without an answer count in the loss alone.
+    Accuracy is that of the best candidate of the head for the gold type, regardless of the answer-type classifier: a
+    choice, span or concept; for yes/no, the more probable of the two. Unanswerable questions count only in the loss.
     """
     device = next(reader.parameters()).device
     losses: list[tuple[float, int]] = []
@@ -83,12 +84,12 @@ def measure(reader: Reader, batches: Iterable[Collated]) -> dict[str, float]:
 
 
 def figures_of(examples: Iterable[Example]) -> set[str]:
-    """Names of what `measure` finds over questions."""
+    """Names of the metrics that `measure` returns for the given examples."""
     return {"loss", "accuracy", *(f"accuracy_{sort}" for sort in map(_sort, examples) if sort)}
 
 
 def _sort(example: Example) -> str:
-    """Of which sort a question is, "" where it has no answer."""
+    """Type of a question's answer; "" for unanswerable ones."""
     if example.yes_no_label is not None:
         return "verdict"
     return "" if example.source is Source.NONE else example.source.value
@@ -102,9 +103,9 @@ def _right(example: Example, candidates: list[Candidate]) -> bool:
 
 
 def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objective], dict[str, float]]:
-    """An evaluation with fixed rows and fixed masks: the same figure for the same weights, always.
+    """An evaluation with fixed rows and fixed masks, so that equal weights always give equal figures.
 
-    Each term of the loss is a mean over all that it counts in them, as in training.
+    Each term of the loss is averaged over all its items, as in training.
     """
 
     def evaluate(objective: Objective) -> dict[str, float]:
@@ -129,13 +130,13 @@ def held_out_loss(batches: Batches, count: int, seed: int) -> Callable[[Objectiv
     return evaluate
 
 
-# No training reads what readers are measured on: data cards say which files, names and passages these are.
+# Test data must not be trained on: data cards list the files, names and passages concerned.
 
 REMEDY = "train on another set, or leave these rows out"
 
 
 class Restriction(NamedTuple):
-    """Where something stands that is not to be used."""
+    """A restricted data set, with the data card that restricts it."""
 
     what: str
     role: DataUse
@@ -143,11 +144,11 @@ class Restriction(NamedTuple):
 
 
 class LeakageGuard:
-    """Knows by data cards what may not be read, and refuses it.
+    """Rejects data whose data card does not allow the intended use.
 
     Args:
-        allowed: roles of what may be read.
-        cards: by default those of the project; the card in the folder of a file that is read counts as well.
+        allowed: roles of data that may be used.
+        cards: by default those of the project; a card in the folder of a data file counts as well.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class LeakageGuard:
             self.texts |= dict.fromkeys(listed.get("texts", ()), place)
 
     def check_source(self, spec: str) -> None:
-        """Refuse a data set, a file or a pattern of files that is not to be used."""
+        """Raise InputError for a data set, file or pattern of files that may not be used."""
         if spec in self.names:
             raise InputError(_refusal(spec, "is", self.names[spec]))
         for path in [] if spec in DATASETS else files_of(spec):
@@ -188,7 +189,7 @@ class LeakageGuard:
                 raise InputError(_refusal(spec, "reads", place))
 
     def check_rows(self, spec: str, examples: Iterable[Example]) -> None:
-        """Refuse a row whose passage, or whose question where it has none, stands in what is not to be used."""
+        """Raise InputError for a row whose passage (or question, without a passage) occurs in restricted data."""
         for example in examples:
             if (place := self.texts.get(text_hash(example.question))) is not None:
                 text = (example.question.passage_text or example.question.text)[:60]

@@ -17,22 +17,20 @@ from kgqa.graph.storage.store import GraphStore
 from kgqa.korean.verbalize import SENSE, is_deed, with_particle
 from kgqa.types import Example, InputError, KnowledgeGraph, Passage, Question, Span, Subgraph
 
-# Subgraphs whose concepts bear the labels of another language, so that a reader learns to choose among those too.
+# Subgraphs with labels in another language, so that a reader learns to choose among those too.
 
 
 class OtherLabels:
-    """Gives concepts of a graph their labels of one language; those without one keep what they are called."""
+    """Replaces the labels of concepts by those in a given language; concepts without one keep theirs."""
 
     def __init__(self, graph: KnowledgeGraph, language: str) -> None:
         if not isinstance(graph, GraphStore):
-            raise InputError(
-                f"{graph.name}: labels in {language} are read of a compiled graph; import it first"
-            )
+            raise InputError(f"{graph.name}: labels in {language} need a local graph; import it first")
         self.graph, self.language = graph, language
         self._known: dict[str, str] = {}
 
     def of_subgraph(self, subgraph: Subgraph) -> Subgraph:
-        """The subgraph with those labels."""
+        """The subgraph with labels in that language."""
         unknown = [name for name in subgraph.nodes if name not in self._known]
         for name, entity in zip(unknown, self.graph.ids(unknown).tolist(), strict=True):
             self._known[name] = self.of_entity(entity) if entity >= 0 else ""
@@ -40,7 +38,7 @@ class OtherLabels:
         return replace(subgraph, labels=tuple(self._known[name] or label for name, label in labels))
 
     def of_example(self, example: Example) -> Example:
-        """The example whose accepted concepts may also be said in that language."""
+        """The example with labels in that language among the accepted answers."""
         if not example.concepts:
             return example
         found = self.graph.find(list(example.concepts))
@@ -48,18 +46,18 @@ class OtherLabels:
         return replace(example, concepts=tuple(dict.fromkeys([*example.concepts, *filter(None, more)])))
 
     def of_entity(self, entity: int) -> str:
-        """Its label in that language; "" where it has none."""
+        """Label of an entity in that language; "" if it has none."""
         return label_in(self.graph, entity, self.language)
 
 
-# Korean questions about what everybody knows, made of a graph's facts that have Korean labels.
+# Korean common-sense questions, generated from facts of a graph that have Korean labels.
 #
-# Somebody does something, as a short passage tells, and what it leaves unsaid is asked for: with what, where, why. Of
-# some the passage tells it, and some ask for what nobody can know, so that a reader learns where to look.
+# A short passage states that somebody does something; the question asks for what it leaves unsaid: with what, where,
+# why. In some, the passage states the answer, and some are unanswerable, so that a reader learns to choose the source.
 
 PAST = (("었", "EP"), ("다", "EF"))
 TOLD, UNKNOWN, ALONE, DISTRACTED = 0.2, 0.1, 0.15, 0.3
-"""Shares: what the passage tells itself, what nobody knows, without a passage, with a second sentence."""
+"""Shares of questions: answered by the passage, unanswerable, without a passage, with a distracting sentence."""
 MAX_ANSWERS = 40
 _TEMPLATES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _PEOPLE: list[str] = _TEMPLATES["people"].split(", ")
@@ -70,7 +68,7 @@ _TELLING: dict[str, str] = _TEMPLATES["telling"]
 
 
 class KoreanQuestions:
-    """Makes questions of a graph's facts."""
+    """Generates questions from a graph's facts."""
 
     def __init__(self, graph: KnowledgeGraph, seed: int = 0) -> None:
         self.graph = graph
@@ -95,7 +93,8 @@ class KoreanQuestions:
         self.deeds = [label for label in self.label if is_deed(label)]
 
     def __call__(self, count: int) -> Iterator[Example]:
-        """So many questions; each kind of fact is as likely as its square root of facts."""
+        """Generate `count` questions; relations are sampled in proportion to the square root of their numbers of
+        facts."""
         heads = defaultdict(list)
         for kind, head in self.asked:
             heads[kind].append(head)
@@ -147,14 +146,14 @@ class KoreanQuestions:
         return f"{with_particle(person, self.draw.choice(('은', '이')))} {said}."
 
     def _among(self, passage: str) -> str:
-        """A passage, sometimes beside another sentence."""
+        """A passage, sometimes with a distracting sentence."""
         if self.draw.random() >= DISTRACTED:
             return passage
         other = self._told(self.draw.choice(_PEOPLE), self.draw.choice(self.deeds))
         return f"{passage} {other}" if self.draw.random() < 0.5 else f"{other} {passage}"
 
     def _asked(self, template: str, person: str, deed: str) -> str:
-        """A question of a template: {before} and {verb} are a deed's last word and what stands before it."""
+        """Fill a question template: {verb} is the last word of an activity, {before} the words before it."""
         before, _, verb = deed.rpartition(" ")
         ending = self.draw.choice(("니", "나요", "을까", "는가", "습니까"))
         verb = conjugated(verb, *PAST).removesuffix("다") + ending

@@ -1,6 +1,6 @@
-"""Questions with the logical forms that they may ask for, as training data for ranking.
+"""Training data for ranking logical forms: questions with correct and incorrect forms.
 
-They are of practice graphs, and of families of relations that lie near each other.
+They come from practice graphs, and from families of similar relations.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from kgqa.types import Example, InputError, Question
 
 PRACTICE, FAMILIES = Path("training/data/practice_graphs"), Path("training/data/relation_families")
 NEGATIVES, ABSENT = 7, 0.3
-"""Wrong forms beside the right one, and the share of questions whose right one is left out."""
+"""Number of incorrect forms per question, and share of questions whose correct form is left out."""
 MAX_WRONG = 16
-"""Wrong forms that are kept of a question."""
+"""Maximum number of incorrect forms stored per question."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormQuestion:
-    """A question with the phrase of the form that it asks for, None where the graph does not say it, and others."""
+    """A question with the verbalizations of its correct form (None if unanswerable) and of incorrect forms."""
 
     text: str
     right: str | None
     wrong: tuple[str, ...]
     group: str
-    """The graph or family that it is about: groups are held out whole."""
+    """Its graph or family; groups are held out as a whole."""
 
     def example(self, rng: random.Random, negatives: int, absent: float) -> Example:
-        """As choices in some order, the last one that nothing says it; the right one is now and then left out."""
+        """As multiple choice in random order, with "no form fits" last; sometimes the correct form is left out."""
         wrong = list(self.wrong)
         rng.shuffle(wrong)
         chosen = wrong[:negatives]
@@ -55,7 +55,7 @@ class FormQuestion:
 
 
 def practice_questions(folder: Path) -> Iterator[FormQuestion]:
-    """The questions of a folder of Turtle graphs, each beside JSON lines of the same name, with their forms."""
+    """Questions with forms for a folder of Turtle graphs, each with questions in JSON lines of the same name."""
     for path in sorted(folder.glob("*.jsonl")):
         graph = open_graph(str(path.with_suffix(".ttl")))
         linker, index = fuzzy_linker(graph), GraphIndex(graph)
@@ -91,7 +91,7 @@ def _relations(form: Form) -> set[int]:
 
 
 def family_questions(path: Path) -> Iterator[FormQuestion]:
-    """The questions of families of near relations: each relation's phrase is wrong for its neighbours' questions."""
+    """Questions of families of similar relations: the phrases of the other relations are incorrect."""
     for number, row in rows_of(path):
         try:
             phrases = [str(relation["phrase"]) for relation in row["relations"]]
@@ -101,12 +101,12 @@ def family_questions(path: Path) -> Iterator[FormQuestion]:
                     yield FormQuestion(str(text), phrases[n], others, f"{path.stem}:{number}")
         except (KeyError, TypeError):
             raise InputError(
-                f"{path}:{number}: no family of relations; a row has thing and relations"
+                f"{path}:{number}: not a family of relations; a row needs thing and relations"
             ) from None
 
 
 def form_examples(seed: int, folder: Path = PRACTICE, families: Path = FAMILIES) -> Iterator[Example]:
-    """All practice questions as choices of logical forms, a third of them without the right one."""
+    """All practice questions as multiple choice over logical forms, a third of them without the correct one."""
     rng = random.Random(seed)
     for question in chain(
         practice_questions(folder), *map(family_questions, sorted(families.glob("*.jsonl")))
@@ -125,11 +125,11 @@ def save_questions(questions: Iterator[FormQuestion], path: Path) -> None:
 
 
 def saved_questions(path: Path) -> list[FormQuestion]:
-    """What `save_questions` wrote."""
+    """Load questions written by `save_questions`."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [FormQuestion(row["text"], row["right"], tuple(row["wrong"]), row["group"]) for row in rows]
 
 
 def lower_case(question: FormQuestion) -> FormQuestion:
-    """The same as many people type: without capitals and question mark."""
+    """The question without capitals and question mark, as many people type."""
     return replace(question, text=question.text.lower().rstrip("?. "))

@@ -43,9 +43,9 @@ FORMS = "forms"
 """Data set of questions whose choices are logical forms over practice graphs
 (`kgqa/trainer/data/logical_form_questions.py`)."""
 CLOZE = "korean-cloze"
-"""Data set of Korean questions made of KoBEST's statements (`kgqa/trainer/data/cloze.py`)."""
+"""Data set of Korean questions generated from KoBEST's statements (`kgqa/trainer/data/cloze.py`)."""
 KOREAN = "korean-questions"
-"""Data set of Korean questions made of a graph's facts (`kgqa/trainer/data/korean_questions.py`)."""
+"""Data set of Korean questions generated from a graph's facts (`kgqa/trainer/data/korean_questions.py`)."""
 MADE_OF_FACTS = ("synthesis", "aligned", KOREAN)
 MADE_UP = (*MADE_OF_FACTS, SYNTHETIC_GRAPHS, FORMS, CLOZE)
 
@@ -54,12 +54,12 @@ class DataSettings(Settings):
     """One data set of the mixture."""
 
     name: RecipePath
-    """A name of `kgqa.data.datasets.load`, a path to your own JSONL, `synthesis` (questions made of the graph's
-    facts), `synthetic-graphs` (small synthetic graphs with questions that only they answer), `forms` (questions over
-    practice graphs, with logical forms as choices) or `aligned` (sentences of `texts` that hold a fact of the graph,
-    one end hidden)."""
+    """A published set (`kgqa.data.datasets.load`), a file or pattern of JSON lines, `synthesis` (questions generated
+    from the graph's facts), `synthetic-graphs` (small synthetic graphs with their own questions), `forms` (questions
+    over practice graphs, with logical forms as choices) or `aligned` (sentences of `texts` that mention a fact of the
+    graph, with one of its entities masked)."""
     graph: RecipePath = "everyday"
-    """"none", or the graph its questions are asked over; may name the environment ("$KGQA_DATA/kg/...")."""
+    """The graph of its questions, or "none"; environment variables are expanded ("$KGQA_DATA/kg/...")."""
     weight: float = Field(1.0, gt=0)
     """Sampling weight relative to the other data sets."""
     batch_questions: int = Field(16, ge=1)
@@ -73,9 +73,9 @@ class DataSettings(Settings):
     as_one_of: int = Field(0, ge=0, le=20)
     """Ask open questions as multiple choice among N candidates of their subgraph; 0: open."""
     labels: str = ""
-    """Language whose labels the concepts of subgraphs bear ("ko"), where they have one; accepted answers too."""
+    """Language of concept labels in subgraphs and accepted answers, such as "ko", where available."""
     split: str = "train"
-    """For `synthesis`: train or dev, disjoint in their head concepts."""
+    """For `synthesis`: train or dev, with disjoint head concepts."""
     seed: int = 0
     """Random seed of synthetic sets."""
     texts: tuple[RecipePath, ...] = ()
@@ -84,7 +84,7 @@ class DataSettings(Settings):
 
 @dataclass(frozen=True)
 class MixturePart:
-    """A data set of the mixture, ready: examples with their subgraphs."""
+    """A prepared data set of the mixture: examples with their subgraphs."""
 
     settings: DataSettings
     examples: Sequence[Example]
@@ -94,7 +94,7 @@ class MixturePart:
 class MixedBatches(Batches):
     """Batches of several data sets as a pure function of the step.
 
-    Which data set a step takes, and the order inside each data set, follow from the seed alone.
+    The data set of each step, and the order within each data set, depend only on the seed.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class MixedBatches(Batches):
         self.steps_per_epoch = sum(-(-len(p.examples) // p.settings.batch_questions) for p in parts)
 
     def __getitem__(self, step: int) -> QABatch | TaughtBatch:
-        """The batch of a step, with gold; a `TaughtBatch` where a teacher reads too."""
+        """The batch of a step with gold answers; a `TaughtBatch` if there is a teacher."""
         number = int(self._which[step % SCHEDULED_STEPS])
         part = self.parts[number]
         lap = int((self._which == number).sum()) * (step // SCHEDULED_STEPS)
@@ -174,9 +174,9 @@ class MixedBatches(Batches):
 def of_like_length(
     lengths: Sequence[int], size: int, draw: np.random.Generator, together: Sequence[int] = ()
 ) -> list[np.ndarray]:
-    """All rows in batches of `size`, in a drawn order; sorted by length inside pools, so that little is padded.
+    """All rows in batches of `size` in random order, sorted by length within pools, to avoid padding.
 
-    Rows of equal number in `together`, -1 aside, stand side by side, and are parted by the end of a batch alone.
+    Rows with the same number in `together` (except -1) are adjacent, and are separated only at the end of a batch.
     """
     order, by = draw.permutation(len(lengths)), np.array(lengths)
     if together and max(together) >= 0:
@@ -191,7 +191,8 @@ def of_like_length(
 def _side_by_side(
     order: np.ndarray, together: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """An order of rows (R,) with those of a group where its first one stands, and for all of a group its longest."""
+    """An order of rows (R,) with each group at the place of its first row, and lengths (R,) with the maximum of each
+    group."""
     place = np.argsort(order)
     group = np.where(together < 0, np.arange(len(order)) + together.max() + 1, together)
     first, longest = np.full(group.max() + 1, len(order)), np.zeros(group.max() + 1, lengths.dtype)
@@ -203,18 +204,16 @@ def _side_by_side(
 def _length(example: Example, packed: bool) -> int:
     question = example.question
     lengths = [len(choice) for choice in question.choices] or [0]
-    length = sum(lengths) if packed else max(lengths)  # in one row, or a row each
+    length = sum(lengths) if packed else max(lengths)  # choices share a row, or have one each
     return len(question.passage_text) + len(question.text) + length
 
 
 def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[Example]:
-    """The examples of one data set of the mixture; `graph` may be None for what is not made of its facts."""
+    """The examples of one data set; `graph` may be None for sets that are not generated from its facts."""
     found: Iterable[Example]
     if settings.name in MADE_OF_FACTS:
         if graph is None:
-            raise InputError(
-                f'{settings.name}: questions made of facts need a graph; graph = "none" has none'
-            )
+            raise InputError(f'{settings.name}: questions generated from facts need a graph; graph is "none"')
         count, seed = settings.limit or 20_000, settings.seed
         if settings.name == "synthesis":
             found = generate_questions(graph, count=count, seed=seed, split=settings.split)
@@ -241,16 +240,16 @@ def load_examples(settings: DataSettings, graph: KnowledgeGraph | None) -> list[
 
 
 def sentences(settings: DataSettings) -> Iterator[str]:
-    """Sentences of the texts that a data set names."""
+    """Sentences of a data set's `texts`."""
     if not settings.texts:
-        raise InputError(f'{settings.name}: name the text files to read, as texts = ["a.txt.zst"]')
+        raise InputError(f'{settings.name}: set the text files, such as texts = ["a.txt.zst"]')
     for name in settings.texts:
         for document in read_documents(Path(name)):
             yield from document
 
 
 def check_uses(training: Sequence[DataSettings], development: Sequence[DataSettings] = ()) -> None:
-    """Refuse a mixture that reads what readers are measured on, or develops on what is kept for the last test."""
+    """Raise InputError for a mixture that trains on evaluation data, or uses test data for development."""
     guard = LeakageGuard()
     for settings in training:
         if settings.name in MADE_OF_FACTS and settings.graph != "none" and Path(settings.graph).is_file():
@@ -265,7 +264,7 @@ def check_uses(training: Sequence[DataSettings], development: Sequence[DataSetti
 
 
 def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
-    """Hashes of the questions, texts and graphs of which a mixture is made; what is made up follows from these."""
+    """Hashes of the questions, texts and graphs of a mixture, which also determine generated questions."""
     sets = [s for s in mixture if s.name not in MADE_UP]
     texts = [text for settings in mixture for text in settings.texts]
     for settings in mixture:
@@ -280,19 +279,19 @@ def data_hashes(mixture: Sequence[DataSettings]) -> dict[str, str]:
 
 
 def split_off(part: MixturePart, share: float) -> tuple[MixturePart, MixturePart]:
-    """What is trained on, and what is only measured."""
+    """Split a data set into a training and a held-out part."""
     held = np.array([is_held_out(example.question, share) for example in part.examples], dtype=bool)
     return _rows(part, np.flatnonzero(~held).tolist()), _rows(part, np.flatnonzero(held).tolist())
 
 
 def _rows(part: MixturePart, rows: Sequence[int]) -> MixturePart:
-    """Some examples of a part, their subgraphs without a copy."""
+    """Some examples of a part, without copying their subgraphs."""
     graphs = Subgraphs(len(rows), lambda n: list(part.subgraphs[rows[n]]))
     return MixturePart(part.settings, [part.examples[i] for i in rows], graphs)
 
 
 def in_order(parts: Iterable[MixturePart], collator: Collator) -> Iterator[Collated]:
-    """All examples of the parts in batches with gold, one part after the other, as they stand."""
+    """All examples of the parts in order, in batches with gold answers."""
     for part in parts:
         size = part.settings.batch_questions
         for at in range(0, len(part.examples), size):

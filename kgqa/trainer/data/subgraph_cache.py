@@ -1,4 +1,4 @@
-"""Retrieved subgraphs of a data set, kept on disk: later epochs and runs read them from there, one by one."""
+"""Disk cache of a data set's subgraphs, from which later epochs and runs load them one by one."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from kgqa.types import Example, InputError, Link, NodeRole, Relation, Subgraph
 
 
 def cache_key(examples: Sequence[Example], graph_hash: str, *settings: object) -> str:
-    """What decides the subgraphs: the questions, the graph, the settings, and the code and tables that find them."""
+    """Cache key: hash of the questions, the graph, the settings, and the code and tables of linking and retrieval."""
     questions = ((e.question.text, e.question.choices, e.question.passage_text) for e in examples)
     return fingerprint(linking, retrieval, retrieve, dense_retrieval, graph_hash, *settings, *questions)
 
 
 class Subgraphs(Sequence[list[Subgraph]]):
-    """The subgraphs of a data set: item i is the list of example i's, made when it is asked for.
+    """The subgraphs of a data set: item i is the list of subgraphs of example i, created on access.
 
     Args:
-        count: examples.
-        make: the subgraphs of an example, by its number.
+        count: number of examples.
+        make: returns the subgraphs of an example, given its index.
     """
 
     def __init__(self, count: int, make: Callable[[int], list[Subgraph]]) -> None:
@@ -46,11 +46,11 @@ class Subgraphs(Sequence[list[Subgraph]]):
 
 
 class StoredSubgraphs(Subgraphs):
-    """Subgraphs in a file, of which no more is read than is asked for: as objects a data set's take some GB.
+    """Subgraphs in a file, loaded on access, since those of a data set would take gigabytes as objects.
 
     Args:
-        path: a file that `cached_subgraphs` wrote.
-        change: done to each subgraph on the way out.
+        path: a file written by `cached_subgraphs`.
+        change: applied to each subgraph that is loaded.
     """
 
     def __init__(self, path: Path, change: Ablation) -> None:
@@ -68,7 +68,7 @@ class StoredSubgraphs(Subgraphs):
 
     def _rows(self, name: str, first: int, end: int) -> NDArray[Any]:
         column = self._columns[name]
-        if first == end:  # which safetensors refuses at the end of a column
+        if first == end:  # safetensors rejects an empty slice at the end of a column
             return np.zeros((0, *column.get_shape()[1:]), np.float32)
         rows: NDArray[Any] = column[first:end]
         return rows
@@ -100,9 +100,9 @@ def cached_subgraphs(
     progress: Callable[[Iterable[Example]], Iterable[Example]] = iter,
     change: Ablation = ABLATIONS["none"],
 ) -> StoredSubgraphs:
-    """The subgraphs of `examples`: from `folder/key.safetensors`, which is written first where it does not exist.
+    """The subgraphs of `examples` from `folder/key.safetensors`, which is written first if it does not exist.
 
-    `change` is done to each subgraph when it is read; the file holds them as they were found.
+    `change` is applied on loading; the file holds the subgraphs as retrieved.
     """
     path = folder / f"{key}.safetensors"
     if not path.exists():
@@ -119,7 +119,7 @@ def cached_subgraphs(
 
 
 class _Writer:
-    """Subgraphs as columns, gathered one example at a time, so that no more than one is held as objects."""
+    """Writes subgraphs as columns, one example at a time, so that only one is in memory as objects."""
 
     def __init__(self) -> None:
         self.nodes: dict[tuple[str, str], int] = {}

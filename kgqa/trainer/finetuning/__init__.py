@@ -1,1 +1,1 @@
-"""`kgqa train` and `kgqa adapt`: encoders become readers and classifiers."""
+"""`kgqa train` and `kgqa adapt`: fine-tune encoders to readers, classifiers, fact encoders and form rankers."""

@@ -1,4 +1,4 @@
-"""A reader trained without a recipe: on questions generated from a graph's facts, or on one's own."""
+"""Fine-tune a reader without a recipe: on questions generated from a graph's facts, or on the user's own."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from kgqa.trainer.loop import TrainResult
 from kgqa.trainer.recipe import checked_recipe
 from kgqa.types import Example, InputError, KnowledgeGraph, Question, Relation
 
-# A reader that goes with one graph: questions made of its own facts, and a short training on them.
+# Adapt a reader to a graph: generate questions from its facts, and train on them for a short time.
 #
-# A fact's relation gives the wording, as question generation over knowledge bases begins (Serban et al., 2016, section
-# 4, templates). Facts of some things are held out, so that before and after are measured on what was not trained on.
+# Questions come from templates with the relation's label, the baseline of question generation over knowledge bases
+# (Serban et al., 2016, section 4). The facts of some entities are held out, for evaluation before and after training.
 
 MAX_THINGS = 3_000
-"""Concepts whose facts are asked about; of a larger graph so many are drawn."""
+"""Maximum number of entities whose facts are asked about; for larger graphs, they are sampled."""
 MAX_FACTS = 50
 MIN_QUESTIONS = 20
 _SHARES = {"one-hop": 40, "reverse": 22, "two-hop": 23, "unanswerable": 15}
@@ -62,20 +62,20 @@ class _LabelFact(NamedTuple):
 def graph_questions(
     graph: KnowledgeGraph, count: int, seed: int = 0, held_out: float = 0.25
 ) -> tuple[list[Example], list[Example]]:
-    """Up to `count` questions about a graph's facts, and up to a third as many about things that the others leave out.
+    """Up to `count` training questions about a graph's facts, and up to a third as many about held-out entities.
 
-    Kinds are one-hop, reverse, two-hop and unanswerable (the thing has no such fact, though others have).
+    Question types are one-hop, reverse, two-hop and unanswerable (the entity has no such fact, though others have).
     """
     if graph.entity_count is None:
         raise InputError(
-            f"{graph.name}: an endpoint cannot be gone through; import it first (kgqa graph import)"
+            f"{graph.name}: the facts of an endpoint cannot be listed; import it first (kgqa graph import)"
         )
     maker = _GraphQuestionMaker(graph, random.Random(f"adapt/{seed}"), held_out)
     train = list(maker.questions(count, False))
     held = list(maker.questions(max(count // 3, MIN_QUESTIONS), True))
     if len(train) < MIN_QUESTIONS or not held:
         raise InputError(
-            f"{graph.name}: {len(train)} questions can be made of its facts, too few to adapt a reader to"
+            f"{graph.name}: only {len(train)} questions can be generated from its facts, too few to adapt a reader"
         )
     return train, held
 
@@ -96,7 +96,7 @@ class _GraphQuestionMaker:
         for fact in self.facts:
             self.of_head[fact.head].append(fact)
             self.of_tail[fact.tail].append(fact)
-        # by its name, so that the same things are held out whatever else is in the graph
+        # by a hash of its name, so that the same entities are held out whatever else is in the graph
         self.held = {fact.head for fact in self.facts if _draw(self.name[fact.head]) < held_out}
 
     def _can_be_asked(self, head: int, relation: int, tail: int) -> bool:
@@ -105,7 +105,7 @@ class _GraphQuestionMaker:
         return is_worded and head != tail and not is_value(self.name[head]) and not is_type_relation(known)
 
     def questions(self, count: int, held: bool) -> Iterator[Example]:
-        """Questions about the facts of things that are held out, or of all others."""
+        """Questions about the facts of held-out entities, or of all others."""
         facts = [fact for fact in self.facts if (fact.head in self.held) == held]
         seen: set[str] = set()
         for _ in range(4 * count if facts else 0):
@@ -163,7 +163,7 @@ class _GraphQuestionMaker:
 
 
 def _draw(name: str) -> float:
-    """A number from 0 to 1 that a name always has."""
+    """Hash of a name to a number from 0 to 1."""
     return int.from_bytes(blake2b(name.encode(), digest_size=4).digest()) / 2**32
 
 
@@ -180,16 +180,16 @@ def write_questions(examples: Sequence[Example], path: Path) -> None:
         and not (path.parent / FILE).is_file()
         and path.read_text(encoding="utf-8", errors="replace") != text
     ):
-        raise InputError(f"{path}: is there already; take another --out")
+        raise InputError(f"{path}: exists already; use another --out")
     write_whole(path, text)
 
 
 def short_recipe(
     model: Path, data: Sequence[dict[str, Any]], name: str, minutes: float, steps: int | None
 ) -> dict[str, Any]:
-    """What the recipe of a short training says that goes on from a reader."""
+    """Values of a recipe that fine-tunes a reader for a short time."""
     if (model / "entities.safetensors").exists():
-        raise InputError(f"{model}: readers with entity vectors are not trained on so; take kgqa-base")
+        raise InputError(f"{model}: readers with entity vectors cannot be adapted; use kgqa-base")
     card = read_card(model)
     rates = {"learning_rate": 3e-4, "encoder_learning_rate": 3e-5, "warmup": 0.1}
     return {
@@ -205,7 +205,7 @@ def short_recipe(
 
 
 def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
-    """Train on from a reader. What was fitted to it (answer types, confidences) is kept: a short training moves it
+    """Fine-tune a reader. Its calibration (answer types, confidences) is kept, since a short training changes it
     little.
     """
     result, before = train_reader(recipe, out), read_card(model)
@@ -217,9 +217,9 @@ def train_short(model: Path, recipe: ReaderRecipe, out: Path) -> TrainResult:
 def adapt(
     model: Path, graph: str, examples: Sequence[Example], out: Path, minutes: float, steps: int | None = None
 ) -> Path:
-    """Train a reader on questions over a graph; the folder of the one that goes with it.
+    """Fine-tune a reader on questions over a graph, and return the folder of the adapted reader.
 
-    synthetic graphs are trained on beside them, against forgetting.
+    Questions over synthetic graphs are mixed in, against catastrophic forgetting.
     """
     out.mkdir(parents=True, exist_ok=True)
     questions = out / "questions.jsonl"
@@ -241,19 +241,19 @@ def adapt(
     return out / "export"
 
 
-# A reader trained on one's own questions, without a recipe: what is kept out of training measures what that brings.
+# Fine-tune a reader on the user's questions without a recipe; held-out rows measure the gain.
 
 HELD_OUT = 0.2
-"""Share of the rows that is kept out of training, all rows of a passage together."""
+"""Share of rows held out of training; all rows of a passage are on the same side."""
 MIN_ROWS = 10
 MAX_MEASURED = 200
-"""Held-out rows by which before and after are told."""
+"""Maximum number of held-out rows in the evaluation before and after."""
 
 
 def own_recipe(
     model: Path, data: Path, graph: str, minutes: float, overrides: Sequence[str] = ()
 ) -> ReaderRecipe:
-    """The recipe of a training on one's own questions, asked over a graph, that goes on from a reader."""
+    """The recipe that fine-tunes a reader on the user's questions over a graph."""
     rows = [{"name": str(data), "graph": graph, "batch_questions": 8}]
     values = short_recipe(model, rows, data.name.split(".")[0], minutes, None)
     values["held_out"] = HELD_OUT
@@ -262,14 +262,14 @@ def own_recipe(
 
 
 def split_rows(recipe: ReaderRecipe) -> tuple[list[Example], list[Example]]:
-    """The rows that a recipe trains on, and those that it keeps out."""
+    """The training rows of a recipe, and the held-out ones."""
     sides: tuple[list[Example], list[Example]] = ([], [])
     for example in chain.from_iterable(load_dataset(settings.name) for settings in recipe.data):
         sides[is_held_out(example.question, recipe.held_out)].append(example)
     kept, held = sides
     if len(kept) < MIN_ROWS or not held:
         raise InputError(
-            f"{recipe.data[0].name}: {len(kept)} rows to train on and {len(held)} to measure with are too few; "
+            f"{recipe.data[0].name}: {len(kept)} training rows and {len(held)} held-out rows are too few; "
             f"give {2 * MIN_ROWS} or more, about several passages"
         )
     return kept, held

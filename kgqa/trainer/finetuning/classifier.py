@@ -1,4 +1,4 @@
-"""`kgqa train` with a [task]: from labelled sentences, pairs, words or endings to a classifier that is kept."""
+"""`kgqa train` with a [task] table: train a classifier of sentences, sentence pairs, words or endings."""
 
 from __future__ import annotations
 
@@ -42,40 +42,41 @@ from kgqa.types import InputError
 
 
 class TaskSettings(Settings):
-    """What is learnt, and of which examples."""
+    """The task and its data."""
 
     kind: TaskType
-    """sentence, pair, tagging (a class a word) or ending (which of several goes on)."""
+    """sentence, pair, tagging (a class per word) or ending (multiple choice of a continuation)."""
     train: RecipePath
     """A published set's name (`LABELLED`) or a file; see `read_labelled`."""
     dev: RecipePath = ""
-    """What is measured each `trainer.evaluate_every_steps`, for `trainer.patience` and `trainer.best_metric` (accuracy,
-    matthews or entity_f1); the best classifier is kept. Empty: the published set's own development part, or nothing."""
+    """Data set for the evaluation every `trainer.evaluate_every_steps`, for `trainer.patience` and
+    `trainer.best_metric` (accuracy, matthews or entity_f1); the best classifier is exported. Empty: the development
+    split of a published set, if any."""
     limit: int | None = Field(None, ge=1)
-    """Learn from the first so many examples."""
+    """Use the first N training examples."""
     max_tokens: int = Field(128, ge=8)
     batch_rows: int = Field(32, ge=1)
-    """Examples of a step."""
+    """Batch size in examples."""
     epochs: float = Field(3.0, gt=0)
-    """Used where the trainer has neither steps nor minutes of its own."""
+    """Used if the trainer has no budget in steps or minutes."""
     frozen: bool = False
-    """Leave the encoder as it is and train the head on its states."""
+    """Freeze the encoder, and train only the head."""
     both_orders: bool = False
-    """Pairs: read them in both orders and add up what is said (GPT-1 on similarity)."""
+    """Pairs: encode them in both orders, and add the scores (GPT-1 for similarity)."""
     teacher: str = ""
-    """Folder of a trained classifier of the same classes and tokenizer that is learnt from."""
+    """Teacher for distillation: folder of a trained classifier with the same classes and tokenizer."""
     temperature: float | None = Field(None, gt=0)
-    """Of the teacher's soft targets, 1 if not given."""
+    """Temperature of the teacher's soft targets; default 1."""
     soft: float | None = Field(None, ge=0, le=1)
-    """The soft targets' weight, 1 if not given; the labels have the rest."""
+    """Weight of the soft targets, default 1; the labels have the rest."""
     layers: bool = False
-    """Learn the teacher's states and attention instead of what it says (TinyBERT, before its prediction stage)."""
+    """Distil the teacher's states and attention instead of its predictions (TinyBERT, before the prediction stage)."""
     auxiliary: float = Field(0.0, ge=0)
-    """Causal encoders: weight of the language-model loss beside the task's (GPT-1: 0.5)."""
+    """Causal encoders: weight of an auxiliary language modelling loss (GPT-1: 0.5)."""
 
 
 class TaskTrainer(TrainerSettings):
-    """The trainer's settings, with the rates that small encoders like; larger ones want 2e-5 to 5e-5."""
+    """Trainer settings with learning rates for small encoders; larger ones need 2e-5 to 5e-5."""
 
     learning_rate: float = Field(default=1e-3, gt=0)
     encoder_learning_rate: float | None = Field(default=2e-4, gt=0)
@@ -84,18 +85,18 @@ class TaskTrainer(TrainerSettings):
 
 
 class TaskRecipe(Settings):
-    """Everything that training a classifier needs."""
+    """Recipe of a classifier."""
 
     name: str = "task"
     encoder: PretrainedEncoderSettings = PretrainedEncoderSettings()
     task: TaskSettings
     sift: float = Field(0.0, ge=0)
-    """Weight of virtual adversarial training; 0 is none."""
+    """Weight of virtual adversarial training; 0: none."""
     trainer: TaskTrainer = TaskTrainer()
 
 
 class LabelledBatches(Batches):
-    """Examples in an order that follows from seed and step alone."""
+    """Examples in an order that depends only on seed and step."""
 
     def __init__(self, rows: Sequence[Labelled], encode: Encoding, size: int, seed: int) -> None:
         self.rows, self.encode, self.size, self.seed = rows, encode, size, seed
@@ -115,17 +116,17 @@ class LabelledBatches(Batches):
 def train_task(
     recipe: TaskRecipe, folder: Path, data: Path | None = None, limit: int | None = None
 ) -> TrainResult:
-    """Train a classifier and measure it; the best is kept in `folder/export`, for `Classifier` and for Hugging Face.
+    """Train and evaluate a classifier; the best is exported to `folder/export`, for `Classifier` and Hugging Face.
 
     Args:
-        data: folder of the published sets; None takes that of the environment.
-        limit: measure on the first so many examples.
+        data: folder of the published sets; by default `KGQA_DATA`.
+        limit: evaluate on the first N examples.
     """
     settings = recipe.task
     if not settings.teacher and (
         settings.temperature is not None or settings.soft is not None or settings.layers
     ):
-        raise InputError("task.temperature, soft and layers are a teacher's; name one in task.teacher")
+        raise InputError("task.temperature, soft and layers need a teacher; set task.teacher")
     data = data or data_folder()
     if Path(expanded(settings.train)).is_file():
         LeakageGuard().check_source(expanded(settings.train))
@@ -140,7 +141,7 @@ def train_task(
     claim(folder, recipe, examples=fingerprint(*rows, *measured), weights=weights_of(weights))
     layerwise = LayerwiseEncoder(encoder)
     if settings.auxiliary and not layerwise.causal:
-        raise InputError("task.auxiliary: only causal encoders (GPT) guess the next token; leave it out")
+        raise InputError("task.auxiliary: only for causal encoders (GPT); leave it out")
     longest = min(settings.max_tokens, layerwise.max_tokens)
     encode = Encoding(
         load_tokenizer(source), settings.kind, labels, longest, layerwise.causal, settings.both_orders
@@ -179,18 +180,18 @@ def train_task(
 
 
 def _taught(settings: TaskSettings, encode: Encoding, model: Any) -> dict[str, Any]:
-    """The teacher of a task, checked against what the student reads."""
+    """Arguments for distillation from a teacher, which must fit the student's classes and tokenizer."""
     folder = Path(expanded(settings.teacher))
     teacher = Classifier(folder, "cpu")
     if (teacher.kind, teacher.encode.labels) != (settings.kind, encode.labels):
-        raise InputError(f"{folder}: tells other classes apart; train the teacher on the same task")
+        raise InputError(f"{folder}: the teacher has other classes; train it on the same task")
     if teacher.encode.tokenizer.get_vocab() != encode.tokenizer.get_vocab():
-        raise InputError(f"{folder}: the teacher has another tokenizer; take a student of its vocabulary")
+        raise InputError(f"{folder}: the teacher has another tokenizer; use a student with its vocabulary")
     if settings.layers:
         for network in (teacher.model, model):
             if isinstance(network, LinearClassifier):
                 raise InputError(
-                    f"{folder}: layers are compared under Hugging Face's heads alone; leave layers out"
+                    f"{folder}: layers can only be compared with Hugging Face's heads; leave task.layers out"
                 )
             network.set_attn_implementation("eager")
     soft = 1.0 if settings.soft is None else settings.soft
@@ -199,21 +200,21 @@ def _taught(settings: TaskSettings, encode: Encoding, model: Any) -> dict[str, A
 
 
 def labels_of(rows: Sequence[Labelled], kind: TaskType) -> list[str]:
-    """The classes of a set, in alphabetical order; of endings none."""
+    """The classes of a data set, in alphabetical order; none for endings."""
     if any(not (row.tags if kind == "tagging" else row.label) for row in rows):
-        raise InputError("task.train: an example has no label; training needs one for each")
+        raise InputError("task.train: an example has no label; all need one")
     if kind == "ending":
         return []
     labels = sorted(
         {tag for row in rows for tag in row.tags} if kind == "tagging" else {row.label for row in rows}
     )
     if len(labels) < 2:
-        raise InputError(f"task.train: one class only ({labels[0]!r}); give examples of others too")
+        raise InputError(f"task.train: only one class ({labels[0]!r}); add examples of others")
     return labels
 
 
 def figures_of(kind: TaskType, rows: Sequence[Labelled], labels: Sequence[str]) -> list[str]:
-    """Names of what `measure_task` finds."""
+    """Names of the metrics that `measure_task` returns."""
     iob = kind == "tagging" and any(tag.startswith("B-") for row in rows for tag in row.tags)
     two = kind != "tagging" and len(labels) == 2
     return ["accuracy", *["entity_f1"] * iob, *["matthews"] * two]
@@ -221,7 +222,7 @@ def figures_of(kind: TaskType, rows: Sequence[Labelled], labels: Sequence[str]) 
 
 @torch.inference_mode()
 def measure_task(task: Task, rows: Sequence[Labelled], encode: Encoding, size: int = 64) -> dict[str, float]:
-    """Accuracy; of tags by word, with entity F1 where they are in IOB form; Matthews' r of two classes."""
+    """Accuracy (of tags, per word); entity F1 for tags in IOB format; Matthews correlation for two classes."""
     task.eval()
     device = next(task.parameters()).device
     order = sorted(range(len(rows)), key=lambda n: encode.length(rows[n]))

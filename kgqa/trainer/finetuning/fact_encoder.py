@@ -1,4 +1,4 @@
-"""`kgqa train` with a [retriever]: an encoder learns to find the facts of a graph that answer questions."""
+"""`kgqa train` with a [retriever] table: train a fact encoder (dense retrieval of facts) on questions."""
 
 from __future__ import annotations
 
@@ -31,36 +31,37 @@ _AT_ONCE = 512
 
 
 class RetrieverSettings(Settings):
-    """What is learnt, and of which questions."""
+    """The data of a fact encoder."""
 
     graph: RecipePath = "everyday"
-    """Whose facts are to be found."""
+    """The graph whose facts are retrieved."""
     data: tuple[RecipePath, ...] = Field(min_length=1)
-    """Sets of open questions, as in a reader's recipe; those whose answer is a concept of the graph are learnt from."""
+    """Data sets of open questions, as in a reader's recipe; questions whose answer is a concept of the graph are
+    used."""
     batch_questions: int = Field(32, ge=2)
     hard: int = Field(4, ge=0)
-    """Facts of each question that are near and lead elsewhere, compared with beside those of the other questions."""
+    """Number of hard negatives per question, in addition to the in-batch negatives."""
     positives: int = Field(3, ge=1)
-    """Nearest facts of the answer's concept among which the right one is drawn: which is meant, nobody has marked."""
+    """Number of nearest facts of the answer's concept from which the positive is sampled, since none is annotated."""
     nearest: int = Field(80, ge=1)
-    """Facts near a question among which the hard ones are drawn."""
+    """Number of nearest facts from which the hard negatives are sampled."""
     temperature: float = Field(0.05, gt=0)
 
 
 class RetrieverRecipe(Settings):
-    """Everything that training a retriever needs."""
+    """Recipe of a fact encoder."""
 
     name: str = "retriever"
     encoder: PretrainedEncoderSettings = PretrainedEncoderSettings()
     retriever: RetrieverSettings
     held_out: float = Field(0.0, ge=0, lt=0.5)
-    """Share of the questions, the same passages for every seed, that is measured and not learnt from: loss, and `found`
-    (how often the right fact is the nearest of a batch). The exported encoder is then the best one."""
+    """Share of the questions (the same passages for every seed) held out for evaluation: loss, and `found`, how often
+    the correct fact is the nearest in the batch. The best encoder is then exported."""
     trainer: TrainerSettings = TrainerSettings()
 
 
 class Mined(NamedTuple):
-    """A question with the rows of facts that lead to its answer, and of near ones that do not."""
+    """A question with its positive facts (rows), and hard negatives."""
 
     text: str
     answers: frozenset[int]
@@ -69,7 +70,7 @@ class Mined(NamedTuple):
 
 
 def query_of(example: Example) -> str:
-    """What is sought with: passage and question."""
+    """Query text: passage and question."""
     return f"{example.question.passage_text} {example.question.text}".strip()
 
 
@@ -80,7 +81,7 @@ def mine(
     reads: FactEncoder,
     settings: RetrieverSettings,
 ) -> list[Mined]:
-    """Questions with their nearest right facts and near wrong ones, by the encoder as it is before training."""
+    """Mine positives and hard negatives for each question with the encoder before training."""
     edges = graph.edges()
     ends = np.stack([edges.head, edges.tail], axis=1)  # (E, 2)
     order = np.argsort(ends.T.ravel(), kind="stable")
@@ -103,7 +104,7 @@ def mine(
 
 
 class FactBatches(Batches):
-    """Questions with facts, as a function of seed and step."""
+    """Batches of questions with facts, as a function of seed and step."""
 
     def __init__(
         self,
@@ -145,16 +146,14 @@ class FactBatches(Batches):
 
 
 def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
-    """Train an encoder to find facts; `folder/export` is named as `input.fact_encoder`, or loads in Hugging Face."""
+    """Train a fact encoder; `folder/export` is a Hugging Face folder, to be set as `input.fact_encoder`."""
     settings = recipe.retriever
     check_measured(recipe.trainer, ("loss", "found"))
     torch.manual_seed(recipe.trainer.seed)
     encoder, source = load_encoder(recipe.encoder)
     graph = open_graph(settings.graph)
     if not isinstance(graph, GraphStore):
-        raise InputError(
-            f"retriever.graph={settings.graph}: a graph on the network cannot be learnt; import it"
-        )
+        raise InputError(f"retriever.graph={settings.graph}: a remote graph cannot be trained on; import it")
     names, guard = [expanded(name) for name in settings.data], LeakageGuard()
     for name in names:
         guard.check_source(name)
@@ -174,7 +173,9 @@ def train_retriever(recipe: RetrieverRecipe, folder: Path) -> TrainResult:
         sides[is_held_out(example.question, recipe.held_out)].append(example)
     rows, held = (mine(side, graph, facts, reads, settings) for side in sides)
     if not rows:
-        raise InputError(f"retriever.data: no answer is a concept of the graph {settings.graph}; take others")
+        raise InputError(
+            f"retriever.data: no answer is a concept of the graph {settings.graph}; use other data"
+        )
     reads = FactEncoder(encoder, reads.tokenizer)
 
     def save(trained: FactEncoder, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""`kgqa train` with a table [forms]: an adapter for a trained reader, which ranks the logical forms of a question."""
+"""`kgqa train` with a [forms] table: train an adapter for a reader that ranks the logical forms of a question."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ from kgqa.types import Example, InputError, Subgraph
 
 
 class FormSettings(Settings):
-    """What the adapter is trained on."""
+    """Data and size of the adapter."""
 
     base: str = "kgqa-base"
-    """Folder or shipped name of the reader that it belongs to."""
+    """Folder or shipped name of the reader that is adapted."""
     rank: int = 8
     practice: str = "training/data/practice_graphs"
     families: str = "training/data/relation_families"
     batch_questions: int = 16
     negatives: int = 7
-    """Wrong forms beside the right one."""
+    """Number of incorrect forms per question."""
     absent: float = 0.3
-    """Share of the questions whose right form is left out."""
+    """Share of questions whose correct form is left out."""
     lower_case: float = 0.1
     held_out: int = 6
-    """Each so-many-th graph and family is measured and not trained on; 0 for none."""
+    """Every N-th graph and family is held out for evaluation; 0: none."""
     families_weight: float = 1.0
 
 
 class FormRecipe(Settings):
-    """A recipe of an adapter for logical forms."""
+    """Recipe of an adapter for logical forms."""
 
     name: str
     forms: FormSettings
@@ -62,7 +62,7 @@ class FormRecipe(Settings):
 
 
 class FormRanking(Objective):
-    """Cross-entropy over the phrases of forms, with one that nothing says it (Ye et al., 2022, section 3.2)."""
+    """Cross-entropy over verbalized forms, including "no form fits" (Ye et al., 2022, section 3.2)."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
@@ -80,12 +80,12 @@ class FormRanking(Objective):
         return Loss.of(mean, choice=mean)
 
     def export(self, folder: Path) -> None:
-        """Write the adapter alone."""
+        """Write the adapter only."""
         save_adapter(self.reader, folder)
 
 
 class FormBatches(Batches):
-    """Batches of questions with a few of their wrong forms, drawn anew for every step."""
+    """Batches of questions with some of their incorrect forms, sampled anew for each step."""
 
     def __init__(
         self, questions: Sequence[FormQuestion], collator: Collator, settings: FormSettings, seed: int
@@ -94,7 +94,7 @@ class FormBatches(Batches):
         self.steps_per_epoch = max(1, len(questions) // settings.batch_questions)
 
     def __getitem__(self, step: int) -> QABatch:
-        """The questions of a step, those of like length together."""
+        """The questions of a step, batched by length."""
         epoch, turn = divmod(step, self.steps_per_epoch)
         order = list(range(len(self.questions)))
         random.Random(f"{self.seed}/{epoch}").shuffle(order)
@@ -111,7 +111,7 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
     settings = recipe.forms
     practice, families = Path(settings.practice), sorted(Path(settings.families).glob("*.jsonl"))
     if not practice.is_dir():
-        raise InputError(f"{practice}: no such folder of practice graphs; see training/data")
+        raise InputError(f"{practice}: folder of practice graphs not found; see training/data")
     base = find_model(settings.base)
     files = [path for path in sorted(practice.iterdir()) if path.suffix in (".ttl", ".jsonl")]
     claim(folder, recipe, weights=weights_of([base]), data=fingerprint(*files, *families))
@@ -134,13 +134,13 @@ def train_form_ranker(recipe: FormRecipe, folder: Path) -> TrainResult:
 
 
 def held_out_groups(questions: Sequence[FormQuestion], each: int) -> set[str]:
-    """Each so-many-th graph and family; none for 0."""
+    """Every N-th graph and family; none for 0."""
     groups = list(dict.fromkeys(question.group for question in questions))
     return {group for n, group in enumerate(groups) if each and n % each == each - 1}
 
 
 def _split(questions: Sequence[FormQuestion], each: int) -> tuple[list[FormQuestion], list[FormQuestion]]:
-    """Questions to train on, and those of each so-many-th graph and family."""
+    """Training questions, and those of held-out graphs and families."""
     held = held_out_groups(questions, each)
     return [q for q in questions if q.group not in held], [q for q in questions if q.group in held]
 
@@ -148,7 +148,8 @@ def _split(questions: Sequence[FormQuestion], each: int) -> tuple[list[FormQuest
 def _measured(
     reader: Reader, collator: Collator, questions: Sequence[FormQuestion], most: int = 240
 ) -> dict[str, float]:
-    """Share of questions whose form is chosen, and of those left unanswered whose form is left out."""
+    """Share of questions with the correct form ranked first, and share of correct abstentions if that form is left
+    out."""
     rng = random.Random(0)
     chosen = list(questions)
     rng.shuffle(chosen)

@@ -136,11 +136,11 @@ def located(settings: DataSettings) -> DataSettings:
     return settings.model_copy(update=named)
 
 
-# What a training of a reader starts from: an encoder's folder, or an earlier reader's.
+# Initialize a reader from an encoder, or from an earlier reader.
 
 
 def load_encoder(settings: PretrainedEncoderSettings) -> tuple[nn.Module, Path]:
-    """A Hugging Face base model from a folder of ours or anyone's, and its folder (the tokenizer's too)."""
+    """A Hugging Face base model from any folder, and the folder of its tokenizer."""
     from transformers import AutoModel
 
     folder = find_encoder(settings.folder)
@@ -164,7 +164,7 @@ def load_encoder(settings: PretrainedEncoderSettings) -> tuple[nn.Module, Path]:
 
 
 def build(recipe: ReaderRecipe) -> tuple[Reader, Tokenizer, Path]:
-    """The reader a recipe begins with: a new one over an encoder, or a trained reader to go on from."""
+    """The initial reader of a recipe: a new one over an encoder, or a trained reader to continue from."""
     torch.manual_seed(recipe.trainer.seed)
     encoder, folder = load_encoder(recipe.encoder)
     reader = Reader(encoder, recipe.reasoner)
@@ -176,10 +176,10 @@ def build(recipe: ReaderRecipe) -> tuple[Reader, Tokenizer, Path]:
 
 
 def begin_with(reader: Reader, earlier: Reader) -> None:
-    """Give a new reader an earlier one's weights wherever name and shape agree; its reasoner's, where it is the same.
+    """Copy the weights of an earlier reader wherever names and shapes match; those of the reasoner only if it is the
+    same.
 
-    The answer-type classifier's calibration is not taken over: what was fitted to the earlier reader does not fit
-    what this one becomes.
+    The calibration of the answer-type classifier is not copied, since it does not fit after training.
     """
     heads = ("span.", "choice.", "concept.", "answer_type.")
     parts = (*heads, "reasoner.") if reader.settings.name == earlier.settings.name else heads
@@ -188,11 +188,11 @@ def begin_with(reader: Reader, earlier: Reader) -> None:
     reader.load_state_dict(kept, strict=False)
 
 
-# A data set of a recipe with the subgraphs of its questions, ready to be mixed.
+# Prepare a data set of a recipe, with the subgraphs of its questions.
 
 
 def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> MixturePart:
-    """Examples and subgraphs of one data set; the subgraphs come from `folder` where they can."""
+    """Examples and subgraphs of one data set; subgraphs are cached in `folder`."""
     if settings.name == SYNTHETIC_GRAPHS:
         judge = open_relevance(recipe.input.relevance)
         pairs = list(
@@ -218,7 +218,7 @@ def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> Mixtu
         def change(subgraph: Subgraph) -> Subgraph:
             return ablate(labels.of_subgraph(subgraph))
 
-    if not recipe.store_subgraphs:  # kept once they are found: what is never read is never retrieved
+    if not recipe.store_subgraphs:  # on demand, and then cached in memory
         found_once = cache(lambda number: [change(graph) for graph in find(examples[number])])
         return MixturePart(settings, examples, Subgraphs(len(examples), found_once))
     judged_by = fingerprint(recipe.input.relevance) if recipe.input.relevance else ""
@@ -232,7 +232,7 @@ def prepare(settings: DataSettings, recipe: ReaderRecipe, folder: Path) -> Mixtu
 
 @lru_cache(maxsize=4)
 def _retriever(graph: str, config: InputConfig, question_encoder: str = "") -> Retriever:
-    """Shared by all sets that are asked over a graph: its index of labels and its encoder take hundreds of MB."""
+    """The retriever of a graph, shared by its data sets, since label index and encoder take hundreds of MB."""
     encoder = FactEncoder.load(config.fact_encoder) if config.fact_encoder else None
     found = Retriever(
         open_graph(graph),
@@ -266,14 +266,14 @@ def synthetic_graph_questions(
 
 
 def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
-    """Train a reader as the recipe says; checkpoints and the final reader go to `folder`.
+    """Train a reader by a recipe; checkpoints and the final reader are written to `folder`.
 
     The reader in `folder/export` loads with `kgqa.load` or `--model`.
     """
     if not recipe.teacher and (recipe.temperature is not None or recipe.soft is not None):
-        raise InputError("temperature and soft are a teacher's; name one in teacher, or leave them out")
+        raise InputError("temperature and soft need a teacher; set teacher, or leave them out")
     if recipe.teacher and recipe.consistency:
-        raise InputError("a teacher says nothing of other wordings; leave out teacher, or consistency")
+        raise InputError("teacher and consistency cannot be combined; leave one of them out")
     check_measured(recipe.trainer, READERS)
     located, sizes = recipe.located(), dict[str, int]()
     check_uses(located.data, located.development)
@@ -281,7 +281,9 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
     if entities is not None:
         if not find_reasoner(recipe.reasoner.name).reads_entities:
             able = ", ".join(name for name in REASONERS if find_reasoner(name).reads_entities)
-            raise InputError(f"entities={recipe.entities}: {recipe.reasoner.name} reads none; take {able}")
+            raise InputError(
+                f"entities={recipe.entities}: {recipe.reasoner.name} does not use them; use {able}"
+            )
         sizes["entity_size"] = entities.size
     recipe = recipe.model_copy(update={"reasoner": recipe.reasoner.model_copy(update=sizes)})
     asked = (recipe.encoder.folder, recipe.input.relevance, recipe.input.fact_encoder)
@@ -336,9 +338,9 @@ def train_reader(recipe: ReaderRecipe, folder: Path) -> TrainResult:
 
 
 def load_teacher(name: str, student: InputConfig) -> tuple[Reader, Collator]:
-    """The reader of a folder or a shipped name, and the collator of its own tokenizer and settings."""
+    """The teacher (folder or shipped name), with a collator for its own tokenizer and settings."""
     teacher = open_reader(expanded(name), device=None)
     ablation = teacher.settings.ablation
     if ablation != student.ablation:
-        raise InputError(f"teacher={name}: reads with ablation={ablation!r}, not {student.ablation!r}")
+        raise InputError(f"teacher={name}: has ablation={ablation!r}, not {student.ablation!r}")
     return teacher.network, teacher.collator

@@ -1,1 +1,1 @@
-"""`kgqa pretrain`: encoders made of text."""
+"""`kgqa pretrain`: pretrain encoders on text."""

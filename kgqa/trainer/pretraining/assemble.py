@@ -1,4 +1,4 @@
-"""The pretraining recipe, and how it becomes networks under an objective."""
+"""The pretraining recipe, and the construction of its networks and objective."""
 
 from __future__ import annotations
 
@@ -33,88 +33,88 @@ from kgqa.types import InputError
 
 
 class TokenizerSettings(Settings):
-    """A tokenizer to be trained on the corpus, or one to be taken as it is."""
+    """A tokenizer to train on the corpus, or an existing one."""
 
     folder: RecipePath | None = None
-    """Take the tokenizer of this folder; None trains one."""
+    """Use the tokenizer of this folder; None: train one."""
     kind: Literal["wordpiece", "bpe"] = "wordpiece"
     vocab_size: int = 8192
     lowercase: bool = True
 
 
 class CorpusSettings(Settings):
-    """Which text, and how it is cut into rows."""
+    """The text, and how it is split into rows."""
 
     folder: RecipePath = "."
-    """Where the files are; `$KGQA_DATA` stands for that environment variable."""
+    """Folder of the text files; environment variables such as `$KGQA_DATA` are expanded."""
     sources: dict[str, float] = Field(min_length=1)
-    """File (without .txt.zst) -> share of its documents that is used."""
+    """File (without .txt.zst) -> share of its documents to use."""
     facts: str | None = None
     """A TSV of facts that are verbalized and mixed in."""
     facts_share: float = Field(default=1.0, ge=0, le=1)
-    """Share of the facts that is used."""
+    """Share of the facts to use."""
     corpus: str | None = None
-    """Where the shards are kept; None: in the run's folder."""
+    """Folder of the shards; None: in the run's folder."""
     held_out: float = Field(default=0.005, ge=0, le=0.5)
-    """Share of the documents that is never trained on; 0 trains without a held-out loss."""
+    """Share of held-out documents; 0: no held-out loss."""
     sequence_tokens: int = Field(default=128, ge=16)
     batch_rows: int = Field(default=32, ge=1)
     packing: Literal["full_sentences", "doc_sentences"] = "full_sentences"
-    """Rows run on across documents, or end with them (Liu et al., 2019, section 4.2)."""
+    """Whether rows may cross document boundaries (full_sentences) or not (Liu et al., 2019, section 4.2)."""
     pairs: Literal["segments", "sentences"] = "segments"
-    """NSP and SOP: each side is a run of sentences, or one sentence (RoBERTa's SEGMENT-PAIR and SENTENCE-PAIR, section
-    4.2; of the latter many more rows go into a batch)."""
+    """NSP and SOP: each side is several sentences, or a single one (RoBERTa's SEGMENT-PAIR and SENTENCE-PAIR, section
+    4.2; the latter needs many more rows per batch)."""
     graph: str = "everyday"
-    """Objectives on knowledge: the graph whose concepts are found in the text."""
+    """Knowledge objectives: the graph whose concepts are linked in the text."""
     passages: int = Field(default=20_000, ge=8)
-    """Objectives on knowledge: passages that are read, drawn evenly from the sources."""
+    """Knowledge objectives: number of passages, taken evenly from the sources."""
     max_nodes: int = Field(default=60, ge=8)
-    """Objectives on knowledge: concepts of a passage's subgraph."""
+    """Knowledge objectives: number of concepts in a passage's subgraph."""
     entities: str = ""
-    """Entity denoising: folder of the concepts' vectors that `kgqa graph embed` wrote; the export keeps them."""
+    """Entity denoising: folder of entity vectors written by `kgqa graph embed`; they are exported too."""
 
 
 class ObjectiveSettings(Settings):
-    """What is learnt."""
+    """Settings of the objective."""
 
     name: str = "mlm"
     """A row of `OBJECTIVES`."""
     mask_share: float = Field(default=0.15, gt=0, lt=1)
-    """Share of the tokens hidden."""
+    """Share of tokens that are masked."""
     static_masks: bool = False
-    """Hide the same tokens of a row each time (BERT) instead of others (RoBERTa)."""
+    """Mask the same tokens of a row each time (BERT) instead of new ones (RoBERTa)."""
     whole_words: bool = False
-    """Masked objectives, PLM and RTD: hide whole words, not single pieces, and in said facts whole concepts."""
+    """Masked objectives, PLM and RTD: mask whole words instead of pieces, and whole concepts in verbalized facts."""
     generator: EncoderSettings | None = None
-    """RTD: the generator; None makes it of the encoder as `generator_form` says."""
+    """RTD: the generator; None: derived from the encoder by `generator_form`."""
     generator_form: Literal["shallower", "narrower"] = "shallower"
-    """RTD: a quarter of the encoder's layers (DeBERTaV3, half there), or all layers at a quarter of their width
-    (ELECTRA: Clark et al., 2020, section 3.2), which wants factorised word vectors."""
+    """RTD: a quarter of the encoder's layers (as DeBERTaV3, which uses half), or all layers at a quarter of their width
+    (ELECTRA: Clark et al., 2020, section 3.2), which needs factorized word embeddings."""
     sharing: Literal["es", "nes", "gdes"] = "gdes"
     """RTD: embeddings shared, not shared, or shared without the discriminator's gradient."""
     weight: float = Field(default=50.0, gt=0)
     """RTD: weight of the discriminator's loss."""
     temperature: float | None = Field(default=None, gt=0)
-    """RTD: of the generator's samples, 1 if not given. Distillation: of the soft targets, 2 of DistilBERT and 1 of
-    the others if not given."""
+    """RTD: temperature of the generator's samples, default 1. Distillation: temperature of the soft targets, default 2
+    for DistilBERT, else 1."""
     warm_steps: int = Field(default=0, ge=0)
-    """RTD: steps in which the generator learns alone."""
+    """RTD: number of first steps that train only the generator."""
     teacher: str | None = None
-    """Distillation: the folder of a masked language model of ours."""
+    """Distillation: folder of a masked language model trained with kgqa."""
     prediction: bool = False
-    """TinyBERT: learn the predictions too (the task stage)."""
+    """TinyBERT: also distil the predictions (task-specific stage)."""
     transfer_steps: int = Field(default=0, ge=0)
-    """MobileBERT: steps of the layer-wise transfer."""
+    """MobileBERT: number of steps of layer-wise transfer."""
     reasoner: ReasonerSettings | None = None
-    """Knowledge: the network that reads text and graph; None takes ERNIE's, or our own for facts."""
+    """Knowledge objectives: the reasoner; None: ernie for entity denoising, fused for link prediction."""
     held_out_facts: float = Field(default=0.15, gt=0, lt=1)
-    """Link prediction: share of the facts taken out of each batch."""
+    """Link prediction: share of the facts held out in each batch."""
 
     @field_validator("name")
     @classmethod
     def _is_known(cls, name: str) -> str:
         if name not in OBJECTIVES:
-            raise ValueError(f"unknown objective; take one of {', '.join(OBJECTIVES)}")
+            raise ValueError(f"unknown objective; use one of {', '.join(OBJECTIVES)}")
         return name
 
 
@@ -128,30 +128,30 @@ class PretrainingRecipe(Settings):
     objective: ObjectiveSettings = ObjectiveSettings()
     trainer: TrainerSettings = TrainerSettings()
     start: str | None = None
-    """A Hugging Face folder of an earlier run whose weights are gone on from, with a new warm-up."""
+    """Hugging Face folder of an earlier run; its weights are the starting point, with a new warm-up."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveParts:
-    """What an objective is built of."""
+    """Inputs for building an objective."""
 
     recipe: PretrainingRecipe
     vocab_size: int
     save: Callable[[Path], None]
-    """Writes what belongs beside the weights."""
+    """Writes the files that belong to the weights, such as the tokenizer."""
     inside: torch.Tensor | None
-    """(V,) bool, the tokens that go on a word, for `whole_words`."""
+    """(V,) bool: tokens that continue a word, for `whole_words`."""
     predict: Callable[[Any, torch.Tensor], torch.Tensor]
-    """The head of the recipe's encoder, states to logits."""
+    """The prediction head of the recipe's encoder, from states to logits."""
 
     @property
     def masks(self) -> dict[str, Any]:
-        """How tokens are hidden, as the masked objectives take it."""
+        """Masking arguments of the masked objectives."""
         settings = self.recipe.objective
         return {"share": settings.mask_share, "static": settings.static_masks, "inside": self.inside}
 
     def language_model(self) -> Any:
-        """The encoder with its head, with new weights or those that the recipe starts from."""
+        """The encoder with its prediction head, with new weights or those of `start`."""
         model = build_language_model(self.recipe.encoder, self.vocab_size)
         _start(model, self.recipe.start)
         return model
@@ -159,14 +159,14 @@ class ObjectiveParts:
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveRow:
-    """An objective of `kgqa pretrain`: how it is built, over which encoders, and of what its batches are made."""
+    """An objective of `kgqa pretrain`: how it is built, which encoders it supports, and what its batches contain."""
 
     build: Callable[[ObjectiveParts], Objective]
     encoders: tuple[Literal["bidirectional", "causal", "permuted"], ...] = ("bidirectional",)
     reads: Literal["rows", "pairs", "subgraphs"] = "rows"
-    """Packed text, pairs of sentences, or text with the subgraphs of the concepts that it names."""
+    """Packed text, sentence pairs, or text with the subgraphs of the concepts mentioned in it."""
     softened: bool = False
-    """Whether there is something for `temperature` to soften."""
+    """Whether `temperature` applies."""
 
 
 def build_objective(
@@ -175,21 +175,21 @@ def build_objective(
     save: Callable[[Path], None],
     inside: torch.Tensor | None = None,
 ) -> Objective:
-    """The networks of a recipe, with new weights or those it starts from, under its objective; see `ObjectiveParts`."""
+    """The objective of a recipe with its networks, with new weights or those of `start`; see `ObjectiveParts`."""
     torch.manual_seed(recipe.trainer.seed)
     settings, row = recipe.objective, OBJECTIVES[recipe.objective.name]
     variant = find_variant(recipe.encoder.variant)
     kind = "causal" if variant.causal else "permuted" if variant.permuted else "bidirectional"
     if kind not in row.encoders:
-        fitting = "plm and xlnet go together"
+        fitting = "plm needs xlnet, and xlnet plm"
         if variant.causal:
             fitting = "take clm"
         elif "causal" in row.encoders:
-            fitting = "take mlm, rtd or another for bidirectional encoders"
+            fitting = "use mlm, rtd or another for bidirectional encoders"
         raise InputError(f"objective.name={settings.name!r} does not fit {recipe.encoder.variant}: {fitting}")
     softened = row.softened and (settings.prediction or settings.name != "tinybert")
     if settings.temperature is not None and not softened:
-        raise InputError(f"objective.temperature: nothing is softened under {settings.name!r}; leave it out")
+        raise InputError(f"objective.temperature: has no effect with {settings.name!r}; leave it out")
     return row.build(ObjectiveParts(recipe, vocab_size, save, inside, variant.predict))
 
 
@@ -207,14 +207,14 @@ def _pairs(parts: ObjectiveParts) -> Objective:
 def _mplm(parts: ObjectiveParts) -> Objective:
     if parts.recipe.encoder.variant != "mpnet":
         raise InputError(
-            f"objective.name='mplm' does not fit {parts.recipe.encoder.variant}: take mpnet or mlm"
+            f"objective.name='mplm' does not fit {parts.recipe.encoder.variant}: use mpnet or mlm"
         )
     return _masked(MPLM)(parts)
 
 
 def _mlm(parts: ObjectiveParts) -> Objective:
     model, encoder, decoder = parts.language_model(), parts.recipe.encoder, None
-    if encoder.variant == "deberta":  # absolute positions come in where hidden tokens are guessed
+    if encoder.variant == "deberta":  # the enhanced mask decoder adds absolute positions before prediction
         decoder = EnhancedMaskDecoder(encoder.max_position_embeddings, encoder.hidden_size)
     return MLM(model, parts.predict, **parts.masks, decoder=decoder, save=parts.save)
 
@@ -245,7 +245,7 @@ def _rtd(parts: ObjectiveParts) -> Objective:
     discriminator = build_encoder(encoder, parts.vocab_size)
     if generator.get_input_embeddings().embedding_dim != discriminator.get_input_embeddings().embedding_dim:  # type: ignore[operator]
         raise InputError(
-            "objective.generator: its word vectors must be as wide as the encoder's to be shared"
+            "objective.generator: to be shared, its word embeddings need the encoder's dimension"
         )
     _start(discriminator, recipe.start)
     if recipe.start and (data_path(recipe.start) / "generator").is_dir():
@@ -288,7 +288,7 @@ def _replace_mlm(parts: ObjectiveParts) -> Objective:
 
 
 def smaller(encoder: EncoderSettings, form: Literal["shallower", "narrower"]) -> EncoderSettings:
-    """The encoder at a quarter of its layers, or of its width."""
+    """The encoder with a quarter of its layers, or of its width."""
     if form == "shallower":
         return encoder.model_copy(update={"num_hidden_layers": max(1, encoder.num_hidden_layers // 4)})
     heads = max(1, encoder.num_attention_heads // 4)
@@ -308,12 +308,12 @@ def _distillation(parts: ObjectiveParts) -> Objective:
     attention = None if settings.name == "distilbert" else "eager"
     folder = data_path(settings.teacher)
     if not (folder / "config.json").is_file():
-        raise InputError(f"{folder}: holds no model (config.json); pretrain the teacher first")
+        raise InputError(f"{folder}: contains no model (config.json); pretrain the teacher first")
     choice = {"attn_implementation": attention} if attention else {}
     teacher: Any = load_pretrained(AutoModelForMaskedLM, folder, **choice)
     if teacher.config.vocab_size != vocab_size:
         raise InputError(
-            f"{folder}: the teacher has another vocabulary; take its tokenizer (tokenizer.folder)"
+            f"{folder}: the teacher has another vocabulary; use its tokenizer (tokenizer.folder)"
         )
     student = build_language_model(recipe.encoder, vocab_size, attention)
     _start(student, recipe.start)
@@ -352,20 +352,20 @@ OBJECTIVES = {
     "entity_denoising": ObjectiveRow(_knowledge, reads="subgraphs"),
     "link_prediction": ObjectiveRow(_knowledge, reads="subgraphs"),
 }
-"""What `objective.name` may be: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's, `mplm` MPNet's, the last
-two are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020, section 3.4) are `rtd_15` (its 15 %),
-`replace_mlm` and `all_tokens_mlm`."""
+"""Values of `objective.name`: `nsp` and `sop` are MLM with sentence pairs, `plm` is XLNet's objective, `mplm`
+MPNet's; the last two are MLM over text with subgraphs. ELECTRA's ablations (Clark et al., 2020, section 3.4) are
+`rtd_15` (its 15 %), `replace_mlm` and `all_tokens_mlm`."""
 
 
 def _start(model: nn.Module, start: str | None) -> None:
-    """Load an earlier run's weights where names and shapes agree; a head may be missing, the body not."""
+    """Load the weights of an earlier run where names and shapes match; the head may be missing, the body may not."""
     if start is None:
         return
     from safetensors.torch import load_file
 
     path = data_path(start) / "model.safetensors"
     if not path.is_file():
-        raise InputError(f"{path}: no weights here; start must name an export folder")
+        raise InputError(f"{path}: contains no weights; start must be an export folder")
     weights, own = load_file(path), model.state_dict()
     prefix = getattr(model, "base_model_prefix", "") + "."
     fitting = {}

@@ -1,4 +1,4 @@
-"""`kgqa pretrain`: from a recipe to an encoder. Tokenizer and corpus are made once and kept with the run."""
+"""`kgqa pretrain`: from a recipe to an encoder. Tokenizer and shards are built once and stored with the run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from kgqa.trainer.pretraining.assemble import OBJECTIVES, CorpusSettings, Pretra
 from kgqa.trainer.recipe import save_recipe
 from kgqa.types import Example, InputError, Passage, Question
 
-# Text with its subgraphs to pretrain on: passages of the corpus, the concepts they name and their facts.
+# Text with subgraphs for pretraining: passages of the corpus, the concepts mentioned in them, and their facts.
 
 
 LETTERS_OF_A_TOKEN = 4
@@ -57,7 +57,7 @@ HELD_OUT_PASSAGES = 200
 def grounded_batches(
     data: CorpusSettings, sources: Iterable[Iterator[Document]], tokenizer: Tokenizer, split: str, seed: int
 ) -> MixedBatches:
-    """Batches of passages with subgraphs, as `QABatch`es without a question; subgraphs are kept on disk."""
+    """Batches of passages with subgraphs, as `QABatch`es without a question; subgraphs are cached on disk."""
     graph = open_graph(data.graph)
     linker = fuzzy_linker(graph)
     count = data.passages if split == "train" else min(data.passages // 8, HELD_OUT_PASSAGES)
@@ -80,7 +80,7 @@ def grounded_batches(
     rows = [(e, graphs) for e, graphs in zip(examples, found, strict=True) if len(graphs[0].links) > 1]
     if not rows:
         raise InputError(
-            f"data.graph={data.graph!r}: no {split} passage names its concepts; take another graph"
+            f"data.graph={data.graph!r}: no {split} passage mentions its concepts; use another graph"
         )
     part = MixturePart(
         DataSettings(name="text", batch_questions=min(data.batch_rows, len(rows))),
@@ -93,13 +93,13 @@ def grounded_batches(
 
 
 def in_turn(sources: Iterable[Iterator[Document]]) -> Iterator[Document]:
-    """One document of each source after the other, until all are at their end."""
+    """Documents of the sources in turn (round robin), until all are exhausted."""
     for documents in zip_longest(*sources):
         yield from (document for document in documents if document is not None)
 
 
 def passages(document: Document, tokens: int) -> Iterator[str]:
-    """Stretches of whole sentences that fit a row, by the usual length of a token; longer ones are cut off."""
+    """Passages of whole sentences that fit a row, estimated by an average token length; longer ones are truncated."""
     room = LETTERS_OF_A_TOKEN * (tokens - 4)
     text = ""
     for sentence in document:
@@ -115,9 +115,9 @@ _CPU = torch.device("cpu")
 
 
 class RowBatches(Batches):
-    """Packed rows in an order that follows from seed and step alone. Rows with padding get a mask.
+    """Packed rows in an order that depends only on seed and step. Rows with padding get a mask.
 
-    All rows lie on `device` from the start: a step sends nothing but their numbers.
+    All rows are on `device` from the start, so that a step only transfers their indices.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class RowBatches(Batches):
         joined: NDArray[np.bool_] | None = None,
     ) -> None:
         self.rows, self.batch_rows, self.seed = rows, min(batch_rows, len(rows)), seed
-        # torch's whole numbers of 16 bits have signs
+        # torch's 16-bit integers are signed
         self._rows = torch.from_numpy(rows.view(np.int16)).to(device)
         self._joined = None if joined is None else torch.from_numpy(joined).to(device)
         self.steps_per_epoch = len(rows) // self.batch_rows
@@ -150,7 +150,7 @@ class RowBatches(Batches):
 
 
 class PairBatches(Batches):
-    """Sentence pairs for NSP or SOP, made anew for every step."""
+    """Sentence pairs for NSP or SOP, sampled anew for each step."""
 
     def __init__(self, maker: PairMaker, batch_rows: int, seed: int) -> None:
         self.maker, self.batch_rows, self.seed = maker, batch_rows, seed
@@ -163,11 +163,11 @@ class PairBatches(Batches):
 
 
 def open_batches(recipe: PretrainingRecipe, corpus: Corpus, split: str = "train") -> Batches:
-    """The batches that the recipe's objective reads."""
+    """The batches for a recipe's objective."""
     data, seed = recipe.data, recipe.trainer.seed if split == "train" else 0
     reads = OBJECTIVES[recipe.objective.name].reads
     if reads == "subgraphs":
-        # graphs are not needed for text alone
+        # imported here, since text alone needs no graph
 
         tokenizer = load_tokenizer(corpus.folder)
         return grounded_batches(data, open_documents(data).values(), tokenizer, split, seed)
@@ -201,7 +201,7 @@ def open_documents(data: CorpusSettings) -> dict[str, Iterator[Document]]:
 
 
 def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tokenizer]:
-    """The recipe's shards and the tokenizer that wrote them; both are made once and kept together."""
+    """The recipe's shards and their tokenizer, which are built once and stored together."""
     settings, data = recipe.tokenizer, recipe.data
     target = data_path(data.corpus) if data.corpus else folder / "corpus"
     given = load_tokenizer(data_path(settings.folder)) if settings.folder else None
@@ -215,14 +215,14 @@ def prepare_corpus(recipe: PretrainingRecipe, folder: Path) -> tuple[Corpus, Tok
         write_corpus(open_documents(data), tokenizer, target, held_out=data.held_out, made_of=made_of)
     tokenizer, corpus = load_tokenizer(target), Corpus(target)
     if given and given.get_vocab() != tokenizer.get_vocab():
-        raise InputError(f"{target}: was written with another tokenizer; name another folder in data.corpus")
-    remedy = "name another folder in data.corpus, or remove this one"
+        raise InputError(f"{target}: was written with another tokenizer; set another folder in data.corpus")
+    remedy = "set another folder in data.corpus, or remove this one"
     refuse_other(target, corpus.manifest.get("made_of", {}), made_of, remedy)
     return corpus, tokenizer
 
 
 def _made_of(data: CorpusSettings) -> dict[str, object]:
-    """What decides the shards: each source's share and, where it is still there, its content."""
+    """Inputs of the shards: the share of each source and, if the file still exists, its hash."""
     paths = {name: find_text(data_path(data.folder), name) for name in data.sources}
     if data.facts:
         paths["facts"] = data_path(data.facts)
@@ -232,19 +232,19 @@ def _made_of(data: CorpusSettings) -> dict[str, object]:
 
 
 def word_insides(tokenizer: Tokenizer) -> torch.Tensor:
-    """Tokens that go on a word, (V,) bool: `##ing` of WordPiece, `ing` beside `Ġing` of byte-level BPE."""
+    """(V,) bool: tokens that continue a word, such as `##ing` of WordPiece, `ing` (not `Ġing`) of byte-level BPE."""
     tokens = [tokenizer.id_to_token(number) or "" for number in range(tokenizer.get_vocab_size())]
     if any(token.startswith("##") for token in tokens):
         return torch.tensor([token.startswith("##") for token in tokens])
     special = set(tokenizer.get_added_tokens_decoder())
-    spaces = {"Ġ", "Ċ", "ĉ", ""}  # how byte-level BPE writes blank, new line and tab
+    spaces = {"Ġ", "Ċ", "ĉ", ""}  # space, newline and tab in byte-level BPE
     return torch.tensor(
         [t[:1] not in spaces and t[0].isalnum() and n not in special for n, t in enumerate(tokens)]
     )
 
 
 def run_recipe(recipe: PretrainingRecipe, folder: Path) -> TrainResult:
-    """Pretrain an encoder; `folder/export` is a Hugging Face folder, renewed at every checkpoint."""
+    """Pretrain an encoder; `folder/export` is a Hugging Face folder, updated at each checkpoint."""
     from accelerate import PartialState
 
     check_measured(recipe.trainer, ("loss",))

@@ -164,7 +164,7 @@ HOSTILE = {
     "latin1.nt": (LINE + '<http://x/a> <http://x/r> "caf\xe9" .\n'.encode("latin-1"), r"nt:2:\d+: .*UTF-8"),
     "nul.nt": (LINE + b'<http://x/a> <http://x/r> "a\0b" .\n', r"nul\.nt:2: NUL"),
     "open.ttl": (b'<http://x/a> <http://x/r> "open', r"open\.ttl:1:"),
-    "remote.jsonld": (b'{"@context": "http://127.0.0.1:9/c", "name": "x"}', "network"),
+    "remote.jsonld": (b'{"@context": "http://127.0.0.1:9/c", "name": "x"}', "nothing is downloaded"),
     "deep.jsonld": (b"[" * 100_000, r"deep\.jsonld: .* nested"),
     "deep.rdf": (b"<a>" * 5_000, "nested"),
     "deep.ttl": (b"@prefix : <http://x/> . : : " + b"<<(: : " * 60_000 + b":" + b")>>" * 60_000, "nested"),

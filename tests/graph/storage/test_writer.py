@@ -40,7 +40,7 @@ def test_replaces_a_store_but_no_other_folder(tmp_path: Path) -> None:
     assert opened.labels(opened.ids(["b"])) == ["b"]  # the old mapping stays readable
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("dear")
-    with pytest.raises(InputError, match="not empty"):
+    with pytest.raises(InputError, match="other files"):
         write_store([], tmp_path / "home")
     (tmp_path / "home" / "manifest.json").write_text('{"name": "a web page"}')  # as many folders have
     (tmp_path / "g" / "letter.txt").write_text("dear")

@@ -65,7 +65,7 @@ def test_a_long_passage_loses_its_beginning(prompter: Prompter) -> None:
 def test_masked_models_cannot_be_prompted(prompter: Prompter) -> None:
     from dataclasses import replace
 
-    with pytest.raises(InputError, match="take a GPT"):
+    with pytest.raises(InputError, match="use a causal one"):
         Prompter(replace(prompter.language, causal=False))
 
 

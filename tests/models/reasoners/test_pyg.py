@@ -42,5 +42,5 @@ def test_a_relation_has_one_type_in_every_graph(tokenizer, digging) -> None:
 def test_what_is_none_is_told_with_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'RGATConv'"):
         find_convolution("RGATT")
-    with pytest.raises(InputError, match="no convolution"):
+    with pytest.raises(InputError, match="not a convolution"):
         find_convolution("MessagePassing")

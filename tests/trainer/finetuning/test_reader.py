@@ -112,7 +112,7 @@ def test_held_out_questions_pick_the_best_reader(
     )
     result = train_reader(other, tmp_path / "measured")
     assert result.best == result.metrics["accuracy"] == 1.0
-    with pytest.raises(InputError, match="held_out=0.25, the recipe says 0.5"):
+    with pytest.raises(InputError, match="held_out=0.25, the recipe has 0.5"):
         train_reader(recipe.model_copy(update={"held_out": 0.5}), tmp_path / "run")
 
 
@@ -175,5 +175,5 @@ def test_a_recipe_names_a_teacher(
     assert train_reader(ReaderRecipe.model_validate(recipe), tmp_path / "run").steps == 2
     assert '"soft_answer_type"' in (tmp_path / "run" / "log.jsonl").read_text()
     del recipe["teacher"]
-    with pytest.raises(InputError, match="name one in teacher"):
+    with pytest.raises(InputError, match="set teacher"):
         train_reader(ReaderRecipe.model_validate(recipe), tmp_path / "other")

@@ -110,7 +110,7 @@ def test_other_text_rates_or_shards_are_not_taken_for_these(
     with pytest.raises(InputError, match="learning_rate=0.005"):
         run_recipe(shared.model_copy(update={"trainer": faster}), tmp_path / "run")
     fewer = shared.data.model_copy(update={"sources": {"days": 0.5}})
-    with pytest.raises(InputError, match="sources.days=1.0, the recipe says 0.5"):
+    with pytest.raises(InputError, match="sources.days=1.0, the recipe has 0.5"):
         run_recipe(shared.model_copy(update={"data": fewer}), tmp_path / "new")
     (tmp_path / "days.txt").write_text((tmp_path / "days.txt").read_text().replace("spoon", "ladle"))
     with pytest.raises(InputError, match="days.hash"):

@@ -48,5 +48,5 @@ def test_text_that_names_nothing_is_refused(
     tools_file: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(InputError, match="names its concepts"):
+    with pytest.raises(InputError, match="mentions its concepts"):
         grounded_batches(data(tools_file), [iter([["Nothing here."]] * 9)], tokenizer, "train", 0)
