@@ -1,4 +1,4 @@
-"""The commands, one file each; `main.py` lists them. Bad input raises `InputError` in each of them: `run`
-(`main.py`) prints
-its line and exits with 2.
+"""The commands, mostly one file each; `main.py` lists them.
+
+Bad input raises `InputError`; `run` in `main.py` prints its line on standard error and exits with code 2.
 """

@@ -36,7 +36,7 @@ CHOICE_SCORES = ("token", "sum", "unconditional")
 
 
 def is_prompted(model: str) -> bool:
-    """Whether a folder holds a causal language model and neither reader nor classifier."""
+    """Whether a folder contains a causal language model, and neither a reader nor a classifier."""
     folder = Path(model)
     other = any((folder / card).exists() for card in ("reader.json", "task.json"))
     if other or not (folder / "config.json").is_file():
@@ -54,10 +54,10 @@ def is_prompted(model: str) -> bool:
 def open_prompter(
     model: str, shots: int, example_file: Path | None, choice_score: str, device: str = "auto"
 ) -> Prompter:
-    """A causal language model as a reader, with so many examples of a file before each question.
+    """A causal language model as a reader, with `shots` examples of a file in the prompt.
 
     Raises:
-        InputError: there is no such model or file, or too few examples in it.
+        InputError: the model or file does not exist, or the file has too few examples.
     """
     from kgqa.data.datasets.load import load_dataset
     from kgqa.models.language_model import load_prompter
@@ -68,7 +68,7 @@ def open_prompter(
         raise InputError("--shots needs --examples, a JSON-lines file of questions with answers")
     examples = list(load_dataset(str(example_file))) if shots else []
     if len(examples) < shots:
-        raise InputError(f"{example_file}: {len(examples)} examples, --shots asks for {shots}")
+        raise InputError(f"{example_file}: {len(examples)} examples, fewer than --shots {shots}")
     picked = examples[:: max(len(examples) // max(shots, 1), 1)][:shots]
     return load_prompter(Path(model), picked, device=device, choice_score=cast("ScoreMethod", choice_score))
 
@@ -101,13 +101,13 @@ def continue_text(
     from kgqa.models.language_model import load_prompter
 
     if not is_prompted(model):
-        raise InputError(f"{model}: no causal language model here; `kgqa pretrain` with gpt2 makes one")
+        raise InputError(f"{model}: contains no causal language model; `kgqa pretrain` trains one (gpt2)")
     prompter = load_prompter(Path(model), device=device)
     print(f"{text} {prompter.generate(text, tokens, temperature=temperature, seed=seed).strip()}")
 
 
 MAX_PASSAGE_BYTES = 1_000_000
-"""More than the most characters that are read, in any script."""
+"""Maximum size of a passage file: more than the maximum number of characters takes in any script."""
 
 
 def ask(
@@ -165,7 +165,7 @@ def ask(
             **of_reading,
         }
         _refuse(
-            {"QUESTION": bool(question), **others, **of_prompts}, "is not read beside --form; leave it out"
+            {"QUESTION": bool(question), **others, **of_prompts}, "has no effect with --form; leave it out"
         )
         ask_form(form, graph, as_json, full)
         return
@@ -206,10 +206,10 @@ def ask(
 
 
 def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
-    """Execute a logical form over a graph, and print what it gives as `kgqa ask` does.
+    """Execute a logical form over a graph, and print its result as `kgqa ask` does.
 
     Raises:
-        InputError: it is no form, or names what the graph does not know.
+        InputError: the form is malformed, or names something that the graph does not have.
     """
     from kgqa.graph.load import open_graph
     from kgqa.qa.compute import execute_form
@@ -223,7 +223,7 @@ def ask_form(form: str, graph: str, as_json: bool, full: bool) -> None:
 
 
 def _refuse(options: dict[str, bool], why: str) -> None:
-    """Raise InputError for the first of the options that was given."""
+    """Raise InputError for the first of the given options, with the reason `why`."""
     for name, is_given in options.items():
         if is_given:
             raise InputError(f"{name} {why}")
@@ -239,20 +239,20 @@ def ask_server(
     model: str = "",
     graph: str = "",
 ) -> None:
-    """Answer one question by a service, and print it as `kgqa ask` does without one.
+    """Answer one question by a service, and print the answer as `kgqa ask` does.
 
     Args:
-        url: of the service.
-        question: with its passage and choices.
-        key: of the service, empty where it has none.
-        as_json: print what came back.
-        full: with the graph around the evidence.
-        caution: confidence below which the answer is called a guess.
-        model: of those it serves, empty its first.
-        graph: of those it serves, empty its first.
+        url: address of the service.
+        question: question with passage and choices.
+        key: API key; empty if the service requires none.
+        as_json: print the JSON response.
+        full: include the subgraph.
+        caution: confidence below which the answer is shown as a guess.
+        model: reader to select; default: the service's first.
+        graph: graph to select; default: the service's first.
 
     Raises:
-        InputError: the question is refused, or the service does not answer.
+        InputError: the question is rejected, or the service does not respond.
     """
     from kgqa.language.detect import question_language
     from kgqa.serving.remote import Client, answer_of
@@ -262,7 +262,7 @@ def ask_server(
     if as_json:
         print(json.dumps(client.answer(*asked), ensure_ascii=False))
         return
-    body = client.explain(*asked)  # its evidence is tested, as that of an answer found here is
+    body = client.explain(*asked)  # with attribution, as for a local answer
     answer = answer_of(question, body, {})
     paths = [*answer.evidence.paths, *(item.path for item in answer.items)]
     rows = [*body["evidence"]["paths"], *(item["path"] for item in body["items"])]
@@ -283,7 +283,7 @@ def read_passage(passage: str) -> str:
     path = Path(passage[1:])
     try:
         if not path.is_file():
-            raise InputError(f"{path}: no regular file; name a UTF-8 text file")
+            raise InputError(f"{path}: not a regular file; give a UTF-8 text file")
         with path.open("rb") as file:
             content = file.read(MAX_PASSAGE_BYTES + 1)
         if len(content) > MAX_PASSAGE_BYTES:
@@ -292,16 +292,16 @@ def read_passage(passage: str) -> str:
             return text_of(path.name, content)
         return content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: the passage cannot be read ({error}); name a UTF-8 text file") from error
+        raise InputError(f"{path}: the passage cannot be read ({error}); give a UTF-8 text file") from error
 
 
 Sentences = Callable[[Evidence, EvidencePath], list[str]]
 
 
 def show(answer: Answer, caution: float, language: str = "en", sentences: Sentences | None = None) -> None:
-    """Print an answer for people: how sure it is, why, and what else it might be.
+    """Print an answer with its confidence, evidence and runners-up.
 
-    `sentences` of a path are given where it was worded elsewhere.
+    `sentences` verbalizes a path, by default in this process.
     """
     from rich.console import Console
     from rich.text import Text

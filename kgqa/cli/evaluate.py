@@ -1,4 +1,4 @@
-"""`kgqa evaluate`: a reader on one data set."""
+"""`kgqa evaluate`: evaluate a reader on a data set."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from kgqa.models.language_model import Prompter
 
 TRAINING = "training"
-"""Stands for the data sets that a reader's card names."""
+"""Name for the data sets in a reader's card."""
 ELSEWHERE = {"graphs": "kgqa suite", "edits": "kgqa suite edits", "compare": "kgqa compare"}
-"""What else is measured, by the commands that do."""
+"""Other evaluations, with their commands."""
 
 
 def evaluate_task(
@@ -76,15 +76,15 @@ def evaluate_task(
 
     if is_prompted(model):
         if near_duplicates:
-            raise InputError(f"{model}: nobody knows what it was trained on; leave out --near-duplicates")
+            raise InputError(f"{model}: its training data is unknown; leave out --near-duplicates")
         evaluate_prompted(
             task, data, open_prompter(model, shots, example_file, choice_score, device), limit, as_json
         )
         return
     if task in ELSEWHERE:
-        raise InputError(f"{task}: no data set; the command is `{ELSEWHERE[task]}`")
+        raise InputError(f"{task}: not a data set; use the command `{ELSEWHERE[task]}`")
     if task == "own" and data is None:
-        raise InputError("own: your questions with answers are named by --data FILE")
+        raise InputError("own: give your questions with answers by --data FILE")
     folder = find_model(model)
     ablate = find_ablation(ablation)
     examples = _examples(task, data, limit)
@@ -123,7 +123,7 @@ def evaluate_task(
 def evaluate_prompted(
     task: str, data: Path | None, prompter: Prompter, limit: int | None, as_json: bool
 ) -> None:
-    """Score a causal language model on a data set and print the figures.
+    """Evaluate a causal language model on a data set and print the figures.
 
     Raises:
         InputError: the data set cannot be found.
@@ -156,7 +156,7 @@ def _examples(task: str, data: Path | None, limit: int | None) -> list[Example]:
 
 
 def _training_rows(names: Sequence[str], folder: Path) -> list[Example]:
-    """Rows of data sets; `training` stands for those that a reader's card names, as far as they are here."""
+    """Rows of data sets; `training` stands for those in a reader's card, as far as they are available."""
     from kgqa.data.datasets.load import load_dataset
     from kgqa.models.reader import read_card
     from kgqa.trainer.data.mixture import MADE_UP
@@ -174,7 +174,9 @@ def _training_rows(names: Sequence[str], folder: Path) -> list[Example]:
             except InputError:
                 missing.append(name)
         if missing:
-            print(f"trained on, but not here to compare: {', '.join(missing)}", file=sys.stderr)
+            print(f"training data that is not available here: {', '.join(missing)}", file=sys.stderr)
     if not found:
-        raise InputError(f"{', '.join(names)}: no training rows found; name files or data sets that are here")
+        raise InputError(
+            f"{', '.join(names)}: no training rows found; give files or data sets that are available here"
+        )
     return found

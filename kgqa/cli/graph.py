@@ -1,4 +1,4 @@
-"""`kgqa graph`: import, look at and export knowledge graphs."""
+"""`kgqa graph`: import, inspect and export knowledge graphs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kgqa.types import KnowledgeGraph
 
 
-# What a graph's manifest says, shown and set (`kgqa graph describe`); printed tables and JSON.
+# Show and set what is in a graph's manifest (`kgqa graph describe`); print tables and JSON.
 
 
 def describe(
@@ -74,12 +74,12 @@ def describe(
 
 
 def print_json(value: Any) -> None:
-    """Print as JSON, letters of any language as they are."""
+    """Print as JSON, without escaping non-ASCII letters."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table less the columns that are empty throughout."""
+    """Print a table without its empty columns."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -94,19 +94,19 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
 
 def described(graph: KnowledgeGraph) -> dict[str, Any]:
-    """What a graph's manifest does not say: its commonest types, and three questions that it answers."""
+    """Summary in addition to the manifest: the most frequent types, and three suggested questions."""
     from kgqa.graph.suggested_questions import common_types, suggest_questions
 
     return {"types": dict(common_types(graph)), "questions": suggest_questions(graph)}
 
 
 def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) -> None:
-    """Print what a graph holds and can be asked, and on standard error what is amiss with it."""
+    """Print a summary of a graph with suggested questions, and its warnings on standard error."""
     if as_json:
         print_json(manifest)
         return
     if "edges" not in manifest:
-        found = "answers" if manifest["holds_facts"] else "answers, but its default graph is empty"
+        found = "responds" if manifest["holds_facts"] else "responds, but its default graph is empty"
         typer.echo(f"{manifest['name']}: SPARQL endpoint, {found}")
         return
     place = printable(str(folder or manifest["name"]))
@@ -147,12 +147,12 @@ def show_manifest(manifest: dict[str, Any], folder: Path | None, as_json: bool) 
     if len(ranked) > 30:
         typer.echo(f"and {len(ranked) - 30} more relations")
     for question in manifest.get("questions", ()):
-        typer.echo(f"ask, for instance: {printable(question)}")
+        typer.echo(f"suggested question: {printable(question)}")
     for warning in manifest.get("warnings", ()):
         typer.echo(f"warning: {printable(warning)}", err=True)
 
 
-# `kgqa graph index` and `embed`: vectors of a graph's verbalized facts, and of its entities.
+# `kgqa graph index` and `embed`: embed a graph's verbalized facts, and its entities.
 
 
 def index(
@@ -185,16 +185,16 @@ def index(
 
 
 def write_index(graph: GraphStore, reads: FactEncoder, path: Path) -> None:
-    """Make the index of a graph's facts, with a bar."""
+    """Build the index of a graph's facts, with a progress bar."""
     from kgqa.models.dense_retrieval import make_index
 
     make_index(graph, reads, partial(track, text="embedding facts")).save(path)
 
 
 def index_imported(folder: Path) -> None:
-    """Give a graph that was just imported its index, where it is not too large and the encoder is here.
+    """Index a graph that was just imported, unless it is too large or the fact encoder is not installed.
 
-    A closed-world graph is answered from by logical forms, to which an index adds little.
+    Closed-world graphs are answered by logical forms, for which an index helps little.
     """
     from kgqa.models.dense_retrieval import MADE_AT_ONCE, MADE_ON_IMPORT, index_name, open_fact_encoder
 
@@ -237,10 +237,10 @@ def embed(
         print(json.dumps(report))
     else:
         print("\n".join(f"{name}: {value}" for name, value in report.items()))
-        print(f"ERNIE takes them with: kgqa train training/recipes/answer/ernie.toml entities={out}")
+        print(f"use them with: kgqa train training/recipes/answer/ernie.toml entities={out}")
 
 
-# `kgqa graph import` and `kgqa graph get`: sources to a store, with a bar and without traces when stopped.
+# `kgqa graph import` and `kgqa graph get`: with a progress bar, and without leftovers if interrupted.
 
 
 Language = Annotated[str, typer.Option(help="Preferred language of labels, such as en or ko.")]
@@ -350,7 +350,7 @@ def _progress(quiet: bool) -> Iterator[Any]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """A polite kill unwinds as Ctrl-C does, so that nothing half-written stays."""
+    """Context in which SIGTERM is handled like Ctrl-C, so that partial files are removed."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -462,7 +462,7 @@ def path(
     opened = _open(graph)
     first, last = concepts_named(opened, start), concepts_named(opened, end)
     if first[0] == last[0]:
-        raise InputError(f"{start!r} and {end!r} are the same concept; name two")
+        raise InputError(f"{start!r} and {end!r} are the same concept; give two different ones")
     found = find_paths(opened, int(first[0]), int(last[0]), k=limit, max_hops=hops)
     if not found and not as_json:
         typer.echo(f"no path of at most {hops} facts")

@@ -138,11 +138,11 @@ def run() -> None:
     app.add_typer(graph_app, name="graph", help="Import, inspect and export knowledge graphs.")
     try:
         code = app(args=current_arguments(sys.argv[1:]), standalone_mode=False)
-        if code == 130:  # what typer makes of KeyboardInterrupt
+        if code == 130:  # typer's code for KeyboardInterrupt
             print("kgqa: interrupted; run the same command again to resume", file=sys.stderr)
         sys.exit(code)
-    except TyperException as error:  # a command, an option or an argument that is none
-        if wrong := error.format_message():  # else the help was asked for, and is shown
+    except TyperException as error:  # an unknown command, option or argument
+        if wrong := error.format_message():  # empty if the help was shown
             context = getattr(error, "ctx", None)
             command = context.command_path if context else "kgqa"
             print(f"kgqa: {printable(wrong.rstrip('.'))}; see {command} --help", file=sys.stderr)
@@ -150,7 +150,7 @@ def run() -> None:
     except InputError as error:
         print(f"kgqa: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except OSError as error:

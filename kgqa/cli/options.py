@@ -1,4 +1,4 @@
-"""Options that several commands have, and commands that lie beside the package."""
+"""Options shared by several commands, and commands implemented outside of the package."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def add_from_checkout(app: typer.Typer, name: str, place: str, text: str) -> None:
-    """Add a command whose function, `package.module:function`, lies beside the package: in the checkout or the wheel.
+    """Add a command whose function, `package.module:function`, is outside of kgqa: in the checkout or the wheel.
 
-    It is imported when the command runs, with its own options and help; `text` is its line in the list of commands.
+    It is imported when the command runs; `text` is its line in the list of commands.
     """
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -74,4 +74,4 @@ def add_from_checkout(app: typer.Typer, name: str, place: str, text: str) -> Non
         command = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
         command.command(name)(getattr(importlib.import_module(module), function))
         code = command(context.args, prog_name=context.command_path, standalone_mode=False)
-        raise typer.Exit(code or 0)  # the help ends in a code of its own
+        raise typer.Exit(code or 0)  # `--help` of the inner command exits with a code too

@@ -1,7 +1,7 @@
-"""`kgqa predict`: a file of questions to a file of answers, resumable, and only by the same run.
+"""`kgqa predict`: answer a file of questions, resumable by the same run only.
 
-Files may be tables (CSV, TSV), JSON lines or Parquet, or lie at any address that fsspec opens; then the answers are
-gathered as JSON lines on this machine, and go there once all are given.
+Files may be tables (CSV, TSV), JSON lines or Parquet, local or at any URL that fsspec opens. Answers to a URL are
+collected in a local file of JSON lines, and uploaded when complete.
 """
 
 from __future__ import annotations
@@ -35,35 +35,34 @@ from kgqa.settings import (
 from kgqa.types import InputError, Passage, Question, first_line, printable
 from kgqa.validation import check_question
 
-# Where `kgqa predict` writes: unfinished answers lie beside the file, or in the cache, and take its place in
-# the end. What stands where the user points is never written into. It is kept where its every line is an
-# answer to this input, replaced where `--overwrite` says so, and else the run is refused before anything is
-# read.
+# Output files. Unfinished answers are written to a file next to the output, or in the cache, which finally replaces it.
+# An existing output is never written into: it is kept if each of its lines is an answer to this input, replaced with
+# `--overwrite`, and else the run fails before it starts.
 
 
 PARQUET = ".parquet"
-BEGIN_ANEW = "name another output, or begin anew with --overwrite"
+BEGIN_ANEW = "choose another output, or start over with --overwrite"
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where answers go, and where they gather meanwhile as JSON lines."""
+    """The output, and the local file in which answers are collected as JSON lines."""
 
     name: str
     """As the user wrote it."""
     file: Path | None
-    """The file on this machine, links followed; None for an address."""
+    """The local file, with links resolved; None for a URL."""
     part: Path
-    """Answers so far; a run that was stopped goes on there."""
+    """Answers so far, from which an interrupted run resumes."""
     record: Path
-    """What the answers are made of: questions, reader, graph."""
+    """Fingerprints of questions, reader and graph."""
 
 
 def find_output(source: str, target: str) -> Output:
-    """The place that a target names.
+    """The output for a target.
 
     Raises:
-        InputError: it is the input, also through links, or neither a file nor an address that fsspec knows.
+        InputError: it is the input (also through links), or neither a file nor a URL that fsspec knows.
     """
     here = on_this_machine(target)
     if here is not None:
@@ -71,14 +70,14 @@ def find_output(source: str, target: str) -> Output:
         part, record = file.with_name(f"{file.name}.part"), file.with_name(f".{file.name}.run.json")
         return Output(target, file, part, record)
     if on_this_machine(source) is None and _address(source) == _address(target):
-        raise InputError(f"{target}: is the input itself; name another output file")
+        raise InputError(f"{target}: is the input itself; choose another output file")
     key, folder = blake2b(target.encode(), digest_size=12).hexdigest(), cache_folder("predictions")
     folder.mkdir(parents=True, exist_ok=True)
     return Output(target, None, folder / f"{key}.jsonl", folder / f".{key}.jsonl.run.json")
 
 
 def on_this_machine(name: str) -> Path | None:
-    """The path that a name means; None for an address."""
+    """The path given by a name; None for a URL."""
     scheme, separator, path = name.partition("://")
     if not separator:
         return Path(name)
@@ -86,13 +85,13 @@ def on_this_machine(name: str) -> Path | None:
 
 
 def _address(name: str) -> tuple[Any, str]:
-    """File system and path of an address."""
+    """File system and path of a URL."""
     try:
         from fsspec.core import url_to_fs
 
         found: tuple[Any, str] = url_to_fs(name)
     except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"{name}: no address that is known ({first_line(error)}); check it") from None
+        raise InputError(f"{name}: unknown kind of URL ({first_line(error)}); check it") from None
     return found
 
 
@@ -100,12 +99,12 @@ def _address(name: str) -> tuple[Any, str]:
 def unfinished(
     output: Output, questions: Sequence[Question], run: dict[str, str], overwrite: bool
 ) -> Iterator[tuple[IO[str], int]]:
-    """The file to add answers to and how many are there already, all of them where nothing is left to do.
+    """Context with the file to append answers to, and the number of answers in it (all, if the output is complete).
 
-    Once the block ends, and all are there, they are put where they belong.
+    When the block ends and all answers are there, they are moved to the output.
 
     Raises:
-        InputError: what is there is not this run's, another run writes it now, or it cannot be written.
+        InputError: an existing file is not from this run, another run is writing it, or it cannot be written.
     """
     with _owned(output) as out:
         finished = 0 if overwrite else _finished(output, questions, run)
@@ -121,30 +120,30 @@ def unfinished(
             write_whole(output.record, json.dumps(run) + "\n")
         yield out, done
         out.flush()
-        if sys.platform == "win32":  # renames no open file
+        if sys.platform == "win32":  # cannot rename an open file
             out.close()
         _bring(output, overwrite or finished > 0)
 
 
 @contextmanager
 def _owned(output: Output) -> Iterator[IO[str]]:
-    """The unfinished file, opened to go on at its end; nobody else writes it meanwhile."""
-    held = InputError(f"{output.name}: another run is writing it; wait for it, or name another output")
+    """The unfinished file, opened for appending and locked."""
+    held = InputError(f"{output.name}: another run is writing it; wait for it, or choose another output")
     if output.part.exists() and not output.part.is_file():
-        raise InputError(f"{output.part}: no regular file; {BEGIN_ANEW.partition(',')[0]}")
+        raise InputError(f"{output.part}: not a regular file; {BEGIN_ANEW.partition(',')[0]}")
     try:
         out = output.part.open("a", encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{output.name}: cannot be written ({error.strerror}); name another output"
+            f"{output.name}: cannot be written ({error.strerror}); choose another output"
         ) from None
     with out:
         try:
             if not hold(out.fileno()) or not os.path.samefile(output.part, out.fileno()):
                 raise held
         except ImportError:
-            pass  # Windows: nobody can be told from another
-        except FileNotFoundError:  # the other run has just ended
+            pass  # Windows has no such locks
+        except FileNotFoundError:  # the other run has just finished
             raise held from None
         try:
             yield out
@@ -154,7 +153,7 @@ def _owned(output: Output) -> Iterator[IO[str]]:
 
 
 def _finished(output: Output, questions: Sequence[Question], run: dict[str, str]) -> int:
-    """How many answers stand at the place itself; none where nothing is there."""
+    """Number of answers in the output itself; 0 if it does not exist."""
     try:
         if output.file is None:
             system, path = _address(output.name)
@@ -185,7 +184,7 @@ def _checked(output: Output, file: IO[bytes], questions: Sequence[Question], run
             )
         count += 1
     if 0 < count < len(questions) and (output.file is None or output.name.endswith(PARQUET)):
-        raise InputError(f"{output.name}: holds {count} answers of {len(questions)}; {BEGIN_ANEW}")
+        raise InputError(f"{output.name}: has {count} answers of {len(questions)}; {BEGIN_ANEW}")
     return count
 
 
@@ -197,7 +196,7 @@ def _parquet_rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _answers(line: Any, question: Question) -> bool:
-    """Whether a row, or a whole line of JSON, is an answer to a question."""
+    """Whether a row, or a line of JSON, is an answer to a question."""
     if isinstance(line, bytes):
         try:
             line = json.loads(line) if line.endswith(b"\n") else None
@@ -208,15 +207,17 @@ def _answers(line: Any, question: Question) -> bool:
 
 
 def _begun(output: Output, questions: Sequence[Question], run: dict[str, str], overwrite: bool) -> int:
-    """How many answers a stopped run left; a last line that was cut off is dropped.
+    """Number of answers of an interrupted run; a truncated last line is dropped.
 
-    Only a file with a record beside it is a run's, and `--overwrite` gives up no other.
+    Only a file with a record next to it is from a run, and only such a file is replaced with `--overwrite`.
     """
     size = output.part.stat().st_size
     if not size:
         return 0
     if not output.record.is_file():
-        raise InputError(f"{output.part}: not what a stopped run left; move it away, or name another output")
+        raise InputError(
+            f"{output.part}: not from an interrupted run; move it away, or choose another output"
+        )
     kept = count = 0
     try:
         _check_run(str(output.part), output.record, run)
@@ -239,7 +240,7 @@ def _begun(output: Output, questions: Sequence[Question], run: dict[str, str], o
 
 
 def _check_run(name: str, record: Path, run: dict[str, str]) -> None:
-    """Raise where answers are those of another run; a file that was moved has no record."""
+    """Raise InputError if answers are from another run; a file that was moved has no record."""
     try:
         earlier = json.loads(record.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -249,12 +250,12 @@ def _check_run(name: str, record: Path, run: dict[str, str]) -> None:
     if earlier != run:
         changed = [key for key in run if not isinstance(earlier, dict) or earlier.get(key) != run[key]]
         raise InputError(
-            f"{name}: holds answers made before the {' and the '.join(changed)} changed; {BEGIN_ANEW}"
+            f"{name}: has answers from before the {' and the '.join(changed)} changed; {BEGIN_ANEW}"
         )
 
 
 def _bring(output: Output, overwrite: bool) -> None:
-    """Put the answers where they are to be, in the form that the name says."""
+    """Move the answers to the output, in the format given by its name."""
     try:
         if output.file is None:
             system, path = _address(output.name)
@@ -274,13 +275,13 @@ def _bring(output: Output, overwrite: bool) -> None:
     except (OSError, ValueError, TypeError, ImportError, NotImplementedError) as error:
         raise InputError(
             f"{output.name}: cannot be written ({first_line(error)}); check address and rights; "
-            "the same command goes on"
+            "run the same command again to resume"
         ) from None
     output.part.unlink()
 
 
 def _write(output: Output, out: IO[bytes]) -> None:
-    """The answers as they lie, or as Parquet; nested parts stay JSON: of other questions they have other fields."""
+    """Write the answers as JSON lines or Parquet; nested parts stay JSON, since their fields vary between questions."""
     with output.part.open("rb") as lines:
         if not output.name.endswith(PARQUET):
             shutil.copyfileobj(lines, out)
@@ -298,38 +299,39 @@ def _write(output: Output, out: IO[bytes]) -> None:
 MAX_LINE_BYTES = 16 << 20
 MAX_ID_CHARACTERS = 200
 MAX_TOLD = 10
-"""Bad rows that are told one by one."""
+"""Maximum number of malformed rows that are reported individually."""
 _TABLES = (".csv", ".tsv", ".txt")
 _LINES = (".jsonl", ".ndjson", ".json", "")
 ASKED = ("id", "question", "passage", "choices")
-"""Columns that are read; a table may have others."""
+"""Columns that are used; others are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionRun:
-    """Who answers a file, and where: in this process ("local") or by `workers` actors of a cluster ("ray")."""
+    """Settings of a run: in this process ("local"), or by `workers` actors of a cluster ("ray")."""
 
     graph: str
     model: str
     batch: int
-    """Questions read together."""
+    """Batch size."""
     device: str = "auto"
     language: str = "auto"
     engine: str = "local"
     workers: int = 2
     strict: bool = False
-    """Stop at the first row that holds no question, instead of leaving it out."""
+    """Stop at the first malformed row, instead of skipping it."""
     no_answer_threshold: float | None = None
-    """Say none where that is likelier; None leaves it to the reader's card."""
+    """No-answer threshold; None: that of the reader's card."""
 
 
 def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Question], list[str]]:
-    """The questions of a file, here or at an address, and what is wrong with each row that holds none.
+    """The questions of a local file or a URL, and an error message for each malformed row.
 
-    JSON lines and Parquet are `id question passage? choices?` a row; tables (CSV, TSV) have a first line of such names.
+    Rows of JSON lines and Parquet have the fields `id question passage? choices?`; tables (CSV, TSV) have a header with
+    these names.
 
     Raises:
-        InputError: the file cannot be read, or `strict` and a row is bad; naming file and line.
+        InputError: the file cannot be read or, with `strict`, a row is malformed; with file and line.
     """
     name = str(source)
     suffix = check_form(name, (*_LINES, *_TABLES))
@@ -347,7 +349,7 @@ def read_questions(source: Path | str, strict: bool = True) -> tuple[list[Questi
 
 
 def check_form(name: str, known: Sequence[str]) -> str:
-    """The suffix of a file or an address, in lower case.
+    """The suffix of a file or URL, in lower case.
 
     Raises:
         InputError: neither one of `known` nor Parquet, or Parquet without pyarrow.
@@ -355,10 +357,10 @@ def check_form(name: str, known: Sequence[str]) -> str:
     suffix = Path(urlsplit(name).path if "://" in name else name).suffix.lower()
     if suffix == PARQUET:
         if importlib.util.find_spec("pyarrow") is None:
-            raise InputError(f"{name}: Parquet is read and written by pyarrow; pip install 'kgqa[cluster]'")
+            raise InputError(f"{name}: Parquet needs pyarrow; pip install 'kgqa[cluster]'")
     elif suffix not in known:
         forms = ", ".join(filter(None, (*known, PARQUET)))
-        raise InputError(f"{name}: no form that is read or written here; the name ends in one of {forms}")
+        raise InputError(f"{name}: unsupported format; the name must end in one of {forms}")
     return suffix
 
 
@@ -371,11 +373,11 @@ def _json_rows(name: str) -> Iterator[Question | str]:
     number, goes_on = 0, False
     for line in _lines(name):
         part, goes_on = goes_on, len(line) > MAX_LINE_BYTES and not line.endswith(b"\n")
-        if part:  # of a line that was too long
+        if part:  # the rest of a line that was too long
             continue
         number += 1
         if len(line) > MAX_LINE_BYTES:
-            yield f"{name}:{number}: longer than {MAX_LINE_BYTES:,} bytes; one question a line"
+            yield f"{name}:{number}: longer than {MAX_LINE_BYTES:,} bytes; write one question per line"
             continue
         try:
             if question := _question(line, f"{name}:{number}", number):
@@ -385,10 +387,10 @@ def _json_rows(name: str) -> Iterator[Question | str]:
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Lines of JSON; nothing is written down on the way, so that nothing is left where the run is killed."""
+    """Lines of a file; a remote one is streamed without a temporary file, which a killed run would leave behind."""
     if "://" not in name and not Path(name).is_file():
         wrong = "no regular file" if Path(name).exists() else "no such file"
-        raise InputError(f"{name}: {wrong}; give a file with one question a line")
+        raise InputError(f"{name}: {wrong}; give a file with one question per line")
     try:
         with _opened(name) as file:
             if not name.endswith(".parquet"):
@@ -404,11 +406,13 @@ def _lines(name: str) -> Iterator[bytes]:
                         {k: v for k, v in row.items() if v is not None}, default=_json_default
                     ).encode()
     except (OSError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"{name}: cannot be read ({first_line(error)}); check address and form") from None
+        raise InputError(
+            f"{name}: cannot be read ({first_line(error)}); check the URL and the format"
+        ) from None
 
 
 def _opened(name: str) -> Any:
-    """A file here, or wherever fsspec finds it."""
+    """Open a local file, or a URL with fsspec."""
     if "://" not in name:
         return Path(name).open("rb")
     import fsspec
@@ -417,12 +421,12 @@ def _opened(name: str) -> Any:
 
 
 def _json_default(value: object) -> str:
-    """A date, a number of fixed places or bytes as text."""
+    """A date, a decimal or bytes as text."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _question(line: bytes, where: str, number: int) -> Question | None:
-    """The question of a line, None of a blank one."""
+    """The question of a line; None for a blank line."""
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if not text:
@@ -433,8 +437,8 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     except json.JSONDecodeError as error:
         over_lines = number == 1 and text[:1] in ("[", "{") and not text.endswith(("]", "}"))
         remedy = "`jq -c '.[]' FILE` does so with a list" if over_lines else 'as {"question": "..."}'
-        raise InputError(f"{where}: not JSON ({error.msg}); write one object a line, {remedy}") from error
-    except (ValueError, RecursionError):  # a number of thousands of digits; lists without end
+        raise InputError(f"{where}: not JSON ({error.msg}); write one object per line, {remedy}") from error
+    except (ValueError, RecursionError):  # a number with thousands of digits; deep nesting
         raise InputError(f"{where}: a number too long, or nested too deeply; write it as text") from None
     if not isinstance(row, dict) or not isinstance(row.get("question"), str):
         raise InputError(f'{where}: no "question"; write {{"id": ..., "question": ...}}')
@@ -444,7 +448,7 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
     if passage is not None and not isinstance(passage, str):
         raise InputError(f'{where}: "passage" is not a string')
     if not isinstance(name, (str, int)) or len(str(name)) > MAX_ID_CHARACTERS:
-        raise InputError(f'{where}: "id" is no text or number of at most {MAX_ID_CHARACTERS} characters')
+        raise InputError(f'{where}: "id" is not a text or number of at most {MAX_ID_CHARACTERS} characters')
     question = Question(row["question"], tuple(choices), Passage(passage) if passage else None, id=str(name))
     try:
         check_question(question)
@@ -454,14 +458,14 @@ def _question(line: bytes, where: str, number: int) -> Question | None:
 
 
 def predict(source: Path | str, target: Path | str, run: PredictionRun, overwrite: bool = False) -> None:
-    """Answer a file of questions. A stopped run goes on where it was: its answers lie in `TARGET.part` until all are
-    there, those for an address in the cache.
+    """Answer a file of questions. An interrupted run resumes: its answers are in `TARGET.part`, or in the cache for a
+    URL, until all are complete.
 
-    Beside it, `.TARGET.run.json` tells of which questions, reader and graph they are the answers: a run over others
-    does not go on there. Either engine writes the same file.
+    Next to it, `.TARGET.run.json` records fingerprints of questions, reader and graph, so that only the same run can
+    resume. Both engines write the same file.
 
     Raises:
-        InputError: a question cannot be read, the output is not this run's, or another run writes it now.
+        InputError: a question cannot be read, the output is not from this run, or another run is writing it.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
@@ -481,7 +485,7 @@ def predict(source: Path | str, target: Path | str, run: PredictionRun, overwrit
         print(f"{source}: {len(faults)} rows left out; --strict stops at the first", file=sys.stderr)
     with unfinished(place, questions, _run_of(questions, run), overwrite) as (out, done):
         if done == len(questions):
-            print(f"{target}: all {done} answers are there", file=sys.stderr)
+            print(f"{target}: already complete, with {done} answers", file=sys.stderr)
             return
         options = {
             "device": run.device,
@@ -508,7 +512,7 @@ def predict(source: Path | str, target: Path | str, run: PredictionRun, overwrit
 def _answered(
     questions: Sequence[Question], model: str, graph: str, batch: int, options: dict[str, Any]
 ) -> Iterator[list[str]]:
-    """The answers of each batch, a line of JSON each; a causal language model is prompted and asks no graph."""
+    """The answers of each batch as lines of JSON; a causal language model is prompted, without a graph."""
     from kgqa.qa.answerer import Answerer
     from kgqa.qa.render import json_lines
 
@@ -540,10 +544,10 @@ def _run_of(questions: Sequence[Question], run: PredictionRun) -> dict[str, str]
 def classify_file(
     source: Path, target: Path, folder: Path, batch: int, device: str = "auto", overwrite: bool = False
 ) -> None:
-    """Label the rows of a JSON-lines file: each comes back with what was decided beside it, in the same order.
+    """Label the rows of a JSON-lines file with a classifier; its output is added to each row, in the same order.
 
     Raises:
-        InputError: a row cannot be used, the folder holds no classifier, or the output is there already.
+        InputError: a row cannot be used, the folder contains no classifier, or the output exists already.
     """
     from kgqa.data.datasets.labelled import as_labelled
     from kgqa.data.files import rows_of

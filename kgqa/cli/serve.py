@@ -61,11 +61,11 @@ def read_keys(path: Path | None) -> tuple[str, ...]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: the keys cannot be read ({error}); write one a line") from None
+        raise InputError(f"{path}: the keys cannot be read ({error}); write one per line") from None
     keys = tuple(line for line in lines if line and not line.startswith("#"))
     if not keys or any(len(key) < 16 for key in keys):
         raise InputError(
-            f"{path}: no key, or one that is too short; write one of 16 characters or more a line"
+            f"{path}: no key, or one that is too short; write keys of at least 16 characters, one per line"
         )
     return keys
 
@@ -147,7 +147,7 @@ def serve(
         child.join()
     figures.cleanup()
     if any(child.exitcode not in (0, -signal.SIGTERM, -signal.SIGINT) for child in children):
-        raise InputError("a process of the service ended with a fault; its log tells why")
+        raise InputError("a process of the service failed; its log has the reason")
 
 
 def _check(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> None:
@@ -174,7 +174,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return listener
     except OSError as error:
         raise InputError(
-            f"{host}:{port}: cannot be served on ({error.strerror}); name another --host or --port"
+            f"{host}:{port}: cannot listen here ({error.strerror}); choose another --host or --port"
         ) from None
 
 
@@ -231,7 +231,7 @@ def _run(served: ServeOptions, listening: socket.socket, eager: bool) -> None:
         raise failure
     if failure is not None:
         message = f"{type(failure).__name__}: {first_line(failure)}"
-        raise InputError(f"a reader or graph cannot be opened ({message}); check what was named")
+        raise InputError(f"a reader or graph cannot be opened ({message}); check --model and --graph")
 
 
 def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, language: str) -> Answerers:
@@ -257,7 +257,7 @@ def load_answerers(models: Sequence[str], graphs: Sequence[str], device: str, la
             if (answerer.name, graph.name) in found:
                 twice = f"reader {answerer.name}, graph {graph.name}"
                 raise InputError(
-                    f"{twice}: named twice, and questions choose by name; serve one, or rename one"
+                    f"{twice}: given twice, but requests select by name; serve one, or rename one"
                 )
             found[answerer.name, graph.name] = answerer
     return found
@@ -323,7 +323,7 @@ def serve_app(
 ) -> None:
     """Open the app in a browser."""
     if not APP.exists():
-        raise InputError(f"{APP}: the app is not here; install kgqa again")
+        raise InputError(f"{APP}: the app is not installed; install kgqa again")
     need("streamlit", "app")
     for name in reader or ():
         find_model(name)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kgqa.trainer.loop import TrainResult
 
 
-# `kgqa train --data`: a reader trained on one's own questions, and what that brought.
+# `kgqa train --data`: fine-tune a reader on the user's questions, and report the gain.
 
 
 def train_on(
@@ -35,7 +35,7 @@ def train_on(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Train a reader on a file of questions, and tell how many of the held-out rows it gets right before and after.
+    """Fine-tune a reader on a file of questions, and report the accuracy on held-out rows before and after.
 
     Raises:
         InputError: the file, the graph, the reader or an override cannot be used.
@@ -49,7 +49,7 @@ def train_on(
             f"{data}: no such file; give questions with answers as JSON lines, CSV, TSV or Parquet"
         )
     folder = find_model(model)
-    graph_fingerprint(graph)  # refused now where there is none, not after the rows are read
+    graph_fingerprint(graph)  # raises if the graph does not exist, before the rows are read
     recipe = own_recipe(folder, data, graph, minutes, overrides)
     kept, held = split_rows(recipe)
     target, settings = out or Path("runs") / recipe.name, recipe.trainer
@@ -60,11 +60,11 @@ def train_on(
     _log(
         f"{data}: {len(kept) + len(held)} rows read ({answered}); {len(held)} are held out, {len(kept)} train "
         f"{folder.name} over the graph {graph} for {ends}, {recipe.data[0].batch_questions} a step, rates {rates}; "
-        "KEY=VALUE changes any, as trainer.max_steps=100"
+        "KEY=VALUE changes any setting, such as trainer.max_steps=100"
     )
     measured = held[:MAX_MEASURED]
     before = _right(str(folder), graph, measured)
-    _log(f"before: {before:.0%} of {len(measured)} held-out rows are right")
+    _log(f"before: {before:.0%} of {len(measured)} held-out rows are correct")
     if train_short(folder, recipe, target).interrupted:
         raise KeyboardInterrupt
     if os.environ.get("RANK", "0") != "0":
@@ -96,7 +96,7 @@ def _log(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-# `kgqa adapt`: a reader for one graph, and what that brought.
+# `kgqa adapt`: adapt a reader to a graph, and report the gain.
 
 
 def adapt_reader(
@@ -122,7 +122,7 @@ def adapt_reader(
     target = out or Path("runs") / f"adapted-{opened.name}"
     if (target / "export").exists():
         raise InputError(
-            f"{target}: holds an adapted reader already; take another --out, or remove the folder"
+            f"{target}: contains an adapted reader already; use another --out, or remove the folder"
         )
     output_file(target / "report.json", overwrite=False)
     train, held = graph_questions(opened, questions)
@@ -136,11 +136,11 @@ def adapt_reader(
         print(json.dumps(report, ensure_ascii=False))
         return
     _show(opened.name, before, after)
-    print(f"the reader is in {exported}; ask it with: kgqa ask ... --graph {graph} --model {exported}")
+    print(f"the reader is in {exported}; use it with: kgqa ask ... --graph {graph} --model {exported}")
 
 
 def _figures(answerer: Answerer, examples: Sequence[Example]) -> dict[str, tuple[int, int]]:
-    """(right, asked) of each kind of question, and of all."""
+    """(correct, total) of each question type, and of all."""
     from kgqa.metrics import is_right
 
     found: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
@@ -189,9 +189,9 @@ def train_recipe(
     if data is not None:
         if recipe is not None and "=" not in str(recipe):
             is_recipe = recipe.suffix == ".toml"
-            remedy = "a recipe names its data itself; leave out --data, or the recipe"
+            remedy = "a recipe sets its data itself; leave out --data, or the recipe"
             raise InputError(
-                f"{recipe}: {remedy if is_recipe else 'write KEY=VALUE, as trainer.max_steps=100'}"
+                f"{recipe}: {remedy if is_recipe else 'write KEY=VALUE, such as trainer.max_steps=100'}"
             )
         if seeds > 1:
             raise InputError("--seeds is for a recipe; leave it out with --data")
@@ -203,11 +203,11 @@ def train_recipe(
         ("--minutes", minutes != 10.0),
     ):
         if given:
-            raise InputError(f"{name} is for --data; a recipe says it itself")
+            raise InputError(f"{name} is for --data; a recipe sets it itself")
     if recipe is None:
-        raise InputError("nothing to train with; name a recipe, or your questions with --data FILE")
+        raise InputError("nothing to train on; give a recipe, or your questions with --data FILE")
     if recipe.suffix.lower() in (".jsonl", ".ndjson", ".zst", *TABLES):
-        raise InputError(f"{recipe}: questions, no recipe; write kgqa train --data {recipe}")
+        raise InputError(f"{recipe}: a file of questions, not a recipe; write kgqa train --data {recipe}")
     from kgqa.metrics import over_seeds
     from kgqa.trainer.finetuning.classifier import TaskRecipe, train_task
     from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe, train_retriever
@@ -250,16 +250,16 @@ def train_recipe(
         print(json.dumps({"seeds": seeds, **only}))
     elif seeds > 1:
         summary = ", ".join(f"{figure} {mean:.3f} ± {sd:.3f}" for figure, (mean, sd) in spread.items())
-        print(f"{seeds} seeds: {summary or 'nothing was measured; set held_out, development or task.dev'}")
+        print(f"{seeds} seeds: {summary or 'there was no evaluation; set held_out, development or task.dev'}")
     else:
         print(f"use it with: {use.format(folder / 'export')}")
 
 
 def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
-    """Refuse a recipe all of whose keys are those of another command.
+    """Raise InputError for a recipe all of whose keys are those of another command.
 
     Raises:
-        InputError: naming that command.
+        InputError: with that command.
     """
     from kgqa.trainer.finetuning.classifier import TaskRecipe
     from kgqa.trainer.finetuning.fact_encoder import RetrieverRecipe
@@ -282,7 +282,7 @@ def check_command(recipe: Path, values: dict[str, Any], command: str) -> None:
             if not all(unknown_keys(current, model) for model in models)
         ]
     except (RecursionError, InputError):
-        return  # told where the recipe is loaded
+        return  # reported when the recipe is loaded
     if values and fitting and command not in fitting:
         raise InputError(f"{recipe}: a recipe of `{fitting[0]}`; write {fitting[0]} {recipe}")
 
@@ -293,7 +293,7 @@ def _values(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return {}  # said properly where the recipe is loaded
+        return {}  # reported when the recipe is loaded
 
 
 def pretrain_recipe(
@@ -319,10 +319,10 @@ def pretrain_recipe(
 
 
 def _done(result: TrainResult) -> bool:
-    """Whether a training is done, and this process is to say so.
+    """Whether a training is finished and this process reports it.
 
     Raises:
-        KeyboardInterrupt: a signal ended it.
+        KeyboardInterrupt: a signal stopped it.
     """
     if result.interrupted:
         raise KeyboardInterrupt
@@ -330,5 +330,5 @@ def _done(result: TrainResult) -> bool:
 
 
 def _speaks() -> bool:
-    """Whether this process is the first of those that train together."""
+    """Whether this is the main process of a distributed training."""
     return os.environ.get("RANK", "0") == "0"

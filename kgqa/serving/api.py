@@ -1,4 +1,4 @@
-"""The HTTP API, and the page that describes it."""
+"""The HTTP API and its documentation page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kgqa.qa.answerer import Answerer
 
 
-# What programs send and get: the JSON of the service, for its checks and for its OpenAPI description.
+# Request and response bodies, for validation and for the OpenAPI description.
 
 
 MAX_QUESTIONS = 100
@@ -73,21 +73,21 @@ EXAMPLE_EDIT: JsonDict = {"head": "trowel", "relation": "used for", "tail": "pla
 
 
 class RequestBody(BaseModel):
-    """What callers send: known fields, and no others."""
+    """Base of request bodies; unknown fields are an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
     def _has_few_fields(cls, sent: Any) -> Any:
-        """Hundreds of thousands are told of at once, since to tell of each holds everyone up."""
+        """Reject a body with many unknown fields with a single error, since reporting each would take long."""
         if isinstance(sent, dict) and len(sent) > len(cls.model_fields):
             raise PydanticCustomError("extra_forbidden", "There are fields that are not permitted")
         return sent
 
 
 class QuestionBody(RequestBody):
-    """A question, perhaps about a passage, perhaps with choices."""
+    """A question, optionally with a passage and choices."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
@@ -97,17 +97,17 @@ class QuestionBody(RequestBody):
         default_factory=list, max_length=MAX_CHOICES
     )
     id: str = Field("", max_length=200)
-    model: str = Field("", max_length=200, description="One of /v1/readers; left out, the first.")
-    graph: str = Field("", max_length=2_000, description="One of /v1/graphs; left out, the first.")
+    model: str = Field("", max_length=200, description="One of /v1/readers; default: the first.")
+    graph: str = Field("", max_length=2_000, description="One of /v1/graphs; default: the first.")
 
     def as_question(self) -> Question:
-        """As the reader takes it."""
+        """Convert to a `Question`."""
         passage = Passage(self.passage) if self.passage else None
         return Question(self.question, tuple(self.choices), passage, self.id)
 
 
 class QuestionsBody(RequestBody):
-    """Several questions at once; the answers come in the same order."""
+    """Several questions; the answers are in the same order."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"questions": [EXAMPLE]}]})
 
@@ -115,7 +115,7 @@ class QuestionsBody(RequestBody):
 
 
 class StatedFact(RequestBody):
-    """A fact, its ends in words or as names, its relation as the graph calls it."""
+    """A fact: head and tail by label or name (IRI), the relation by one of its names in the graph."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_EDIT]})
 
@@ -125,7 +125,7 @@ class StatedFact(RequestBody):
 
 
 class WhatIfRequest(QuestionBody):
-    """A question, and facts that are added to the graph or removed from it for this question alone."""
+    """A question, with facts to add to the graph (`add`) or remove from it (`strike`) for this question only."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "strike": [EXAMPLE_EDIT]}]})
 
@@ -134,7 +134,7 @@ class WhatIfRequest(QuestionBody):
 
 
 class AnswerBody(BaseModel):
-    """An answer with its evidence, as `kgqa ask --json` prints it; with ?full=true all that was weighed."""
+    """An answer with its evidence, as `kgqa ask --json` prints it; with ?full=true, all candidates and facts."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [EXAMPLE_ANSWER]})
 
@@ -143,35 +143,38 @@ class AnswerBody(BaseModel):
     answer: str | None
     source: str = Field(description="passage, knowledge, choice or none")
     confidence: float = Field(ge=0, le=1)
-    reason: str | None = Field(None, description="The facts without which the answer falls, in words")
+    reason: str | None = Field(
+        None, description="The verbalized facts that decide the answer (leave-one-out attribution)"
+    )
     care: dict[str, str] | None = Field(
-        None, description="For a question of harm, which is not answered: `harm` (self, others) and `message`"
+        None,
+        description="For a question about harm, which is not answered: `harm` (self, others) and `message`",
     )
     candidates: list[dict[str, Any]] = Field(
-        default_factory=list, description="In full: all that were weighed, the best first"
+        default_factory=list, description="With full=true: all candidates, best first"
     )
     items: list[dict[str, Any]] = Field(
         default_factory=list,
-        description="Where several things are the answer together, each: text, in full concept or span, and path",
+        description="Items of an answer with several: text; with full=true also concept or span, and path",
     )
     evidence: dict[str, Any] = Field(
-        description="`reading` of a question over a graph, SPARQL `query`; in full span, paths and `subgraph`"
+        description="`reading` of a question over a graph, SPARQL `query`; with full=true span, paths, `subgraph`"
     )
     timing_ms: dict[str, float] = Field(
-        default_factory=dict, description="In full: milliseconds of each step"
+        default_factory=dict, description="With full=true: milliseconds of each step"
     )
     model: str
     graph: str
 
 
 class AnswersBody(BaseModel):
-    """Answers in the order of the questions; a question that cannot be answered has a problem in its place."""
+    """Answers in the order of the questions; for a question that failed, a problem instead."""
 
     answers: list[AnswerBody | dict[str, Any]]
 
 
 class ExplainBody(AnswerBody):
-    """An answer whose evidence was tested: `attributions` says how far it falls without each fact."""
+    """An answer with leave-one-out `attributions`: how far its probability drops without each fact."""
 
     attributions: list[dict[str, Any]] = Field(
         description="sentence and iri of a fact, and change of the answer's probability without it"
@@ -187,7 +190,7 @@ class WhatIfBody(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error (RFC 9457): what is wrong, with which field, and what to do about it."""
+    """An error (RFC 9457): what is wrong, in which field, and the remedy."""
 
     type: str = "about:blank"
     title: str
@@ -199,7 +202,7 @@ class Problem(BaseModel):
     )
 
 
-# What the service says of itself at /docs: one page, made of its own description, that fetches nothing.
+# The documentation page at /docs, generated from the OpenAPI description, without external resources.
 
 _STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
@@ -210,7 +213,7 @@ _STYLE = (
 
 
 def page(described: dict[str, Any]) -> str:
-    """The page of an OpenAPI description: its paths, then the forms of what is sent and comes back."""
+    """HTML page of an OpenAPI description: paths, then request and response bodies."""
     title = escape(f"{described['info']['title']}: {described['info'].get('summary', '')}")
     paths = "".join(
         _operation(path, method, operation)
@@ -273,15 +276,15 @@ def _link(name: str) -> str:
     return f'<a href="#{escape(name)}">{escape(name)}</a>'
 
 
-# The HTTP service: questions in, answers with their evidence out, as JSON.
+# The HTTP service: questions to answers with evidence, as JSON.
 
 Answerers = dict[tuple[str, str], "Answerer"]
-"""By name of reader and graph; the first is meant where a question names none."""
+"""Answerers by names of reader and graph; the first is the default."""
 Result = TypeVar("Result")
-Full = Annotated[bool, Query(description="With all candidates, all evidence and the graph around it.")]
+Full = Annotated[bool, Query(description="Include all candidates, all evidence and the subgraph.")]
 _POLL_S = 0.25
 _LOADING_S = 5
-"""After which to come again while readers and graphs are being loaded."""
+"""Seconds after which to retry while readers and graphs are loading."""
 _FIRST = Question("What is it used for?", passage=Passage("I dug the ground."))
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {
@@ -293,7 +296,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 class Service:
-    """What the routes share."""
+    """State shared by the routes."""
 
     def __init__(
         self, load: Callable[[], Answerers], limits: ServiceLimits, failed: Callable[[], None]
@@ -319,17 +322,17 @@ class Service:
         )
 
     def begin(self) -> threading.Thread:
-        """Load in the background, so that the process tells it is alive meanwhile."""
+        """Load in a background thread, so that health checks are answered meanwhile."""
 
         def loading() -> None:
             try:
                 found = self.load()
                 first = next(iter(found.values()))
                 first.answer(_FIRST)
-                for _ in range(2):  # tells how long one takes
+                for _ in range(2):  # warm-up, which also measures the time of an answer
                     self.batcher.ask(first.answer_many, [_FIRST], 60, 60)[0].result()
                 self.answerers = found
-            except BaseException as error:  # some of native libraries are no Exception
+            except BaseException as error:  # panics of native libraries are not subclasses of Exception
                 self.failure = error
                 self.failed()
 
@@ -343,25 +346,25 @@ class Service:
         self.seconds.labels(path).observe(seconds)
 
     def answerer(self, asked: QuestionBody) -> Answerer:
-        """The reader over the graph that a question names.
+        """The answerer for the reader and graph of a request.
 
         Raises:
-            InputError: no reader over such a graph is served.
+            InputError: that reader or graph is not served.
         """
         if not self.answerers:
             why = "cannot be loaded" if self.failure else "is being loaded"
-            detail = f"what answers {why}; come again in {_LOADING_S} s"
+            detail = f"the reader {why}; retry in {_LOADING_S} s"
             raise HTTPException(503, detail, {"Retry-After": str(_LOADING_S)})
         first_model, first_graph = next(iter(self.answerers))
         model, graph = asked.model or first_model, asked.graph or first_graph
         if model not in {name for name, _ in self.answerers}:
-            raise InputError(f"no such model is served: {model}; see /v1/readers")
+            raise InputError(f"model {model} is not served; see /v1/readers")
         if (found := self.answerers.get((model, graph))) is None:
-            raise InputError(f"no such graph is served: {graph}; see /v1/graphs")
+            raise InputError(f"graph {graph} is not served; see /v1/graphs")
         return found
 
     async def answer(self, asked: QuestionBody, request: Request) -> Answer:
-        """Read in a batch with others.
+        """Answer a question, batched with those of other callers.
 
         Raises:
             Busy: it would not be answered in time.
@@ -372,7 +375,7 @@ class Service:
     async def answers(
         self, many: Sequence[QuestionBody], request: Request
     ) -> list[Answer | InputError | Cancelled]:
-        """The same of several, between those who ask one: each answer, or why there is none.
+        """Answer several questions, interleaved with those of other callers: an answer or an error for each.
 
         Raises:
             Busy: one of them would not be answered in time.
@@ -405,10 +408,10 @@ class Service:
     async def apart(
         self, asked: QuestionBody, request: Request, work: Callable[[Question], Result]
     ) -> Result:
-        """Something longer than one answer, read by itself.
+        """Run work that takes longer than an answer, unbatched.
 
         Raises:
-            Busy: it would not be done in time.
+            Busy: it would not be finished in time.
         """
         timeout_s, within_s = self.limits.timeout_s, self.limits.within_s
         questions = [asked.as_question()]
@@ -416,7 +419,7 @@ class Service:
         return await self._wait(future, request)
 
     async def _wait(self, future: Future[Result], request: Request) -> Result:
-        """The result, unless the caller leaves or the time is up."""
+        """Wait for the result, until the caller disconnects or the timeout."""
         inner = asyncio.wrap_future(future)
         until = time.monotonic() + self.limits.timeout_s
         try:
@@ -426,7 +429,7 @@ class Service:
                         "the question took too long; ask about a shorter passage, or with fewer choices"
                     )
                 if await request.is_disconnected():
-                    raise HTTPException(499, "the caller has left")
+                    raise HTTPException(499, "the caller has disconnected")
             return inner.result()
         finally:
             inner.cancel()
@@ -439,14 +442,14 @@ def create_service(
     eager: bool = False,
     failed: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The service as an ASGI application; its `state.service.failure` is why it could not load.
+    """The service as an ASGI application; `state.service.failure` is the error if it could not load.
 
     Args:
         load: opens readers and graphs; called once, in the background, when the service starts.
-        limits: of callers, sizes and times.
-        eager: take no request before the reader is loaded; for processes that share a port, of which a caller
-            cannot tell which is ready.
-        failed: called where it could not load.
+        limits: limits of callers, sizes and times.
+        eager: accept no request before the reader is loaded; for processes that share a port, since a caller cannot
+            choose one that is ready.
+        failed: called if it could not load.
     """
     service = Service(load, limits, failed)
 
@@ -460,10 +463,10 @@ def create_service(
 
     app = FastAPI(
         title="kgqa",
-        summary="Answers from a passage and a knowledge graph, with their path of facts.",
+        summary="Question answering over passages and a knowledge graph, with evidence.",
         lifespan=lifespan,
         responses=_PROBLEMS,
-        docs_url=None,  # FastAPI's own pages fetch their scripts from elsewhere
+        docs_url=None,  # FastAPI's pages load scripts from another host
         redoc_url=None,
     )
     app.state.service = service
@@ -482,13 +485,13 @@ def create_service(
 def _add_answers(app: FastAPI, service: Service) -> None:
     @app.post("/v1/answer", response_model=AnswerBody)
     async def answer(asked: QuestionBody, request: Request, full: Full = False) -> Response:
-        """Answer a question. Evidence is ordered by the reader's attention; /v1/explain tests it."""
+        """Answer a question. Evidence is ranked by attention; /v1/explain ranks it by attribution."""
         _log_text(service, request, asked)
         return _json(_body(service, asked, await service.answer(asked, request), full))
 
     @app.post("/v1/answers", response_model=AnswersBody)
     async def answers(many: QuestionsBody, request: Request, full: Full = False) -> Response:
-        """Answer several questions; one that cannot be answered has a problem in its place."""
+        """Answer several questions; for one that fails, a problem is returned instead."""
         for asked in many.questions:
             _log_text(service, request, asked)
         found = await service.answers(many.questions, request)
@@ -502,7 +505,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/explain", response_model=ExplainBody)
     async def explained(asked: QuestionBody, request: Request, full: Full = False) -> Response:
-        """Answer a question and test its evidence: how far it falls without each fact near it."""
+        """Answer a question, with leave-one-out attribution of the facts near the answer."""
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
 
@@ -515,7 +518,7 @@ def _add_answers(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/what-if", response_model=WhatIfBody)
     async def what_if(asked: WhatIfRequest, request: Request, full: Full = False) -> Response:
-        """Answer a question over the graph as it is, and with facts added or removed."""
+        """Answer a question over the graph, and again with facts added or removed."""
         _log_text(service, request, asked)
         answerer = service.answerer(asked)
 
@@ -532,12 +535,12 @@ def _add_answers(app: FastAPI, service: Service) -> None:
 def _add_about(app: FastAPI, service: Service) -> None:
     @app.get("/v1/readers")
     async def readers() -> Response:
-        """The readers that questions may name as `model`, first the one that is meant by none."""
+        """The readers that a request can select by `model`, the default first."""
         return _json({"readers": list(dict.fromkeys(model for model, _ in service.answerers))})
 
     @app.get("/v1/graphs")
     async def graphs() -> Response:
-        """The graphs that questions may name as `graph`, first the one that is meant by none."""
+        """The graphs that a request can select by `graph`, the default first."""
         found = {name: answerer.graph for (_, name), answerer in service.answerers.items()}
         rows = [
             {"name": name, "concepts": graph.entity_count, "relations": len(graph.relations)}
@@ -547,17 +550,17 @@ def _add_about(app: FastAPI, service: Service) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        """What is asked and answered here, for people."""
+        """Documentation of the API."""
         return HTMLResponse(page(app.openapi()))
 
     @app.get("/health")
     async def health() -> Response:
-        """Whether the process lives."""
+        """Liveness."""
         return _json({"status": "alive"})
 
     @app.get("/ready")
     async def ready() -> Response:
-        """Whether questions can be answered, by which reader and graph: 503 until they are loaded."""
+        """Readiness, with the readers and graphs: 503 until they are loaded."""
         body = {"status": "ready", "waiting": len(service.batcher)}
         if service.answerers:
             reader, graph = next(iter(service.answerers))
@@ -568,9 +571,9 @@ def _add_about(app: FastAPI, service: Service) -> None:
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Figures for Prometheus."""
+        """Metrics for Prometheus."""
         registry = service.registry
-        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # the figures of all processes together
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # aggregate over all processes
             registry = CollectorRegistry()
             multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")
@@ -595,7 +598,7 @@ def _add_problems(app: FastAPI) -> None:
         LOG.error(json.dumps({"id": instance(request), "fault": str(error)}))
         return problem(
             503,
-            "the graph is damaged; the service's log tells more under this request's id",
+            "the graph is damaged; the service's log has the details under this request's id",
             instance(request),
             title="The graph is damaged",
         )
@@ -617,7 +620,7 @@ def _add_problems(app: FastAPI) -> None:
     async def fault(request: Request, error: Exception) -> Response:
         LOG.error(json.dumps({"id": instance(request), "fault": f"{type(error).__name__}: {error}"}))
         return problem(
-            500, "the service failed; its log tells more under this request's id", instance(request)
+            500, "the service failed; its log has the details under this request's id", instance(request)
         )
 
 

@@ -1,8 +1,8 @@
 """Batches questions across callers, and accepts only those that can be answered in time.
 
 One thread runs the reader: the question with the earliest deadline first, batched with waiting questions of similar
-length. The duration is estimated from earlier batches, so a caller who would wait too long is asked at once to retry
-later.
+length. The duration is estimated from earlier batches, so a caller who would wait too long is immediately asked to
+retry later.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class Batcher:
         self._closed = self._given_up = False
         self._pace: dict[str, float] = {}
         self._best: dict[str, float] = {}  # the pace of an otherwise idle machine
-        self._batches = 0  # that were read
-        self._begun = self._expected = self._until = 0.0  # of the batch that is being read
+        self._batches = 0  # number of finished batches
+        self._begun = self._expected = self._until = 0.0  # of the running batch
         self._again = 0.0  # retry time of the caller rejected last
         self._thread = threading.Thread(target=self._run, name="kgqa-batches", daemon=True)
         self._thread.start()
@@ -126,7 +126,7 @@ class Batcher:
                 raise Busy(self._later(max(before, 1.0), now))
             if least > timeout_s:
                 raise InputError(
-                    f"it would take {least:.0f} s to answer, more than is given to it; ask about shorter "
+                    f"it would take {least:.0f} s to answer, more than the timeout; ask about shorter "
                     "passages, with fewer choices, or fewer questions at once"
                 )
             if before > within_s or (before and before + own > timeout_s):  # alone, it may try
@@ -234,7 +234,8 @@ class Batcher:
             with cancel_when(stop):
                 answers = wanted[0].work([asked.question for asked in wanted])
             pairs = list(zip(wanted, answers, strict=True))
-        except BaseException as error:  # native libraries raise more than Exception: this thread goes on
+        # native libraries raise more than Exception, and this thread must survive
+        except BaseException as error:
             if len(wanted) == 1 or stop():
                 _fail(wanted, error if isinstance(error, Exception) else _Panic(repr(error)))
                 return

@@ -1,4 +1,4 @@
-"""Many questions on many machines: actors of a Ray cluster, each with a reader that it loads once."""
+"""Answer questions on a Ray cluster: actors that each load a reader once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import torch
 from kgqa.types import InputError, Passage, Question, first_line
 
 MAX_BLOCKS = 10_000
-"""Parts that the questions are dealt out in; each is some bytes of Ray's own memory."""
+"""Maximum number of blocks of questions; each takes some of Ray's memory."""
 
 
 class _Reads:
-    """An actor."""
+    """An actor that answers blocks of questions."""
 
     def __init__(self, model: str, graph: str, options: dict[str, Any]) -> None:
         from kgqa.qa.answerer import Answerer
 
-        torch.set_num_threads(1)  # a core each, as it was asked for
+        torch.set_num_threads(1)  # each actor has requested one core
         self.answerer = Answerer.load(model, graph, **options)
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, Any]:
@@ -46,10 +46,10 @@ def answered(
     *,
     workers: int,
 ) -> Iterator[list[str]]:
-    """The answers as lines of JSON in the order of the questions, a batch at a time; `options` are `Answerer.load`'s.
+    """Answers as lines of JSON in the order of the questions, batch by batch; `options` are those of `Answerer.load`.
 
-    It runs on the cluster that RAY_ADDRESS names, else on this machine; reader and graph must be found under the
-    same names on every machine. Ray deals out again what a machine that fails has left.
+    It runs on the cluster at RAY_ADDRESS, else on this machine; reader and graph must have the same names on every
+    machine. Ray reassigns the blocks of a machine that fails.
     """
     try:
         import ray
@@ -62,14 +62,14 @@ def answered(
         here: dict[str, Any] = {} if named else {"num_cpus": workers + 1, "include_dashboard": False}
         try:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)
-        except Exception as error:  # of many kinds, none of them promised
+        except Exception as error:  # Ray documents no exception types here
             raise InputError(
-                f"{named or 'ray'}: no cluster to be had ({first_line(error)}); use --engine local"
+                f"{named or 'ray'}: cannot connect to a cluster ({first_line(error)}); use --engine local"
             ) from None
     try:
         if ray.cluster_resources().get("CPU", 0) < workers:
             raise InputError(
-                f"{workers} workers want a core each, the cluster has fewer; name fewer --workers"
+                f"{workers} workers need a core each, and the cluster has fewer; reduce --workers"
             )
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True

@@ -1,4 +1,4 @@
-"""Tools of the Model Context Protocol, so that an agent can ask a graph: `answer`, `explain`, `graph_search`."""
+"""Model Context Protocol server with the tools `answer`, `explain` and `graph_search` for agents."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 MAX_FACTS = 50
 LIMIT_S = 60.0
-"""For one call of a tool."""
+"""Timeout of a tool call, in seconds."""
 INSTRUCTIONS = (
-    "Answers questions from a passage and a knowledge graph, each answer with the facts it rests on. "
-    "An answer of null means that neither passage nor graph says it. Where `care` is not null, the question is "
-    "of harm to somebody: pass its message on, and answer nothing else."
+    "Answers questions from a passage and a knowledge graph, with the facts that support each answer. "
+    "An answer of null means that neither passage nor graph answers the question. If `care` is not null, it is "
+    "about harm to somebody: pass on its message, and answer nothing else."
 )
 
 
@@ -39,7 +39,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
     from pydantic import ValidationError
 
     class Server(MCPServer):
-        """Whose errors are one line: what is wrong with which argument, and the remedy."""
+        """An MCP server whose errors are one line: the argument, what is wrong, and the remedy."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
             try:
@@ -57,7 +57,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
 
     @contextmanager
     def limited() -> Iterator[None]:
-        """What an agent does wrong is told to it, and what takes too long is given up."""
+        """Context with the timeout, in which errors are reported to the agent."""
         end = time.monotonic() + LIMIT_S
         try:
             with cancel_when(lambda: time.monotonic() > end):
@@ -66,7 +66,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
             raise ToolError(str(error)) from None
         except (Exception, KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # of a native library: it would end the server
+        except BaseException as error:  # panics of native libraries would end the server
             raise ToolError(f"the tool failed ({type(error).__name__}); ask something else") from None
 
     @server.tool()
@@ -81,7 +81,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
 
     @server.tool()
     def explain(question: str, passage: str = "", choices: list[str] | None = None) -> dict[str, Any]:
-        """Answer a question and say how far the answer's probability falls without each fact near it."""
+        """Answer a question, with how far the answer's probability drops without each fact near it."""
         with limited():
             found = answerer.answer(asked(question, passage, choices))
             log_odds_drops = attributions_json(found, answerer.attributions(found))
@@ -89,7 +89,7 @@ def tool_server(answerer: Answerer) -> MCPServer:
 
     @server.tool()
     def graph_search(text: str, limit: int = 10) -> dict[str, Any]:
-        """Concepts of the graph that a text names, likeliest first, and the facts of the first of them."""
+        """Concepts of the graph that a text refers to, most likely first, and the facts of the first of them."""
         graph, most = answerer.graph, max(1, min(limit, MAX_FACTS))
         with limited():
             check_question(asked(text, "", None))

@@ -30,23 +30,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _FIELDS = ("passage", "choices", "choice", "question", "graph", "model", "relation")
 TITLES = {
     400: "The request cannot be read",
-    401: "A key is needed",
-    404: "There is no such thing here",
-    405: "Not asked in this way",
-    408: "The request did not come in time",
+    401: "An API key is required",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "The request was not received in time",
     413: "The request is too large",
-    421: "The service has another name",
+    421: "Unknown host name",
     422: "The question cannot be answered",
     429: "Too many requests",
-    500: "A fault of the service",
+    500: "Internal error of the service",
     503: "The service is not ready",
     504: "The question took too long",
 }
 REMEDIES = {
     400: "send one JSON object in UTF-8, not compressed and not deeply nested",
     404: "see /docs for what is served",
-    405: "see /docs for how it is asked",
-    408: "send it again, in one go",
+    405: "see /docs for the method",
+    408: "send it again without pauses",
 }
 _OF_FAULTS = {
     "extra_forbidden": "leave it out",
@@ -82,7 +82,7 @@ def problem(
 def busy_problem(wait_s: float, instance: str) -> Response:
     """The response to a question that would not be answered in time, with the seconds after which to retry."""
     again = max(1, ceil(wait_s))
-    detail = f"too many questions wait; come again in {again} s"
+    detail = f"too many questions are waiting; retry in {again} s"
     return problem(503, detail, instance, headers={"Retry-After": str(again)}, title="The service is busy")
 
 
@@ -249,7 +249,9 @@ class RequestGuard:
         if scope["path"] in ALWAYS:
             return None
         if not self._is_own(host := headers.get("host", "")):
-            detail = f"this service is not called {host[:200]}; ask it by its address, or start it with --host-name"
+            detail = (
+                f"unknown host name {host[:200]}; use the service's IP address, or start it with --host-name"
+            )
             return problem(421, detail, request_id)
         if not scope["path"].startswith("/v1"):
             return None
@@ -259,7 +261,7 @@ class RequestGuard:
             digest = hashlib.sha256(key.strip().encode()).digest()
             known = [hmac.compare_digest(digest, other) for other in self.keys]
             if kind.lower() != "bearer" or not any(known):
-                detail = "no key, or not one of this service; send Authorization: Bearer KEY"
+                detail = "missing or unknown API key; send Authorization: Bearer KEY"
                 return problem(401, detail, request_id, headers={"WWW-Authenticate": "Bearer"})
             caller = digest.hex()
         length = headers.get("content-length", "")
@@ -296,7 +298,7 @@ class RequestGuard:
             try:  # once the body is complete, the next message is the disconnect
                 message = await asyncio.wait_for(receive(), None if whole else until - time.monotonic())
             except TimeoutError:
-                raise HTTPException(408, f"the body did not come within {BODY_S:g} s") from None
+                raise HTTPException(408, f"the body was not received within {BODY_S:g} s") from None
             whole = whole or not message.get("more_body")
             received += len(message.get("body", b""))
             if received > self.most_bytes:

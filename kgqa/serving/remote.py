@@ -1,4 +1,4 @@
-"""Answers of a service as those of a reader here, for whoever shows them."""
+"""Client of the HTTP service, and an answerer that uses it instead of a local reader."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from kgqa.types import (
 )
 from kgqa.validation import asked, check_question
 
-# A thin client of the service: one call a question, plain dictionaries back. Needs nothing but Python.
+# A thin client of the service that returns plain dictionaries; it needs only the standard library.
 
 
 class Client:
-    """Asks a service at `url`, such as `http://127.0.0.1:8600`.
+    """Client of a service at `url`, such as `http://127.0.0.1:8600`.
 
-    `model` and `graph` are of those it serves; empty means its first. With `full`, answers have the graph around their
-    evidence. Every method raises `InputError` where the service cannot be reached or refuses, in its words.
+    `model` and `graph` select among those served; default: the first. With `full`, answers include the subgraph. All
+    methods raise `InputError` if the service cannot be reached or rejects the request, with its message.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Client:
         return self.post("/v1/answer", self._asked(question, passage, choices))
 
     def answers(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The answers to many, in order; each question is a dictionary as a line of `kgqa predict`'s input.
+        """The answers to several questions, in order; each question is a dictionary as in the input of `kgqa predict`.
 
         Raises:
             InputError: as `post`.
@@ -79,7 +79,7 @@ class Client:
         return list(found["answers"])
 
     def explain(self, question: str, passage: str = "", choices: Sequence[str] = ()) -> dict[str, Any]:
-        """The answer with its evidence tested, and the `attributions` of the facts near it.
+        """The answer, with leave-one-out `attributions` of the facts near it.
 
         Raises:
             InputError: as `post`.
@@ -95,7 +95,7 @@ class Client:
         add: Sequence[dict[str, str]] = (),
         strike: Sequence[dict[str, str]] = (),
     ) -> dict[str, Any]:
-        """The answers `before` and `after` facts (head, relation, tail) are added or removed.
+        """The answers `before` and `after` adding or removing facts (head, relation, tail).
 
         Raises:
             InputError: as `post`.
@@ -107,7 +107,7 @@ class Client:
         return {**self.named, "question": question, "passage": passage or None, "choices": list(choices)}
 
     def get(self, path: str) -> dict[str, Any]:
-        """The JSON of a path that is only read, such as `/v1/graphs`.
+        """The JSON response of a GET request, such as `/v1/graphs`.
 
         Raises:
             InputError: as `post`.
@@ -115,10 +115,10 @@ class Client:
         return self._asking(path, None)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The JSON that the service answers a body with.
+        """The JSON response of a POST request.
 
         Raises:
-            InputError: the service is not there, refuses the body (its own words and remedy), or answers no JSON.
+            InputError: the service does not respond, rejects the body (with its message), or returns no JSON.
         """
         return self._asking(f"{path}?full=true" if self.full else path, json.dumps(body).encode())
 
@@ -141,14 +141,14 @@ def _detail(error: urllib.error.HTTPError) -> str:
     try:
         return str(json.load(error)["detail"])
     except (OSError, ValueError, LookupError, TypeError):
-        return f"refused with status {error.code}"
+        return f"rejected with status {error.code}"
 
 
 class ServedAnswerer:
-    """What `kgqa serve` answers at an address, over a graph that is open here too: to look facts up, to link edits.
+    """An answerer that uses a service, over a graph that is also open locally: to show its facts, and to link edits.
 
     Raises:
-        InputError: nothing answers there, or it serves no graph of that name.
+        InputError: the service does not respond, or does not serve a graph of that name.
     """
 
     def __init__(self, url: str, graph: KnowledgeGraph, key: str = "") -> None:
@@ -157,7 +157,7 @@ class ServedAnswerer:
         names = [row["name"] for row in graphs]
         if graph.name not in names:
             raise InputError(
-                f"{url}: does not serve the graph {graph.name}, but {', '.join(names)}; name one by --graph"
+                f"{url}: does not serve the graph {graph.name}, but {', '.join(names)}; choose one by --graph"
             )
         self.client = Client(url, key, graph=graph.name, full=True)
         self.name = readers[0]
@@ -165,7 +165,7 @@ class ServedAnswerer:
 
     @cached_property
     def linker(self) -> Linker:
-        """Finds the concepts of the graph in texts."""
+        """The entity linker of the graph."""
         return fuzzy_linker(self.graph)
 
     def language_of(self, question: Question) -> str:
@@ -173,16 +173,16 @@ class ServedAnswerer:
         return question_language(question.text)
 
     def shown(self, answer: Answer) -> Answer:
-        """The answer itself: the service has said its evidence in the question's language already."""
+        """The answer itself: the service returns its evidence in the question's language."""
         return answer
 
     def answer(
         self, question: Question | str, *, passage: Passage | str | None = None, choices: Iterable[str] = ()
     ) -> Answer:
-        """The answer to one question, its evidence ordered by the reader's attention.
+        """The answer to one question, with evidence ranked by attention.
 
         Raises:
-            InputError: the question is refused, or the service does not answer.
+            InputError: the question is rejected, or the service does not respond.
         """
         question = asked(question, passage, choices)
         check_question(question)
@@ -191,10 +191,10 @@ class ServedAnswerer:
     def answer_many(
         self, questions: Sequence[Question], watch: Callable[[str], object] | None = None
     ) -> list[Answer]:
-        """The answers to several questions, in order; `watch` is told that they are read.
+        """The answers to several questions, in order; `watch` is called with the step "read".
 
         Raises:
-            InputError: one of them is refused.
+            InputError: one of them is rejected.
         """
         for question in questions:
             check_question(question)
@@ -211,7 +211,7 @@ class ServedAnswerer:
         return [self._read(question, body) for question, body in zip(questions, found, strict=True)]
 
     def explained(self, answer: Answer) -> Answer:
-        """The answer with its evidence tested: first what decides it.
+        """The answer with evidence ranked by attribution.
 
         Raises:
             InputError: the service does not answer.
@@ -219,7 +219,7 @@ class ServedAnswerer:
         return self._read(answer.question, self.client.explain(*_asked(answer.question)))
 
     def attributions(self, answer: Answer) -> list[FactAttribution]:
-        """How much each fact near the answer carried it; strongest first.
+        """Leave-one-out attribution of each fact near the answer, largest first.
 
         Raises:
             InputError: the service does not answer.
@@ -233,14 +233,14 @@ class ServedAnswerer:
         ]
 
     def ask_again(self, question: Question, edits: Sequence[Edit]) -> Answer:
-        """The answer over the graph as it is after some edits; of two that concern one fact the later holds.
+        """The answer over the edited graph; of two edits of the same fact, the later one counts.
 
         Raises:
-            InputError: an edit is refused, or the service does not answer.
+            InputError: an edit is rejected, or the service does not respond.
         """
 
         def stated(fact: LabelledFact) -> dict[str, str]:
-            """A fact whose ends are names of the graph or, of concepts that only an edit knows, words."""
+            """A fact with the names of existing concepts, and the labels of new ones."""
             triple, labels = fact
             known = self.graph.ids([triple.head, triple.tail]) >= 0
             head, tail = np.where(known, (triple.head, triple.tail), labels).tolist()
@@ -255,7 +255,7 @@ class ServedAnswerer:
             return answer_of(question, body, {r.name: r for r in self.graph.relations})
         except (LookupError, TypeError, ValueError) as error:
             raise InputError(
-                f"{self.client.url}: answers in another form ({error!r}); let it run the same kgqa"
+                f"{self.client.url}: unexpected response ({error!r}); use the same version of kgqa on both sides"
             ) from None
 
 
@@ -264,15 +264,15 @@ def _asked(question: Question) -> tuple[str, str, Sequence[str]]:
 
 
 def answer_of(question: Question, body: Mapping[str, Any], relations: Mapping[str, Relation]) -> Answer:
-    """The answer that `answer_json` wrote; of its subgraph there is what it wrote in full, else the paths alone.
+    """Parse an answer written by `answer_json`; its subgraph has the nodes and edges in it, or only the paths.
 
     Args:
-        question: the one that was asked.
-        body: what came back.
-        relations: of the graph, by name, for the words in which they are said.
+        question: the question of the answer.
+        body: the JSON response.
+        relations: relations of the graph by name, for their words.
 
     Raises:
-        LookupError, TypeError, ValueError: it is not of that form.
+        LookupError, TypeError, ValueError: the response has another format.
     """
     evidence = body["evidence"]
     graph, edges = _subgraph(body, relations)
@@ -322,7 +322,7 @@ def _span(ends: Sequence[int] | None) -> Span | None:
 def _subgraph(
     body: Mapping[str, Any], relations: Mapping[str, Relation]
 ) -> tuple[Subgraph, dict[tuple[str, ...], int]]:
-    """The shown subgraph and the row of each of its facts, the facts of all paths among them."""
+    """The subgraph of a response, including the facts of all paths, and the row of each fact."""
     shown = body["evidence"]["subgraph"]
     paths = [*body["evidence"]["paths"], *(row["path"] for row in body.get("items", ()) if row["path"])]
     labels = {row["iri"]: row["label"] for row in shown["nodes"]}
@@ -352,7 +352,7 @@ def _subgraph(
 
 
 def _reading(row: Mapping[str, Any] | None) -> Interpretation | None:
-    """A reading of the question as a service says it."""
+    """Parse the interpretation of a question."""
     if row is None:
         return None
     return Interpretation(str(row["phrase"]), str(row["result"]), str(row["form"]), float(row["probability"]))

@@ -46,13 +46,13 @@ def test_a_table_of_questions_trains_a_reader_and_tells_before_and_after(
 def test_what_does_not_go_together_is_refused_in_a_line(table: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "r.toml"
     for given, output in (
-        ({"recipe": recipe, "data": table}, "names its data itself"),
+        ({"recipe": recipe, "data": table}, "sets its data itself"),
         ({"recipe": Path("trainer.max_steps"), "data": table}, "write KEY=VALUE"),
         ({"data": table, "graph": "evryday"}, "did you mean 'everyday'?"),
         ({"data": table, "seeds": 2}, "--seeds is for a recipe"),
         ({"recipe": recipe, "minutes": 2.0}, "--minutes is for --data"),
         ({"recipe": recipe, "graph": "x"}, "--graph is for --data"),
-        ({}, "name a recipe, or your questions with --data FILE"),
+        ({}, "give a recipe, or your questions with --data FILE"),
         ({"recipe": table}, f"write kgqa train --data {table}"),
         ({"data": tmp_path / "none.csv"}, "no such file"),
     ):

@@ -57,7 +57,7 @@ def test_near_duplicates_of_what_was_trained_on_are_told_apart(
         "own", asked, str(tools_file), str(model_folder), as_json=True, near_duplicates=["training"]
     )
     out, err = capsys.readouterr()
-    assert json.loads(out)["near_duplicates"] == 1 and "not here to compare: gone.jsonl" in err
+    assert json.loads(out)["near_duplicates"] == 1 and "not available here: gone.jsonl" in err
     with pytest.raises(InputError, match="no such file"):
         figures("gone.jsonl")
     (tmp_path / "gpt").mkdir()
@@ -79,5 +79,5 @@ def test_calibration_is_stored_with_the_reader(model_folder, tools_file, tmp_pat
 
 
 def test_own_questions_are_named_by_data() -> None:
-    with pytest.raises(InputError, match="own: your questions with answers are named by --data FILE"):
+    with pytest.raises(InputError, match="own: give your questions with answers by --data FILE"):
         evaluate_task("own")

@@ -74,4 +74,4 @@ def test_info_says_what_to_ask() -> None:
     harbour = str(Path(__file__).parents[1] / "graphs" / "harbour.ttl")
     output = json.loads(run("info", harbour, "--json"))
     assert len(output["questions"]) == 3 and output["types"]["Fishing Trawler"] == 2
-    assert "ask, for instance: " in run("info", harbour)
+    assert "suggested question: " in run("info", harbour)

@@ -43,7 +43,7 @@ def test_what_cannot_be_served_is_refused_before_anything_is_opened(
         ({"device": "tpu"}, "unknown device"),
         ({"model": ["kgqa-bas"]}, "did you mean 'kgqa-base'"),
         ({"graph": ["missing.ttl"]}, "no such graph"),
-        ({"host": "no.such.host.invalid"}, "name another --host or --port"),
+        ({"host": "no.such.host.invalid"}, "choose another --host or --port"),
     ):
         with pytest.raises(InputError, match=output):
             serve(**{**there, **given})  # type: ignore[arg-type]

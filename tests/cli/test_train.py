@@ -145,7 +145,7 @@ def test_each_kind_of_recipe_says_what_it_made(
     assert output.startswith(f"the retriever is in {tmp_path / 'run' / 'export'}")
     assert f"input.fact_encoder={tmp_path / 'run' / 'export'}" in output
     train_recipe(tmp_path / "facts.toml", [], tmp_path / "run", seeds=2)
-    assert "2 seeds: nothing was measured" in capsys.readouterr().out
+    assert "2 seeds: there was no evaluation" in capsys.readouterr().out
 
 
 def test_a_recipe_of_another_command_is_told_as_that(tmp_path: Path) -> None:

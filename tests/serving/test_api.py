@@ -255,5 +255,5 @@ def test_every_refusal_says_what_to_do(serve) -> None:
         output["form"] = client.post("/v1/answer", content="question=x").json()["detail"]
         output["empty"] = client.post("/v1/answer", json={"question": ""}).json()["detail"]
     assert all("; " in detail for detail in output.values()), output
-    assert "model is served: nope" in output["model"] and "graph is served: nope" in output["graph"]
+    assert "model nope is not served" in output["model"] and "graph nope is not served" in output["graph"]
     assert "Content-Type" in output["form"]
